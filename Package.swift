@@ -1,0 +1,68 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "swift-app-lifecycle",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "PubSub", targets: ["PubSub"]),
+    .library(name: "AppLifecycle", targets: ["AppLifecycle"]),
+    .library(name: "AppLifecycleTesting", targets: ["AppLifecycleTesting"]),
+    .library(name: "UnixHost", targets: ["UnixHost"]),
+    .executable(name: "lifecycle", targets: ["lifecycle"]),
+    .executable(name: "PregTracker", targets: ["PregTracker"]),
+  ],
+  targets: [
+    // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
+    .target(name: "PubSub"),
+    .target(name: "AppLifecycle", dependencies: ["PubSub"]),
+    .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "PubSub"]),
+    .target(name: "CUnixHost"),
+    .target(name: "UnixHost", dependencies: ["AppLifecycle", "PubSub", "CUnixHost"]),
+    .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting"]),
+
+    // The examples use products only, as a package that depends on this one would.
+    .executableTarget(
+      name: "PregTracker",
+      dependencies: ["PregTrackerKit", "AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"],
+      path: "Examples/PregTracker/Program"),
+    .target(
+      name: "PregTrackerKit",
+      dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
+      path: "Examples/PregTracker/Kit"),
+
+    // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
+    .executableTarget(
+      name: "TerminalProbe", dependencies: ["AppLifecycle", "PubSub", "UnixHost"], path: "Tests/Support/TerminalProbe"),
+    .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
+    .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
+
+    .testTarget(name: "PubSubTests", dependencies: ["PubSub"]),
+    .testTarget(name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
+    .testTarget(
+      name: "AppLifecycleTestingTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "lifecycle", "PseudoTerminal"]),
+    .testTarget(
+      name: "UnixHostTests",
+      dependencies: ["AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "TerminalProbe"]),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PregTrackerKit", "PseudoTerminal", "PubSub"]),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// Every Swift target is held to the same rules; a warning is an error where CI says so.
+let warningsAreErrors = Context.environment["CI"] != nil
+for target in package.targets where !target.name.hasPrefix("C") {
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .enableUpcomingFeature("ExistentialAny"),
+      .enableUpcomingFeature("InternalImportsByDefault"),
+      .enableUpcomingFeature("MemberImportVisibility"),
+      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+      .enableUpcomingFeature("InferIsolatedConformances"),
+    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
+}

@@ -1,0 +1,65 @@
+/// The object that an ``Application`` calls at each step of its life cycle, before the notification of that step is posted.
+///
+/// Every method is optional. Conform in an extension: there the compiler warns of a method whose name nearly matches, which
+/// on the class itself would silently never be called. Methods that only a subclass of the conforming class declares are
+/// not called either.
+///
+/// Callbacks run on the main actor, one after another; a transition never begins inside another. A callback that must wait
+/// for something hands it to ``Application/manage(_:while:after:acquire:release:)``.
+@MainActor public protocol ApplicationDelegate: AnyObject {
+  /// The launch has begun; state inactive, or background at a background launch. No notification follows.
+  func applicationWillFinishLaunching(_ application: Application)
+  /// The launch is complete; ``Application/launchCause`` says why it happened. State as before.
+  func applicationDidFinishLaunching(_ application: Application)
+  /// The application receives events again; state active.
+  func applicationDidBecomeActive(_ application: Application)
+  /// The application is about to stop receiving events; state *active*, still.
+  func applicationWillResignActive(_ application: Application)
+  /// The application has left the user's sight; state background.
+  func applicationDidEnterBackground(_ application: Application)
+  /// The application is about to come into sight; state *background*, still. Not called at a cold launch.
+  func applicationWillEnterForeground(_ application: Application)
+  /// The application is about to end; state background. Not called when it is killed while suspended.
+  func applicationWillTerminate(_ application: Application)
+  /// Memory is short; state unchanged.
+  func applicationDidReceiveMemoryWarning(_ application: Application)
+  /// The date, the clock or the time zone changed; state unchanged. A change during suspension is told once, on return.
+  func applicationSignificantTimeChange(_ application: Application)
+  /// Protected files are about to become unreadable; state background.
+  func applicationProtectedDataWillBecomeUnavailable(_ application: Application)
+  /// Protected files are readable again; state background.
+  func applicationProtectedDataDidBecomeAvailable(_ application: Application)
+}
+
+extension ApplicationDelegate {
+  /// Does nothing.
+  public func applicationWillFinishLaunching(_ application: Application) {}
+  /// Does nothing.
+  public func applicationDidFinishLaunching(_ application: Application) {}
+  /// Does nothing.
+  public func applicationDidBecomeActive(_ application: Application) {}
+  /// Does nothing.
+  public func applicationWillResignActive(_ application: Application) {}
+  /// Does nothing.
+  public func applicationDidEnterBackground(_ application: Application) {}
+  /// Does nothing.
+  public func applicationWillEnterForeground(_ application: Application) {}
+  /// Does nothing.
+  public func applicationWillTerminate(_ application: Application) {}
+  /// Does nothing.
+  public func applicationDidReceiveMemoryWarning(_ application: Application) {}
+  /// Does nothing.
+  public func applicationSignificantTimeChange(_ application: Application) {}
+  /// Does nothing.
+  public func applicationProtectedDataWillBecomeUnavailable(_ application: Application) {}
+  /// Does nothing.
+  public func applicationProtectedDataDidBecomeAvailable(_ application: Application) {}
+}
+
+/// A delegate that can be made without arguments, so that a host can start the program with it.
+///
+/// With `import UnixHost`, `@main` before such a class makes it the program.
+@MainActor public protocol MainApplicationDelegate: ApplicationDelegate {
+  /// Makes the delegate, before anything of the life cycle has happened.
+  init()
+}

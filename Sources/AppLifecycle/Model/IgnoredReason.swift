@@ -1,0 +1,33 @@
+/// Why an input was ignored: the present state cannot take it.
+public enum IgnoredReason: String, Sendable, Hashable, CaseIterable {
+  /// A launch of an application that runs already.
+  case alreadyRunning = "the application is running already"
+  /// An input that needs a process, and there is none.
+  case notRunning = "the application is not running"
+  /// A return to the foreground of an application that is there.
+  case alreadyInForeground = "the application is in the foreground already"
+  /// An input that needs the application in the foreground.
+  case notInForeground = "the application is not in the foreground"
+  /// An input that needs the application in the background, awake.
+  case notInBackground = "the application is not in the background"
+  /// An input that needs a suspended application.
+  case notSuspended = "the application is not suspended"
+  /// An input that a suspended application cannot take.
+  case suspended = "the application is suspended"
+  /// A wake-up of an application that is awake.
+  case alreadyAwake = "the application is awake already"
+  /// The user cannot do this while the screen is locked.
+  case screenLocked = "the screen is locked"
+  /// A second lock.
+  case alreadyLocked = "the screen is locked already"
+  /// An unlock without a lock.
+  case notLocked = "the screen is not locked"
+  /// An interruption that stands already.
+  case alreadyInterrupted = "this interruption stands already"
+  /// The end of an interruption that does not stand.
+  case notInterrupted = "no such interruption stands"
+  /// The switcher is open already.
+  case switcherOpen = "the switcher is open already"
+  /// The switcher is not open.
+  case switcherClosed = "the switcher is not open"
+}

@@ -1,0 +1,9 @@
+/// A stretch of the life cycle during which something is to be held.
+public enum LifecyclePhase: String, Sendable, Hashable, CaseIterable {
+  /// From `didFinishLaunching` to `willTerminate`.
+  case running
+  /// From `willEnterForeground` (at a cold launch `didFinishLaunching`) to `didEnterBackground`.
+  case foreground
+  /// From `didBecomeActive` to `willResignActive`.
+  case active
+}

@@ -1,0 +1,80 @@
+/// Something that the system does to an application.
+///
+/// Hosts translate what the machine really does into these; the simulator reads them from a script. Any of them may come in
+/// any state: one that the present state cannot take is ignored with a reason, never a trap
+/// (see ``LifecycleStateMachine/handle(_:)``).
+public enum SystemInput: Sendable, Hashable {
+  /// The user launches an application that is not running. Script: `launch`.
+  case launch
+  /// The system launches the application into the background. Script: `launch:background`.
+  case launchInBackground
+  /// The user brings the application to the foreground: launches it, wakes it, or returns to it. Script: `open`.
+  case open
+  /// The user leaves for the home screen or another application. Script: `home`.
+  case home
+  /// The screen is locked. Script: `lock`.
+  case lock
+  /// The screen is unlocked; brings back the application if it was in front when it was locked. Script: `unlock`.
+  case unlock
+  /// From now on, locking protects the application's data, or no longer does. Script: `passcode:on`, `passcode:off`.
+  case setPasscode(Bool)
+  /// An interruption begins. Script: `interrupt:NAME`.
+  case beginInterruption(DeactivationReason)
+  /// An interruption ends. Script: `end:NAME`.
+  case endInterruption(DeactivationReason)
+  /// The application switcher is opened over the application. Script: `switcher`.
+  case openSwitcher
+  /// The user returns from the switcher to the application. Script: `switcher:return`.
+  case returnFromSwitcher
+  /// The user chooses another application in the switcher. Script: `switcher:leave`.
+  case leaveThroughSwitcher
+  /// The user swipes the application away in the switcher. Script: `switcher:kill`.
+  case killFromSwitcher
+  /// Memory is short. Script: `memory`.
+  case memoryWarning
+  /// A suspended application is killed for its memory. Script: `reclaim`.
+  case reclaim
+  /// The date changed, the clock was set, or the time zone changed. Script: `time`.
+  case significantTimeChange
+  /// A background fetch wakes or launches the application into the background. Script: `fetch`.
+  case fetch
+  /// The system freezes an application in the background. Script: `suspend`.
+  case suspend
+  /// The system lets a suspended application run in the background. Script: `wake`.
+  case wake
+  /// The application is asked to end: SIGTERM, or a force quit. `willTerminate` is called unless it is suspended.
+  /// Script: `kill`.
+  case terminate
+  /// The process dies at once. Script: `crash`.
+  case crash
+  /// The device restarts. Script: `reboot`.
+  case reboot
+
+  /// The action of the script language that stands for this input.
+  public var scriptToken: String {
+    switch self {
+    case .launch: "launch"
+    case .launchInBackground: "launch:background"
+    case .open: "open"
+    case .home: "home"
+    case .lock: "lock"
+    case .unlock: "unlock"
+    case .setPasscode(let on): on ? "passcode:on" : "passcode:off"
+    case .beginInterruption(let reason): "interrupt:\(reason.rawValue)"
+    case .endInterruption(let reason): "end:\(reason.rawValue)"
+    case .openSwitcher: "switcher"
+    case .returnFromSwitcher: "switcher:return"
+    case .leaveThroughSwitcher: "switcher:leave"
+    case .killFromSwitcher: "switcher:kill"
+    case .memoryWarning: "memory"
+    case .reclaim: "reclaim"
+    case .significantTimeChange: "time"
+    case .fetch: "fetch"
+    case .suspend: "suspend"
+    case .wake: "wake"
+    case .terminate: "kill"
+    case .crash: "crash"
+    case .reboot: "reboot"
+    }
+  }
+}
