@@ -1,0 +1,106 @@
+internal import PubSub
+
+// Inputs wait in one queue, whoever sends them from wherever; one task works them off, one transition after another.
+
+/// An input on its way.
+struct PendingInput: Sendable {
+  let input: SystemInput
+  let cause: LifecycleCause
+  let waiter: UnsafeContinuation<TransitionReport, Never>?
+}
+
+/// The inputs that wait for their turn.
+struct InputQueue: Sendable {
+  private var waiting: [PendingInput] = []
+  private var isBeingWorkedOff = false
+
+  /// The inputs that wait, first come first.
+  var inputs: [SystemInput] { waiting.map(\.input) }
+
+  /// Adds one; true if nobody works the queue off, and the caller must see to it.
+  mutating func add(_ pending: PendingInput) -> Bool {
+    waiting.append(pending)
+    defer { isBeingWorkedOff = true }
+    return !isBeingWorkedOff
+  }
+
+  /// Takes the next; nil ends the work.
+  mutating func next() -> PendingInput? {
+    if waiting.isEmpty {
+      isBeingWorkedOff = false
+      return nil
+    }
+    return waiting.removeFirst()
+  }
+}
+
+/// Marks the tasks in which a transition's own handlers run: `handle` must not wait in them for that transition.
+enum HandlerScope {
+  @TaskLocal static var application: ObjectIdentifier?
+}
+
+extension Application {
+  /// Takes an input and returns when its transition has finished, tear-down included, or the budget has passed.
+  ///
+  /// Inputs run in the order in which they came, after whatever transition is under way. Inside a handler that the
+  /// transition waits for (acquire and release of a managed resource) the input is queued and this returns at once.
+  ///
+  /// - Parameters:
+  ///   - input: what the system does.
+  ///   - cause: what records and notifications call it; the input itself if nil.
+  /// - Returns: what became of it.
+  public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
+    let cause = cause ?? LifecycleCause(input)
+    if HandlerScope.application == ObjectIdentifier(self) {
+      enqueue(PendingInput(input: input, cause: cause, waiter: nil))
+      return TransitionReport(outcome: .queued, cause: cause, from: state, to: state, duration: .zero, stragglers: [])
+    }
+    return await withUnsafeContinuation { waiter in
+      enqueue(PendingInput(input: input, cause: cause, waiter: waiter))
+    }
+  }
+
+  /// Takes an input without waiting, from any thread; it runs in its turn.
+  ///
+  /// - Parameters:
+  ///   - input: what the system does.
+  ///   - cause: what records and notifications call it; the input itself if nil.
+  public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
+    enqueue(PendingInput(input: input, cause: cause ?? LifecycleCause(input), waiter: nil))
+  }
+
+  private nonisolated func enqueue(_ pending: PendingInput) {
+    let mustStart = inbox.withLock { $0.add(pending) }
+    if mustStart { tasks.start { await self.workOff() } }
+    // An input that brings the application back hurries the tear-down that is being awaited.
+    else if pending.input.mayBringToForeground { tasks.start { await self.hurryTearDownIfReturning() } }
+  }
+
+  private func workOff() async {
+    while let next = inbox.withLock({ $0.next() }) {
+      let report = await run(next)
+      next.waiter?.resume(returning: report)
+    }
+  }
+
+  /// Cancels what is being torn down if an input that waits brings the application back; it is awaited all the same.
+  func hurryTearDownIfReturning() {
+    guard tearDown != nil else { return }
+    var future = machine
+    let returns = inbox.withLock { $0.inputs }.contains { input in
+      _ = future.handle(input)
+      return future.state.isForeground
+    }
+    if returns { resources.cancelTearDown() }
+  }
+}
+
+extension SystemInput {
+  /// Whether the input can bring an application into the foreground at all.
+  fileprivate var mayBringToForeground: Bool {
+    switch self {
+    case .launch, .open, .unlock: true
+    default: false
+    }
+  }
+}

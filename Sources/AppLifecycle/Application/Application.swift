@@ -1,0 +1,113 @@
+public import PubSub
+
+/// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
+///
+/// Whoever hosts it (a terminal, a service manager, a simulator) hands it what the system does, as ``SystemInput``s. It runs
+/// one transition after another; transitions never interleave. Everything that runs code runs on the main actor.
+///
+/// Components subscribe to the notifications on ``bus`` (``Application/WillEnterForeground`` and its kin) or hold what they
+/// hold through ``manage(_:while:after:acquire:release:)``; none of them knows the delegate or each other.
+@MainActor public final class Application {
+  /// Budgets and habits of an application and the system that it lives in.
+  public struct Configuration: Sendable {
+    /// How long `didEnterBackground` may take, its synchronous handlers and what they set going together.
+    public var didEnterBackgroundBudget: Duration = .seconds(5)
+    /// How long `willTerminate` may take, its synchronous handlers and what they set going together.
+    public var willTerminateBudget: Duration = .seconds(5)
+    /// How long the system lets the application run in the background before it suspends it.
+    ///
+    /// The clock is the system's: a simulated system enforces it, a real host never suspends its own program for it.
+    public var backgroundStay: Duration = .seconds(5)
+    /// How a managed resource that could not be acquired is tried again.
+    public var retry = RetryPolicy()
+
+    /// The platform's own times.
+    public init() {}
+  }
+
+  /// Where the notifications are posted; may be used from any thread.
+  public nonisolated let bus: EventBus
+  /// Budgets and habits.
+  public nonisolated let configuration: Configuration
+  /// The delegate, which the application keeps alive.
+  public let delegate: any ApplicationDelegate
+  /// The state as callbacks see it: *will…* callbacks run before the new state is committed, *did…* callbacks after.
+  public internal(set) var state: ApplicationState = .notRunning
+  /// Why the application is not active, or would not be if it were in the foreground; active means empty.
+  public internal(set) var deactivationReasons: Set<DeactivationReason> = []
+  /// Why the application was launched; nil before the first launch.
+  public internal(set) var launchCause: LifecycleCause?
+  /// Is told everything that happens, in order, before it happens: state, delegate, notification and report records.
+  public var recorder: (@MainActor (LifecycleRecord) -> Void)?
+
+  nonisolated let clock: TransitionClock
+  nonisolated let tasks: TaskStarter
+  nonisolated let inbox = Guarded(InputQueue())
+  let resources: ResourceManager
+  var machine = LifecycleStateMachine()
+  var excursion = ExcursionTracker()
+  /// The states on either side of the latest commit.
+  var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
+  /// What a tear-down that is being awaited waits for; nil while none is.
+  var tearDown: TearDownWait?
+
+  /// An application that is not running.
+  ///
+  /// - Parameters:
+  ///   - delegate: called before each notification; kept alive by the application.
+  ///   - bus: where the notifications are posted.
+  ///   - configuration: budgets and habits.
+  ///   - clock: what budgets and back-off are measured with. It should stand still while the machine sleeps, lest sleep eat
+  ///     a budget, as the default does.
+  public init(
+    delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration = Configuration(),
+    clock: any Clock<Duration> = SuspendingClock()
+  ) {
+    self.delegate = delegate
+    self.bus = bus
+    self.configuration = configuration
+    self.clock = TransitionClock(clock)
+    tasks = TaskStarter(clock: clock)
+    resources = ResourceManager(
+      tasks: tasks, clock: self.clock, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil)
+  }
+}
+
+// MARK: - The program's own application
+
+extension Application {
+  private static var adopted: Application?
+
+  /// The program's application.
+  ///
+  /// - Precondition: a host runs, or ``adopt(_:)`` was called.
+  public static var shared: Application {
+    guard let adopted else { preconditionFailure("there is no shared application before a host or adopt(_:) has set it") }
+    return adopted
+  }
+
+  /// Makes an application the program's own, ``shared``; hosts do so when they start.
+  public static func adopt(_ application: Application) { adopted = application }
+}
+
+/// A clock once opened: instants become durations since it was made, and no existential is opened later.
+struct TransitionClock: Sendable {
+  let now: @Sendable () -> Duration
+  let sleepUntil: @Sendable (Duration) async throws -> Void
+
+  init(_ clock: any Clock<Duration>) { self = Self.opened(clock) }
+
+  private init(
+    now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void
+  ) {
+    self.now = now
+    self.sleepUntil = sleepUntil
+  }
+
+  private static func opened<C: Clock<Duration>>(_ clock: C) -> TransitionClock {
+    let origin = clock.now
+    return TransitionClock(
+      now: { origin.duration(to: clock.now) },
+      sleepUntil: { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) })
+  }
+}

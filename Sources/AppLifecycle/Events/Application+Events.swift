@@ -1,0 +1,181 @@
+public import PubSub
+
+// The notifications of the application, nested in their sender.
+
+extension Application {
+  /// The launch is complete; state inactive, or background at a background launch.
+  public struct DidFinishLaunching: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .didFinishLaunching }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// The application receives events again; state active.
+  public struct DidBecomeActive: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .didBecomeActive }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// The application is about to stop receiving events; state *active*, still.
+  ///
+  /// Delivered in reverse: who subscribed last is torn down first.
+  public struct WillResignActive: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .willResignActive }
+    /// What was built last is torn down first.
+    public static var traits: EventTraits { .reversed }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// The application has left the user's sight; state background.
+  ///
+  /// Delivered in reverse: who subscribed last is torn down first.
+  public struct DidEnterBackground: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .didEnterBackground }
+    /// What was built last is torn down first.
+    public static var traits: EventTraits { .reversed }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// The application is about to come into sight; state *background*, still.
+  ///
+  /// Not posted at a cold launch: subscribe to ``DidFinishLaunching``, too, or to ``StateDidChange`` with replay.
+  public struct WillEnterForeground: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .willEnterForeground }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// The application is about to end; state background.
+  ///
+  /// Delivered in reverse. Not posted when the application is killed while suspended.
+  public struct WillTerminate: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .willTerminate }
+    /// What was built last is torn down first.
+    public static var traits: EventTraits { .reversed }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// Memory is short; state unchanged.
+  public struct DidReceiveMemoryWarning: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .didReceiveMemoryWarning }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// The date, the clock or the time zone changed; state unchanged.
+  ///
+  /// A change during suspension is told once, on the return to the foreground, before ``DidBecomeActive``.
+  public struct SignificantTimeChange: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .significantTimeChange }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// Protected files are about to become unreadable.
+  public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+
+  /// Protected files are readable again.
+  public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
+    /// The delegate call that the event follows.
+    public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }
+    /// Whose life cycle.
+    public let application: Application
+    /// The step.
+    public let transition: LifecycleTransition
+
+    /// Makes the event of a step.
+    public init(application: Application, transition: LifecycleTransition) {
+      self.application = application
+      self.transition = transition
+    }
+  }
+}

@@ -1,0 +1,49 @@
+public import PubSub
+
+extension Application {
+  /// The application's state changed; posted at every commit.
+  ///
+  /// Sticky: who subscribes late, with replay, is told the present state at once.
+  public struct StateDidChange: ApplicationEvent, WeaklyKept {
+    /// The bus keeps the latest.
+    public static var traits: EventTraits { .sticky }
+    /// The step.
+    public let transition: LifecycleTransition
+    private let reference: Reference
+
+    private enum Reference: Sendable {
+      case strong(Application)
+      case weak(WeakApplication)
+    }
+
+    init(application: Application, transition: LifecycleTransition) {
+      self.transition = transition
+      reference = .strong(application)
+    }
+
+    private init(_ reference: Reference, _ transition: LifecycleTransition) {
+      self.reference = reference
+      self.transition = transition
+    }
+
+    /// Whose life cycle.
+    public var application: Application {
+      guard case .strong(let application) = reference else {
+        preconditionFailure("an event leaves the bus with its application")
+      }
+      return application
+    }
+
+    package func weakened() -> StateDidChange { StateDidChange(.weak(WeakApplication(application)), transition) }
+
+    package func strengthened() -> StateDidChange? {
+      guard case .weak(let kept) = reference, let application = kept.application else { return nil }
+      return StateDidChange(.strong(application), transition)
+    }
+  }
+
+  private final class WeakApplication: Sendable {
+    weak let application: Application?
+    init(_ application: Application) { self.application = application }
+  }
+}

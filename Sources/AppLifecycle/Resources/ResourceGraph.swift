@@ -1,0 +1,175 @@
+/// Decides when managed resources are acquired and released, as a pure state machine.
+///
+/// A resource is acquired when its phase is open and everything that it depends on is held; it is released when its phase
+/// has closed and nothing that depends on it is held or on the way. Of each resource one operation runs at a time, and
+/// every acquire that succeeded is followed by exactly one release. What one resource does costs as much as it has
+/// neighbours; opening or closing a phase, as many as there are resources.
+struct ResourceGraph {
+  /// What the driver is to do.
+  enum Action: Hashable {
+    case acquire(Int)
+    case cancelAcquire(Int)
+    case release(Int)
+    case retry(Int, failures: Int)
+    case cancelRetry(Int)
+  }
+
+  private struct Node {
+    /// Its own phase, or a narrower one of what it depends on: it cannot outlast that.
+    let phase: LifecyclePhase
+    let dependencies: [Int]
+    var dependents: [Int] = []
+    var heldDependencies = 0
+    /// Dependents that are held or on the way; while there are any, it stays.
+    var busyDependents = 0
+    var status = ResourceStatus.idle
+    var failures = 0
+    var isAcquireCancelled = false
+  }
+
+  private var nodes: [Node] = []
+  private(set) var openPhases: Set<LifecyclePhase> = []
+  /// How many resources are held or on the way although their phase has closed.
+  private(set) var tearingDown = 0
+  private var actions: [Action] = []
+
+  func status(of index: Int) -> ResourceStatus { nodes[index].status }
+
+  /// Which resources are held or on the way although their phase has closed, in order of registration.
+  var indicesBeingTornDown: [Int] { nodes.indices.filter { isBeingTornDown($0) } }
+
+  /// Adds a resource behind those that it depends on.
+  mutating func add(while phase: LifecyclePhase, after dependencies: [Int]) -> (index: Int, actions: [Action]) {
+    let index = nodes.count
+    var node = Node(
+      phase: dependencies.reduce(phase) { $0.narrower(nodes[$1].phase) }, dependencies: dependencies)
+    for dependency in dependencies {
+      nodes[dependency].dependents.append(index)
+      if nodes[dependency].status == .held { node.heldDependencies += 1 }
+    }
+    nodes.append(node)
+    return (index, collectActions { $0.consider(index) })
+  }
+
+  /// Opens and closes phases; what closes is released in reverse, what opens is acquired in order of registration.
+  mutating func setOpenPhases(_ phases: Set<LifecyclePhase>) -> [Action] {
+    guard phases != openPhases else { return [] }
+    openPhases = phases
+    tearingDown = nodes.indices.reduce(0) { $0 + (isBeingTornDown($1) ? 1 : 0) }
+    return collectActions { graph in
+      for index in graph.nodes.indices.reversed() where !graph.isWanted(index) { graph.consider(index) }
+      for index in graph.nodes.indices where graph.isWanted(index) { graph.consider(index) }
+    }
+  }
+
+  mutating func didAcquire(_ index: Int) -> [Action] {
+    nodes[index].failures = 0
+    return settle(index, .held)
+  }
+
+  /// Acquiring failed: it is tried again later, or it had been cancelled.
+  mutating func didFailToAcquire(_ index: Int) -> [Action] {
+    guard isWanted(index), !nodes[index].isAcquireCancelled else {
+      nodes[index].failures = 0
+      return settle(index, .idle)
+    }
+    nodes[index].failures += 1
+    let failures = nodes[index].failures
+    return [.retry(index, failures: failures)] + settle(index, .retrying(failures: failures))
+  }
+
+  mutating func retryIsDue(_ index: Int) -> [Action] {
+    guard case .retrying = nodes[index].status else { return [] }
+    return settle(index, .idle)
+  }
+
+  mutating func didRelease(_ index: Int) -> [Action] { settle(index, .idle) }
+
+  /// The process vanished: nothing is held any more, and nothing is released.
+  mutating func loseEverything() {
+    for index in nodes.indices {
+      nodes[index].status = .idle
+      nodes[index].failures = 0
+      nodes[index].isAcquireCancelled = false
+      nodes[index].heldDependencies = 0
+      nodes[index].busyDependents = 0
+    }
+    openPhases = []
+    tearingDown = 0
+  }
+}
+
+extension ResourceGraph {
+  private func isWanted(_ index: Int) -> Bool { openPhases.contains(nodes[index].phase) }
+
+  private func isBeingTornDown(_ index: Int) -> Bool { !isWanted(index) && nodes[index].status.isBusy }
+
+  /// An operation of one resource has ended: what it can do next, and what its neighbours can.
+  private mutating func settle(_ index: Int, _ status: ResourceStatus) -> [Action] {
+    nodes[index].isAcquireCancelled = false
+    setStatus(index, status)
+    return collectActions { graph in
+      graph.consider(index)
+      for dependent in graph.nodes[index].dependents { graph.consider(dependent) }
+      for dependency in graph.nodes[index].dependencies.reversed() { graph.consider(dependency) }
+    }
+  }
+
+  private mutating func setStatus(_ index: Int, _ status: ResourceStatus) {
+    let former = nodes[index].status
+    let wasBeingTornDown = isBeingTornDown(index)
+    nodes[index].status = status
+    tearingDown += (isBeingTornDown(index) ? 1 : 0) - (wasBeingTornDown ? 1 : 0)
+    if (status == .held) != (former == .held) {
+      for dependent in nodes[index].dependents { nodes[dependent].heldDependencies += status == .held ? 1 : -1 }
+    }
+    if status.isBusy != former.isBusy {
+      for dependency in nodes[index].dependencies { nodes[dependency].busyDependents += status.isBusy ? 1 : -1 }
+    }
+  }
+
+  private mutating func collectActions(_ body: (inout ResourceGraph) -> Void) -> [Action] {
+    body(&self)
+    defer { actions = [] }
+    return actions
+  }
+
+  /// Begins with one resource what can be begun now.
+  private mutating func consider(_ index: Int) {
+    let isWanted = isWanted(index)
+    switch nodes[index].status {
+    case .idle where isWanted && nodes[index].heldDependencies == nodes[index].dependencies.count:
+      setStatus(index, .acquiring)
+      actions.append(.acquire(index))
+    case .acquiring where !isWanted && !nodes[index].isAcquireCancelled:
+      nodes[index].isAcquireCancelled = true
+      actions.append(.cancelAcquire(index))
+    case .retrying where !isWanted:
+      nodes[index].failures = 0
+      setStatus(index, .idle)
+      actions.append(.cancelRetry(index))
+    case .held where !isWanted && nodes[index].busyDependents == 0:
+      setStatus(index, .releasing)
+      actions.append(.release(index))
+    case .idle, .acquiring, .held, .releasing, .retrying: break
+    }
+  }
+}
+
+extension ResourceStatus {
+  /// Whether it is held or on the way there or back.
+  fileprivate var isBusy: Bool {
+    switch self {
+    case .acquiring, .held, .releasing: true
+    case .idle, .retrying: false
+    }
+  }
+}
+
+extension LifecyclePhase {
+  /// Which of two phases ends first; phases nest.
+  fileprivate func narrower(_ other: LifecyclePhase) -> LifecyclePhase {
+    let order: [LifecyclePhase] = [.active, .foreground, .running]
+    return order.first { $0 == self || $0 == other } ?? self
+  }
+}

@@ -1,0 +1,158 @@
+internal import PubSub
+
+/// Performs what the graph of managed resources decides: one task for each acquire, release and retry.
+@MainActor final class ResourceManager {
+  /// A resource's own operations, its type forgotten.
+  struct Operations {
+    let name: String
+    /// Acquires, and returns what keeps the handle; throws what acquiring threw.
+    let acquire: @MainActor () async throws -> @MainActor () -> Void
+    /// Takes the handle away and releases it.
+    let release: @MainActor () async throws -> Void
+    /// The process vanished: the handle goes without a release.
+    let lose: @MainActor () -> Void
+    let statusDidChange: @MainActor (ResourceStatus) -> Void
+  }
+
+  private let tasks: TaskStarter
+  private let clock: TransitionClock
+  private let retry: RetryPolicy
+  private var random: SplitMix64
+  private var graph = ResourceGraph()
+  private var operations: [Operations] = []
+  private var indices: [String: Int] = [:]
+  /// The task that acquires, releases or waits to try again, of each resource that has one.
+  private var running: [Int: Task<Void, Never>] = [:]
+  /// Grows when the process vanishes: what belonged to it must not be heard of any more.
+  private var generation = 0
+  /// Called once nothing is being torn down any more.
+  var whenTornDown: (@MainActor () -> Void)?
+  /// The application to which the operations belong, for `handle` called inside them.
+  var scope: ObjectIdentifier?
+
+  init(tasks: TaskStarter, clock: TransitionClock, retry: RetryPolicy, seed: UInt64?) {
+    self.tasks = tasks
+    self.clock = clock
+    self.retry = retry
+    random = SplitMix64(seed: seed ?? UInt64.random(in: .min ... .max))
+  }
+
+  var openPhases: Set<LifecyclePhase> { graph.openPhases }
+  var isTornDown: Bool { graph.tearingDown == 0 }
+  var namesBeingTornDown: [String] { graph.indicesBeingTornDown.map { operations[$0].name } }
+
+  func index(named name: String) -> Int? { indices[name] }
+
+  /// The index that the next resource will have.
+  var nextIndex: Int { operations.count }
+
+  func add(_ operations: Operations, while phase: LifecyclePhase, after dependencies: [Int]) {
+    self.operations.append(operations)
+    let (index, actions) = graph.add(while: phase, after: dependencies)
+    indices[operations.name] = index
+    perform(actions)
+  }
+
+  func setOpenPhases(_ phases: Set<LifecyclePhase>) { perform(graph.setOpenPhases(phases)) }
+
+  /// Hurries what is being torn down, as the application comes back; it is still awaited.
+  func cancelTearDown() {
+    for index in graph.indicesBeingTornDown { running[index]?.cancel() }
+  }
+
+  func loseProcess() {
+    generation += 1
+    for task in running.values { task.cancel() }
+    running = [:]
+    graph.loseEverything()
+    for operation in operations {
+      operation.lose()
+      operation.statusDidChange(.idle)
+    }
+  }
+
+  private func perform(_ actions: [ResourceGraph.Action]) {
+    for action in actions {
+      switch action {
+      case .acquire(let index): start(index) { await self.acquire(index, $0) }
+      case .release(let index): start(index) { await self.release(index, $0) }
+      case .retry(let index, let failures):
+        let deadline = clock.now() + retry.delay(afterFailures: failures, chance: random.unitInterval())
+        start(index) { await self.waitToRetry(index, until: deadline, $0) }
+      case .cancelAcquire(let index): running[index]?.cancel()
+      case .cancelRetry(let index): running.removeValue(forKey: index)?.cancel()
+      }
+    }
+    for action in actions { operations[action.index].statusDidChange(graph.status(of: action.index)) }
+    if graph.tearingDown == 0, let whenTornDown {
+      self.whenTornDown = nil
+      whenTornDown()
+    }
+  }
+
+  private func start(_ index: Int, _ operation: @escaping @Sendable (_ generation: Int) async -> Void) {
+    let (generation, scope) = (generation, scope)
+    running[index] = tasks.start {
+      await HandlerScope.$application.withValue(scope) { await operation(generation) }
+    }
+  }
+
+  private func acquire(_ index: Int, _ generation: Int) async {
+    do {
+      let keep = try await operations[index].acquire()
+      guard generation == self.generation else { return }
+      keep()
+      didEnd(index, generation) { $0.didAcquire(index) }
+    } catch {
+      didEnd(index, generation) { $0.didFailToAcquire(index) }
+    }
+  }
+
+  private func release(_ index: Int, _ generation: Int) async {
+    guard generation == self.generation else { return }
+    // A release that throws has ended all the same: what it held is gone, and it is acquired anew.
+    try? await operations[index].release()
+    didEnd(index, generation) { $0.didRelease(index) }
+  }
+
+  private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {
+    guard (try? await clock.sleepUntil(deadline)) != nil else { return }
+    didEnd(index, generation) { $0.retryIsDue(index) }
+  }
+
+  private func didEnd(_ index: Int, _ generation: Int, _ input: (inout ResourceGraph) -> [ResourceGraph.Action]) {
+    guard generation == self.generation else { return }
+    running[index] = nil
+    let actions = input(&graph)
+    operations[index].statusDidChange(graph.status(of: index))
+    perform(actions)
+  }
+}
+
+extension ResourceGraph.Action {
+  fileprivate var index: Int {
+    switch self {
+    case .acquire(let index), .cancelAcquire(let index), .release(let index), .retry(let index, _),
+      .cancelRetry(let index):
+      index
+    }
+  }
+}
+
+/// A small, well-known generator of random numbers (Steele, Lea and Flood, 2014) that can be seeded.
+struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number from 0 up to 1.
+  mutating func unitInterval() -> Double { Double.random(in: 0..<1, using: &self) }
+}

@@ -1,0 +1,27 @@
+/// How long to wait before something that failed is tried again: longer each time, and never at quite the same moment as
+/// everybody else.
+public struct RetryPolicy: Sendable, Hashable {
+  /// The wait after the first failure.
+  public var first: Duration = .milliseconds(250)
+  /// The longest wait.
+  public var longest: Duration = .seconds(30)
+  /// By how much each wait grows.
+  public var factor: Double = 2
+  /// How much of each wait is left to chance, from 0 to 1: with 0.2, between 80 and 100 per cent of it are waited.
+  public var jitter: Double = 0.2
+
+  /// A quarter of a second, doubling up to half a minute, a fifth of it left to chance.
+  public init() {}
+
+  /// The wait after so many failures in a row.
+  ///
+  /// - Parameters:
+  ///   - failures: how many there have been, at least 1.
+  ///   - chance: between 0 and 1; how much of the jitter is taken off.
+  /// - Returns: the wait.
+  public func delay(afterFailures failures: Int, chance: Double) -> Duration {
+    var delay = first
+    for _ in 1..<max(failures, 1) where delay < longest { delay = delay * factor }
+    return min(delay, longest) * (1 - jitter * chance)
+  }
+}

@@ -1,0 +1,55 @@
+/// A value that can be posted on an ``EventBus``.
+///
+/// Conform to ``Event`` or to ``MainActorEvent``, never to this protocol itself: the associated type makes the two kinds
+/// disjoint, so that a closure written in a main-actor class becomes a main-actor closure for the one and stays free for
+/// the other, without annotation.
+public protocol BusEvent: Sendable {
+  /// Where events of this kind are posted: `Never` for anywhere, `MainActor` for the main actor.
+  associatedtype PostingIsolation
+
+  /// The name by which ``EventBus/subscribe(named:from:priority:label:fileID:line:_:)-(_,_,_,_,_,_,(BusEvent)->Void)``
+  /// finds the event; the type's name without its module, `Outer.Inner`, unless said otherwise.
+  static var name: EventName { get }
+
+  /// How the event is delivered; nothing special unless said otherwise.
+  static var traits: EventTraits { get }
+}
+
+extension BusEvent {
+  /// The type's name without its module, `Outer.Inner`.
+  public static var name: EventName { EventName.ofType(Self.self) }
+
+  /// Nothing special.
+  public static var traits: EventTraits { [] }
+}
+
+/// An event that may be posted from any thread or task; its synchronous handlers run on the poster's thread.
+public protocol Event: BusEvent where PostingIsolation == Never {}
+
+/// An event that is posted on the main actor; its synchronous handlers run there, before the post returns.
+public protocol MainActorEvent: BusEvent where PostingIsolation == MainActor {}
+
+/// How events of a type are delivered.
+public struct EventTraits: OptionSet, Sendable, Hashable {
+  /// The bits of the set.
+  public let rawValue: UInt8
+
+  /// A set from its bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The bus keeps the latest event for those who subscribe late, with replay.
+  public static let sticky = EventTraits(rawValue: 1 << 0)
+
+  /// Delivered in the mirror image of the usual order: lowest priority first, latest subscriber first.
+  ///
+  /// Tear-down events ask for this, so that what was built last is torn down first.
+  public static let reversed = EventTraits(rawValue: 1 << 1)
+}
+
+/// A sticky event that holds an object which holds the bus: the bus keeps a weak copy of it, lest both leak.
+package protocol WeaklyKept: Sendable {
+  /// The copy for keeping.
+  func weakened() -> Self
+  /// The event as it was posted; nil if the object is gone.
+  func strengthened() -> Self?
+}

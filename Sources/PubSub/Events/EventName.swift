@@ -1,0 +1,46 @@
+/// The name of an event type, for subscribing by name and for people.
+public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The name as text.
+  public let rawValue: String
+
+  /// A name from text.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// A name from a literal.
+  public init(stringLiteral value: String) { self.init(rawValue: value) }
+
+  /// The name as text.
+  public var description: String { rawValue }
+}
+
+extension EventName {
+  private static let cache = Guarded<[ObjectIdentifier: EventName]>([:])
+
+  /// The name of a type without its module and without what differs from run to run.
+  ///
+  /// Spelling a type's name costs microseconds, so each is spelled once in a process.
+  static func ofType(_ type: any BusEvent.Type) -> EventName {
+    let key = ObjectIdentifier(type)
+    if let known = cache.withLock({ $0[key] }) { return known }
+    let name = EventName(rawValue: withoutModule(String(reflecting: type)))
+    cache.withLock { $0[key] = name }
+    return name
+  }
+
+  /// Strips the module from a reflected name, and the addresses that private and local types carry in theirs:
+  /// `Module.(unknown context at $55d0).Local` becomes `Local`.
+  static func withoutModule(_ reflected: String) -> String {
+    var rest = Substring(reflected)
+    if rest.hasPrefix("(extension in "), let colon = rest.firstIndex(of: ":") {
+      rest = rest[rest.index(after: colon)...]
+    }
+    if let dot = rest.firstIndex(of: ".") { rest = rest[rest.index(after: dot)...] }
+    var name = ""
+    while let open = rest.firstRange(of: "(unknown context at ") {
+      name += rest[..<open.lowerBound]
+      guard let close = rest[open.upperBound...].firstIndex(of: ")") else { break }
+      rest = rest[rest.index(after: close)...].drop { $0 == "." }
+    }
+    return name + rest
+  }
+}

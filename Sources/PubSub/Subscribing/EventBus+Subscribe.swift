@@ -1,0 +1,61 @@
+// Subscribing to an `Event`. The overloads differ in the handler alone: one that returns nothing and does not throw is the
+// fast path; without the throwing overload a synchronous closure that throws would silently become asynchronous.
+
+extension EventBus {
+  /// Subscribes a handler that runs on the poster's thread, before the post returns.
+  ///
+  /// The subscription has taken effect when this returns. Posts under way do not see it.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
+  public func subscribe<E: Event>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (E) -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(register(type, details, deliver: handler))
+  }
+
+  /// Subscribes a handler that may throw; it runs on the poster's thread, before the post returns.
+  ///
+  /// What it throws stops nobody else and is posted as ``HandlerFailure``. Parameters as for a handler that does not throw.
+  public func subscribe<E: Event>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (E) throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(register(type, details, deliver: handler))
+  }
+
+  /// Subscribes an asynchronous handler with a mailbox of its own: its runs are serial and in posting order.
+  ///
+  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. Parameters as for a synchronous handler.
+  public func subscribe<E: Event>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (E) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(registerMailbox(type, details, handle: handler))
+  }
+
+  /// Subscribes a handler that runs on the main actor, from a mailbox of its own: serial and in posting order.
+  ///
+  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. Parameters as for a synchronous handler.
+  public func subscribe<E: Event>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line, on actor: MainActor,
+    _ handler: @escaping @MainActor (E) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(registerMailbox(type, details) { try await handler($0) })
+  }
+}

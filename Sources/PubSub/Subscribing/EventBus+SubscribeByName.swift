@@ -1,0 +1,60 @@
+// Subscribing to events whose type the subscriber does not know: by name, or to all.
+
+extension EventBus {
+  /// Subscribes a handler to every event of a name; it runs on the poster's thread, before the post returns.
+  ///
+  /// It stands in the same order of delivery as those who subscribed to the type.
+  ///
+  /// - Parameters:
+  ///   - name: the name that the event types have.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
+  /// - Complexity: linear in the number of event types that have been subscribed to.
+  public func subscribe(
+    named name: EventName, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (any BusEvent) throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(registerWildcard(named: name, details, deliver: handler))
+  }
+
+  /// Subscribes an asynchronous handler to every event of a name, with a mailbox of its own.
+  ///
+  /// Parameters as for a synchronous handler.
+  public func subscribe(
+    named name: EventName, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (any BusEvent) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(registerWildcardMailbox(named: name, details, handle: handler))
+  }
+
+  /// Subscribes a handler to every event; it runs on the poster's thread, before the post returns.
+  ///
+  /// Parameters as for subscribing by name.
+  public func subscribeToAll(
+    from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal, label: String? = nil,
+    fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (any BusEvent) throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(registerWildcard(named: nil, details, deliver: handler))
+  }
+
+  /// Subscribes an asynchronous handler to every event, with a mailbox of its own.
+  ///
+  /// Parameters as for subscribing by name.
+  public func subscribeToAll(
+    from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal, label: String? = nil,
+    fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (any BusEvent) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(registerWildcardMailbox(named: nil, details, handle: handler))
+  }
+}

@@ -1,0 +1,63 @@
+// Subscribing to a `MainActorEvent`: a closure written here is a main-actor closure without annotation.
+
+extension EventBus {
+  /// Subscribes a handler that runs on the main actor, before the post returns.
+  ///
+  /// The subscription has taken effect when this returns. Posts under way do not see it. May be called from anywhere.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
+  public func subscribe<E: MainActorEvent>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line, _ handler: @escaping @MainActor (E) -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(register(type, details) { event in MainActor.assumeIsolated { handler(event) } })
+  }
+
+  /// Subscribes a handler that may throw; it runs on the main actor, before the post returns.
+  ///
+  /// What it throws stops nobody else and is posted as ``HandlerFailure``. Parameters as for a handler that does not throw.
+  public func subscribe<E: MainActorEvent>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @MainActor (E) throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(register(type, details) { event in try MainActor.assumeIsolated { try handler(event) } })
+  }
+
+  /// Subscribes an asynchronous main-actor handler with a mailbox of its own: serial and in posting order.
+  ///
+  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. Parameters as for a synchronous handler.
+  public func subscribe<E: MainActorEvent>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @MainActor (E) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    return Subscription(registerMailbox(type, details) { try await handler($0) })
+  }
+
+  /// Subscribes a main-actor handler that is told the latest event of a sticky type first, before this returns.
+  ///
+  /// Every later event follows, exactly once each. Parameters as for a handler without replay.
+  @MainActor public func subscribe<E: MainActorEvent>(
+    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+    replay: Replay, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @MainActor (E) -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    let registration = register(type, details) { (event: E) in MainActor.assumeIsolated { handler(event) } }
+    // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
+    if replay == .latest, let latest = latest(type, for: registration) { handler(latest) }
+    return Subscription(registration)
+  }
+}

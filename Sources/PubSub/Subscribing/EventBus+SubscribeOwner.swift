@@ -1,0 +1,116 @@
+// Subscribing for an owner: the bus holds the owner weakly, passes it to the handler, keeps it alive during the call, and
+// ends the subscription when the owner is gone. Releasing the `Subscription` cancels nothing, so it may be discarded; that
+// is also why it can be made in the initialiser of an actor.
+
+extension EventBus {
+  /// Subscribes a handler for an owner; it runs on the poster's thread, before the post returns.
+  ///
+  /// - Parameters:
+  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone.
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event.
+  /// - Returns: the subscription, for who wants to cancel earlier.
+  @_disfavoredOverload @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable, E: Event>(
+    _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
+    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (Owner, E) throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(
+      subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
+    let registration = register(type, details) { [weak owner] (event: E) in
+      if let owner { try handler(owner, event) }
+    }
+    return Subscription(registration, endsWithOwner: true)
+  }
+
+  /// Subscribes an asynchronous handler for an owner, with a mailbox of its own: serial and in posting order.
+  ///
+  /// Parameters as for a synchronous handler.
+  @_disfavoredOverload @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable, E: Event>(
+    _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
+    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (Owner, E) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(
+      subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
+    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+      if let owner { try await handler(owner, event) }
+    }
+    return Subscription(registration, endsWithOwner: true)
+  }
+
+  /// Subscribes a handler for an owner that runs on the main actor, from a mailbox of its own: serial, in posting order.
+  ///
+  /// Parameters as for a synchronous handler.
+  @_disfavoredOverload @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable, E: Event>(
+    _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
+    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    on actor: MainActor, _ handler: @escaping @MainActor (Owner, E) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(
+      subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
+    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+      if let owner { try await handler(owner, event) }
+    }
+    return Subscription(registration, endsWithOwner: true)
+  }
+
+  /// Subscribes a main-actor handler for an owner; it runs on the main actor, before the post returns.
+  ///
+  /// Parameters as for an event that is posted from anywhere.
+  @_disfavoredOverload @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
+    _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
+    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @MainActor (Owner, E) throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(
+      subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
+    let registration = register(type, details) { [weak owner] (event: E) in
+      try MainActor.assumeIsolated { if let owner { try handler(owner, event) } }
+    }
+    return Subscription(registration, endsWithOwner: true)
+  }
+
+  /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: serial and in posting order.
+  ///
+  /// Parameters as for an event that is posted from anywhere.
+  @_disfavoredOverload @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
+    _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
+    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @MainActor (Owner, E) async throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(
+      subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
+    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+      if let owner { try await handler(owner, event) }
+    }
+    return Subscription(registration, endsWithOwner: true)
+  }
+
+  /// Subscribes a handler for an actor; it runs on the actor, without `await`, from a mailbox: serial, in posting order.
+  ///
+  /// Parameters as for the other owner forms.
+  @discardableResult
+  public func subscribe<Owner: Actor, E: BusEvent>(
+    _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
+    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (isolated Owner, E) throws -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(
+      subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
+    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+      if let owner { try await handler(owner, event) }
+    }
+    return Subscription(registration, endsWithOwner: true)
+  }
+}

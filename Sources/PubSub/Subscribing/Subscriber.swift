@@ -1,0 +1,39 @@
+/// Who subscribed: a label, and the line of source on which the subscription was made.
+public struct Subscriber: Sendable, Hashable, CustomStringConvertible {
+  /// The label that was given, if any.
+  public let label: String?
+  /// The module and file in which the subscription was made, as `#fileID` has it.
+  public let fileID: String
+  /// The line on which it was made.
+  public let line: Int
+
+  /// The label, else the position: `Module/File.swift:12`.
+  public var description: String { label ?? "\(fileID):\(line)" }
+}
+
+/// Where a subscriber stands in the order of delivery: higher first.
+public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
+  /// The priority as a number; the three names are 100 apart.
+  public let rawValue: Int
+
+  /// A priority between, before or after the named ones.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Before most subscribers.
+  public static let high = Priority(rawValue: 100)
+  /// With most subscribers.
+  public static let normal = Priority(rawValue: 0)
+  /// After most subscribers.
+  public static let low = Priority(rawValue: -100)
+
+  /// Whether one stands behind the other.
+  public static func < (one: Priority, other: Priority) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// What a late subscriber is told first.
+public enum Replay: Sendable, Hashable {
+  /// Nothing: only what is posted from now on.
+  case none
+  /// The latest event of a sticky type, if there was one, and then every later one, exactly once each.
+  case latest
+}

@@ -1,0 +1,24 @@
+/// The one place in which the package makes tasks, so that a simulation can have them all on its own executor.
+package struct TaskStarter: Sendable {
+  /// Where tasks prefer to run; nil for the global executor.
+  package let executor: (any TaskExecutor)?
+
+  package init(executor: (any TaskExecutor)? = nil) { self.executor = executor }
+
+  /// Tasks on the executor that a clock brings along, if it brings one.
+  package init(clock: any Clock<Duration>) { self.init(executor: (clock as? any SimulatedClock)?.taskExecutor) }
+
+  /// Starts a task that runs outside the caller's isolation.
+  ///
+  /// A preference that is a variable holding nil would cost every later asynchronous call of the task, hence the branch.
+  @discardableResult
+  package func start(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+    if let executor { Task(executorPreference: executor, operation: operation) } else { Task(operation: operation) }
+  }
+}
+
+/// A clock of a closed, simulated world, which brings the executor on which that world runs.
+package protocol SimulatedClock: Clock<Duration> {
+  /// Runs every task of the simulated world, in an order that can be repeated.
+  var taskExecutor: any TaskExecutor { get }
+}
