@@ -33,7 +33,9 @@ let package = Package(
 
     // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
     .executableTarget(
-      name: "TerminalProbe", dependencies: ["AppLifecycle", "PubSub", "UnixHost"], path: "Tests/Support/TerminalProbe"),
+      name: "TerminalProbe",
+      dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
+      path: "Tests/Support/TerminalProbe"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
 
@@ -47,9 +49,12 @@ let package = Package(
       dependencies: ["AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "TerminalProbe"]),
     .testTarget(
       name: "ExampleTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PregTrackerKit", "PseudoTerminal", "PubSub"]),
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "PregTracker", "PregTrackerKit", "PseudoTerminal", "PubSub",
+      ]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"]),
+      name: "DocumentationTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -71,9 +71,12 @@ extension Application {
 
   private nonisolated func enqueue(_ pending: PendingInput) {
     let mustStart = inbox.withLock { $0.add(pending) }
-    if mustStart { tasks.start { await self.workOff() } }
-    // An input that brings the application back hurries the tear-down that is being awaited.
-    else if pending.input.mayBringToForeground { tasks.start { await self.hurryTearDownIfReturning() } }
+    if mustStart {
+      tasks.start { await self.workOff() }
+    } else if pending.input.mayBringToForeground {
+      // It may have to hurry the tear-down that is being awaited.
+      tasks.start { await self.hurryTearDownIfReturning() }
+    }
   }
 
   private func workOff() async {

@@ -82,7 +82,7 @@ extension Application {
   ///
   /// - Precondition: a host runs, or ``adopt(_:)`` was called.
   public static var shared: Application {
-    guard let adopted else { preconditionFailure("there is no shared application before a host or adopt(_:) has set it") }
+    guard let adopted else { preconditionFailure("no host and no adopt(_:) has set the shared application yet") }
     return adopted
   }
 

@@ -7,7 +7,7 @@
 /// The sequences are those that UIKit documents and that experiments on devices show; where the two disagree the
 /// experiment wins (see Docs/Architecture.md).
 public struct LifecycleStateMachine: Sendable, Hashable {
-  /// One step of a transition. Effects are performed in order, and none is skipped.
+  /// One step of a transition; steps are performed in order, and none is skipped.
   public enum Effect: Sendable, Hashable {
     /// The application's state changes.
     case commit(ApplicationState)

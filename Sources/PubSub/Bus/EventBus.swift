@@ -127,7 +127,8 @@ extension EventBus {
 
   /// Registers a handler of every event, or of those of one name, with a mailbox of its own.
   func registerWildcardMailbox(
-    named name: EventName?, _ details: SubscriptionDetails, handle: @escaping @Sendable (any BusEvent) async throws -> Void
+    named name: EventName?, _ details: SubscriptionDetails,
+    handle: @escaping @Sendable (any BusEvent) async throws -> Void
   ) -> Registration {
     let registration = makeRegistration(details)
     let mailbox = makeMailbox(registration, nameOf: { type(of: $0).name }, handle: handle)

@@ -91,7 +91,8 @@ final class Registration: Sendable {
     }
     let wasDrained = await outcome.value
     timer.cancel()
-    if !wasDrained { bus.reportFailure(of: waiting.registration, DrainTimeout(subscriber: subscriber), in: waiting.eventName) }
+    if wasDrained { return }
+    bus.reportFailure(of: waiting.registration, DrainTimeout(subscriber: subscriber), in: waiting.eventName)
   }
 
   private func idle() async {
@@ -102,68 +103,6 @@ final class Registration: Sendable {
         return false
       }
       if isIdle { continuation.resume() }
-    }
-  }
-}
-
-/// A weak reference that can be kept in a `let`.
-final class WeakReference: Sendable {
-  weak let object: (any AnyObject & Sendable)?
-  init(_ object: any AnyObject & Sendable) { self.object = object }
-}
-
-/// The asynchronous handlers inside which the present task runs.
-///
-/// A task local: it is inherited by the tasks that a handler starts, which may outlive it, so each link knows its end.
-enum HandlerChain {
-  /// How long a wait made inside a handler lasts at most.
-  static let waitBudget: Duration = .seconds(30)
-
-  @TaskLocal static var current: [Link] = []
-
-  final class Link: Sendable {
-    let registration: Registration
-    let eventName: EventName
-    private let ended = Guarded(false)
-
-    init(_ registration: Registration, _ eventName: EventName) {
-      self.registration = registration
-      self.eventName = eventName
-    }
-
-    var hasEnded: Bool { ended.withLock { $0 } }
-    func end() { ended.withLock { $0 = true } }
-  }
-}
-
-/// A value that is settled once, by whoever is first, and awaited by one.
-final class OneShot: Sendable {
-  private struct State {
-    var value: Bool?
-    var waiter: UnsafeContinuation<Bool, Never>?
-  }
-
-  private let state = Guarded(State())
-
-  func settle(_ value: Bool) {
-    let waiter = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
-      guard state.value == nil else { return nil }
-      state.value = value
-      defer { state.waiter = nil }
-      return state.waiter
-    }
-    waiter?.resume(returning: value)
-  }
-
-  var value: Bool {
-    get async {
-      await withUnsafeContinuation { continuation in
-        let known = state.withLock { state -> Bool? in
-          if state.value == nil { state.waiter = continuation }
-          return state.value
-        }
-        if let known { continuation.resume(returning: known) }
-      }
     }
   }
 }

@@ -14,7 +14,9 @@ final class TopicStorage<E: BusEvent>: AnyTopicStorage {
   /// Subscribers whose owner is gone are swept out when the array has grown to this.
   private var sweepsAt = 16
 
-  /// Inserts in order: priority first, then time of subscription. Gives back what it swept out, to be released outside.
+  /// Inserts in order of priority, then of subscription.
+  ///
+  /// What is returned was swept out, and is to be released outside the lock.
   func insert(_ delivery: Delivery) -> [Delivery] {
     var swept: [Delivery] = []
     if deliveries.count >= sweepsAt {

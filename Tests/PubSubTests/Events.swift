@@ -1,0 +1,63 @@
+import PubSub
+
+// What the tests post.
+
+struct Tick: Event, Equatable {
+  var number = 0
+}
+
+struct Tock: Event {
+  var number = 0
+}
+
+/// Delivered in the mirror image of the usual order.
+struct TearDown: Event {
+  static let traits: EventTraits = .reversed
+}
+
+struct Shown: MainActorEvent {
+  var number = 0
+}
+
+struct ModeDidChange: MainActorEvent {
+  static let traits: EventTraits = .sticky
+  let mode: String
+}
+
+struct Failure: Error, Equatable {
+  var number = 0
+}
+
+/// A list that handlers on any thread add to.
+final class Log<Element: Sendable>: Sendable {
+  private let elements = Guarded<[Element]>([])
+  func add(_ element: Element) { elements.withLock { $0.append(element) } }
+  var all: [Element] { elements.withLock { $0 } }
+}
+
+/// Lets some tasks wait until another has opened it.
+final class Gate: Sendable {
+  private let state = Guarded<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
+
+  func open() {
+    let waiters = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiters.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+}
+
+/// An object that can be a subject or an owner.
+final class Thing: Sendable {}

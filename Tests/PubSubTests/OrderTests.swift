@@ -1,0 +1,102 @@
+import PubSub
+import Testing
+
+@Suite struct `Order of delivery` {
+  let bus = EventBus()
+  let log = Log<String>()
+
+  @Test func `Rule 1: priority first, then time of subscription, whoever subscribed in whichever way`() {
+    let subject = Thing()
+    let subscriptions = [
+      bus.subscribe(to: Tick.self) { [log] _ in log.add("1 typed") },
+      bus.subscribeToAll { [log] _ in log.add("2 wildcard") },
+      bus.subscribe(to: Tick.self, priority: .low) { [log] _ in log.add("low") },
+      bus.subscribe(named: "Tick") { [log] _ in log.add("3 by name") },
+      bus.subscribe(to: Tick.self, from: subject) { [log] _ in log.add("4 subject") },
+      bus.subscribe(named: "Tick", priority: .high) { [log] _ in log.add("high by name") },
+      bus.subscribe(to: Tick.self) { [log] _ in log.add("5 typed") },
+      bus.subscribe(to: Tick.self, priority: .high) { [log] _ in log.add("high typed") },
+      bus.subscribeToAll(priority: Priority(rawValue: 1)) { [log] _ in log.add("one above normal") },
+    ]
+    bus.post(Tick(), from: subject)
+    withExtendedLifetime(subscriptions) {}
+    #expect(
+      log.all == [
+        "high by name", "high typed", "one above normal", "1 typed", "2 wildcard", "3 by name", "4 subject", "5 typed",
+        "low",
+      ])
+  }
+
+  @Test func `Rule 1: a wildcard that came before the first subscriber to the type stands before it`() {
+    let wildcard = bus.subscribeToAll { [log] event in log.add("all \(type(of: event).name)") }
+    bus.post(Tick())
+    let typed = bus.subscribe(to: Tick.self) { [log] _ in log.add("typed") }
+    let named = bus.subscribe(named: "Tock") { [log] _ in log.add("named") }
+    bus.post(Tick())
+    bus.post(Tock())
+    withExtendedLifetime((wildcard, typed, named)) {}
+    #expect(log.all == ["all Tick", "all Tick", "typed", "all Tock", "named"])
+  }
+
+  @Test func `Rule 2: a reversed event type gets the mirror image, priorities included`() {
+    let subscriptions = [
+      bus.subscribe(to: TearDown.self, priority: .high) { [log] _ in log.add("high") },
+      bus.subscribe(to: TearDown.self) { [log] _ in log.add("first") },
+      bus.subscribeToAll { [log] _ in log.add("wildcard") },
+      bus.subscribe(to: TearDown.self) { [log] _ in log.add("last") },
+      bus.subscribe(to: TearDown.self, priority: .low) { [log] _ in log.add("low") },
+    ]
+    bus.post(TearDown())
+    withExtendedLifetime(subscriptions) {}
+    #expect(log.all == ["low", "last", "wildcard", "first", "high"])
+  }
+
+  @Test func `Rule 3: posts from one thread reach every kind of subscriber in the order of posting`() async {
+    let numbers = Array(1...500)
+    let synchronous = Log<Int>()
+    let asynchronous = Log<Int>()
+    let onMainActor = Log<Int>()
+    let isComplete = (Gate(), Gate())
+    let subscriptions = [
+      bus.subscribe(to: Tick.self) { (tick: Tick) -> Void in synchronous.add(tick.number) },
+      bus.subscribe(to: Tick.self) { (tick: Tick) async in
+        await Task.yield()
+        asynchronous.add(tick.number)
+        if tick.number == 500 { isComplete.0.open() }
+      },
+      bus.subscribe(to: Tick.self, on: .shared) { tick in
+        onMainActor.add(tick.number)
+        if tick.number == 500 { isComplete.1.open() }
+      },
+    ]
+    let sequence = bus.events(Tick.self)
+    for number in numbers { bus.post(Tick(number: number)) }
+    await isComplete.0.wait()
+    await isComplete.1.wait()
+    var iterated: [Int] = []
+    for await tick in sequence {
+      iterated.append(tick.number)
+      if tick.number == 500 { break }
+    }
+    withExtendedLifetime(subscriptions) {}
+    #expect(synchronous.all == numbers)
+    #expect(asynchronous.all == numbers)
+    #expect(onMainActor.all == numbers)
+    #expect(iterated == numbers)
+  }
+
+  @Test func `Rule 3: posts of many threads keep each thread's own order`() async {
+    let received = Log<Int>()
+    let subscription = bus.subscribe(to: Tick.self) { (tick: Tick) -> Void in received.add(tick.number) }
+    await withTaskGroup { group in
+      for poster in 0..<4 {
+        group.addTask { [bus] in for number in 0..<500 { bus.post(Tick(number: poster * 1000 + number)) } }
+      }
+    }
+    withExtendedLifetime(subscription) {}
+    #expect(received.all.count == 2000)
+    for poster in 0..<4 {
+      #expect(received.all.filter { $0 / 1000 == poster } == (0..<500).map { poster * 1000 + $0 })
+    }
+  }
+}

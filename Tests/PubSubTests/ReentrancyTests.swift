@@ -1,0 +1,159 @@
+import Dispatch
+import PubSub
+import Testing
+
+@Suite struct `Inside a handler` {
+  let bus = EventBus()
+  let log = Log<String>()
+
+  @Test func `Rule 4: a nested post is delivered at once, depth first`() {
+    let subscriptions = [
+      bus.subscribe(to: Tick.self) { [bus, log] tick in
+        log.add("first \(tick.number)")
+        if tick.number < 2 { bus.post(Tick(number: tick.number + 1)) }
+      },
+      bus.subscribe(to: Tick.self) { [log] tick in log.add("second \(tick.number)") },
+    ]
+    bus.post(Tick())
+    withExtendedLifetime(subscriptions) {}
+    #expect(log.all == ["first 0", "first 1", "first 2", "second 2", "second 1", "second 0"])
+  }
+
+  @Test func `Rule 5: who subscribes during a post does not see that post, but the next`() {
+    let added = Guarded<[Subscription]>([])
+    let subscription = bus.subscribe(to: Tick.self) { [bus, log] tick in
+      log.add("old \(tick.number)")
+      guard tick.number == 1 else { return }
+      let new = bus.subscribe(to: Tick.self, priority: .low) { [log] tick in log.add("new \(tick.number)") }
+      added.withLock { $0.append(new) }
+    }
+    bus.post(Tick(number: 1))
+    bus.post(Tick(number: 2))
+    withExtendedLifetime(subscription) {}
+    #expect(log.all == ["old 1", "old 2", "new 2"])
+  }
+
+  @Test func `Rule 6: a cancelled subscriber gets neither the rest of the post nor a later one`() {
+    let victim = Guarded<Subscription?>(nil)
+    let first = bus.subscribe(to: Tick.self, priority: .high) { [log] _ in
+      log.add("first")
+      victim.withLock { $0 }?.cancel()
+    }
+    victim.withLock { $0 = bus.subscribe(to: Tick.self) { [log] _ in log.add("victim") } }
+    let last = bus.subscribe(to: Tick.self, priority: .low) { [log] _ in log.add("last") }
+    bus.post(Tick())
+    bus.post(Tick())
+    withExtendedLifetime((first, last)) {}
+    #expect(log.all == ["first", "last", "first", "last"])
+  }
+
+  @Test func `Rule 6: a handler may cancel itself`() {
+    let own = Guarded<Subscription?>(nil)
+    own.withLock {
+      $0 = bus.subscribe(to: Tick.self) { [log] _ in
+        own.withLock { $0 }?.cancel()
+        log.add("once")
+      }
+    }
+    bus.post(Tick())
+    bus.post(Tick())
+    #expect(log.all == ["once"])
+  }
+
+  @Test func `Rule 6: cancelAndDrain returns only when no handler runs, and does not cancel the one that does`() async {
+    let (begun, mayEnd) = (Gate(), Gate())
+    let subscription = bus.subscribe(to: Tick.self) { [log] (_: Tick) async in
+      begun.open()
+      await mayEnd.wait()
+      log.add(Task.isCancelled ? "cancelled" : "ended in peace")
+    }
+    bus.post(Tick())
+    bus.post(Tick())
+    await begun.wait()
+    async let drained: Void = {
+      await subscription.cancelAndDrain()
+      log.add("drained")
+    }()
+    mayEnd.open()
+    await drained
+    #expect(log.all == ["ended in peace", "drained"], "the second event was dropped from the mailbox")
+  }
+
+  @Test func `Rule 6: cancelAndDrain waits for a synchronous handler on another thread`() async {
+    // The post blocks a thread of Dispatch's, not one of the few that run tasks.
+    let begun = Gate()
+    let mayEnd = DispatchSemaphore(value: 0)
+    let subscription = bus.subscribe(to: Tick.self) { [log] _ in
+      begun.open()
+      mayEnd.wait()
+      log.add("handler ended")
+    }
+    DispatchQueue.global().async { [bus] in bus.post(Tick()) }
+    await begun.wait()
+    subscription.cancel()
+    async let drained: Void = {
+      await subscription.cancelAndDrain()
+      log.add("drained")
+    }()
+    mayEnd.signal()
+    await drained
+    #expect(log.all == ["handler ended", "drained"])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `Rule 7: cancelAndDrain inside the own handler, or a task that it started, returns without waiting`() async {
+    let own = Guarded<Subscription?>(nil)
+    let ended = Gate()
+    own.withLock {
+      $0 = bus.subscribe(to: Tick.self) { [log] (_: Tick) async in
+        let subscription = own.withLock { $0 }
+        await subscription?.cancelAndDrain()
+        await Task { await subscription?.cancelAndDrain() }.value
+        log.add("went on")
+        ended.open()
+      }
+    }
+    bus.post(Tick())
+    await ended.wait()
+    #expect(log.all == ["went on"])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `Rule 7: every synchronous call is allowed inside a handler`() {
+    let kept = Guarded<[Subscription]>([])
+    let subscription = bus.subscribe(to: Tick.self) { [bus, log] tick in
+      guard tick.number == 0 else { return }
+      let one = bus.subscribe(to: Tock.self) { [log] _ in log.add("tock") }
+      let all = bus.subscribeToAll { [log] event in log.add("all \(type(of: event).name)") }
+      let sequence = bus.events(Tock.self)
+      bus.post(Tock())
+      one.cancel()
+      bus.post(Tock())
+      withExtendedLifetime(sequence) {}
+      kept.withLock { $0 = [all] }
+    }
+    bus.post(Tick())
+    withExtendedLifetime(subscription) {}
+    #expect(log.all == ["tock", "all Tock", "all Tock"])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `Rule 7: a handler may release an object whose end cancels and posts`() {
+    final class Talkative: Sendable {
+      let bus: EventBus
+      init(_ bus: EventBus) { self.bus = bus }
+      deinit { bus.post(Tock(number: 7)) }
+    }
+    let heard = bus.subscribe(to: Tock.self) { [log] tock in log.add("tock \(tock.number)") }
+    var doomed: Subscription? = {
+      let talkative = Talkative(bus)
+      return bus.subscribe(to: Tick.self) { _ in withExtendedLifetime(talkative) {} }
+    }()
+    bus.post(Tick())
+    #expect(log.all == [])
+    doomed?.cancel()
+    doomed = nil
+    withExtendedLifetime(heard) {}
+    #expect(log.all == ["tock 7"])
+  }
+}

@@ -1,0 +1,212 @@
+import PubSub
+import Testing
+
+@Suite struct `Life of a subscription` {
+  let log = Log<String>()
+
+  @Test func `Rule 11: a subscription has taken effect when subscribe returns`() {
+    let bus = EventBus()
+    let subscription = bus.subscribe(to: Tick.self) { [log] _ in log.add("seen") }
+    bus.post(Tick())
+    withExtendedLifetime(subscription) {}
+    #expect(log.all == ["seen"])
+  }
+
+  @Test func `Rule 11: a sequence holds what is posted between its making and its first next()`() async {
+    let bus = EventBus()
+    let sequence = bus.events(Tick.self)
+    for number in 1...3 { bus.post(Tick(number: number)) }
+    var iterator = sequence.makeAsyncIterator()
+    #expect(await iterator.next() == Tick(number: 1))
+    #expect(await iterator.next() == Tick(number: 2))
+    #expect(await iterator.next() == Tick(number: 3))
+  }
+
+  @Test func `Rule 11: a sequence ends when its task is cancelled`() async {
+    let bus = EventBus()
+    let sequence = bus.events(Tick.self)
+    bus.post(Tick())
+    let received = Gate()
+    let task = Task {
+      var count = 0
+      for await _ in sequence {
+        count += 1
+        received.open()
+      }
+      return count
+    }
+    await received.wait()
+    task.cancel()
+    #expect(await task.value == 1)
+  }
+
+  @Test func `Rule 11: a sequence ends with its bus`() async {
+    var bus: EventBus? = EventBus()
+    let sequence = bus!.events(Tick.self)
+    bus!.post(Tick(number: 1))
+    bus = nil
+    var numbers: [Int] = []
+    for await tick in sequence { numbers.append(tick.number) }
+    #expect(numbers == [1])
+  }
+
+  @Test func `Rule 12: a subscription cancels when it is released`() {
+    let bus = EventBus()
+    var subscription: Subscription? = bus.subscribe(to: Tick.self) { [log] tick in log.add("\(tick.number)") }
+    bus.post(Tick(number: 1))
+    #expect(subscription != nil)
+    subscription = nil
+    bus.post(Tick(number: 2))
+    #expect(log.all == ["1"])
+  }
+
+  @Test func `Rule 12: a subscription can be stored in a set or an array`() {
+    let bus = EventBus()
+    var set: Set<Subscription> = []
+    var array: [Subscription] = []
+    bus.subscribe(to: Tick.self) { [log] _ in log.add("set") }.store(in: &set)
+    bus.subscribe(to: Tick.self) { [log] _ in log.add("array") }.store(in: &array)
+    bus.post(Tick())
+    set = []
+    bus.post(Tick())
+    array = []
+    bus.post(Tick())
+    #expect(log.all == ["set", "array", "array"])
+  }
+
+  @Test func `Rule 12: what a handler captured is released with the subscription`() {
+    let bus = EventBus()
+    weak var captured: Thing?
+    var subscription: Subscription? = {
+      let thing = Thing()
+      captured = thing
+      return bus.subscribe(to: Tick.self) { _ in withExtendedLifetime(thing) {} }
+    }()
+    #expect(captured != nil && subscription != nil)
+    subscription = nil
+    #expect(captured == nil)
+  }
+
+  @Test func `Rule 12: an owner's subscription may be discarded and ends with the owner`() {
+    let bus = EventBus()
+    var owner: Thing? = Thing()
+    weak let weakOwner = owner
+    bus.subscribe(owner!, to: Tick.self) { [log] _, tick in log.add("\(tick.number)") }
+    bus.post(Tick(number: 1))
+    owner = nil
+    #expect(weakOwner == nil, "the bus does not keep the owner alive")
+    bus.post(Tick(number: 2))
+    #expect(log.all == ["1"])
+  }
+
+  @Test func `Rule 12: an owner's subscription can be cancelled`() {
+    let bus = EventBus()
+    let owner = Thing()
+    let subscription = bus.subscribe(owner, to: Tick.self) { [log] _, tick in log.add("\(tick.number)") }
+    bus.post(Tick(number: 1))
+    subscription.cancel()
+    bus.post(Tick(number: 2))
+    #expect(log.all == ["1"])
+    withExtendedLifetime(owner) {}
+  }
+
+  @MainActor @Test func `Rule 12: a main-actor owner's handler needs no annotation`() {
+    @MainActor final class Screen {
+      var lines: [String] = []
+      func show(_ shown: Shown) { lines.append("shown \(shown.number)") }
+    }
+    let bus = EventBus()
+    let screen = Screen()
+    bus.subscribe(screen, to: Shown.self) { $0.show($1) }
+    bus.post(Shown(number: 4))
+    #expect(screen.lines == ["shown 4"])
+  }
+
+  @Test func `Rule 12: an asynchronous subscription ends when it is released`() async {
+    let bus = EventBus()
+    let ran = Gate()
+    var subscription: Subscription? = bus.subscribe(to: Tick.self) { [log] (tick: Tick) async in
+      log.add("\(tick.number)")
+      ran.open()
+    }
+    bus.post(Tick(number: 1))
+    await ran.wait()
+    #expect(subscription != nil)
+    subscription = nil
+    let other = bus.subscribe(to: Tick.self) { (_: Tick) async in }
+    bus.post(Tick(number: 2))
+    await other.cancelAndDrain()
+    #expect(log.all == ["1"])
+  }
+
+  @Test func `Rule 12: the bus does not gather the subscriptions of owners that are gone`() {
+    let bus = EventBus()
+    weak var first: Log<String>?
+    for index in 0..<100 {
+      let owner = Thing()
+      let captured = Log<String>()
+      if index == 0 { first = captured }
+      bus.subscribe(owner, to: Tick.self) { _, _ in captured.add("never") }
+    }
+    #expect(first == nil, "swept out while others subscribed")
+  }
+
+  @Test func `Rule 13: cancelling twice, or after the bus is gone, does nothing`() async {
+    var bus: EventBus? = EventBus()
+    let subscription = bus!.subscribe(to: Tick.self) { _ in }
+    subscription.cancel()
+    subscription.cancel()
+    let late = bus!.subscribe(to: Tick.self) { _ in }
+    bus = nil
+    late.cancel()
+    await late.cancelAndDrain()
+    #expect(bus == nil)
+  }
+
+  @MainActor @Test func `Rule 15: who subscribes to a sticky event with replay is told the latest first`() {
+    let bus = EventBus()
+    bus.post(ModeDidChange(mode: "before anybody"))
+    bus.post(ModeDidChange(mode: "latest"))
+    let early = bus.subscribe(to: ModeDidChange.self, replay: .none) { [log] in log.add("no replay: \($0.mode)") }
+    let late = bus.subscribe(to: ModeDidChange.self, replay: .latest) { [log] in log.add("replay: \($0.mode)") }
+    bus.post(ModeDidChange(mode: "next"))
+    withExtendedLifetime((early, late)) {}
+    #expect(log.all == ["replay: latest", "no replay: next", "replay: next"])
+  }
+
+  @Test func `Rule 20: a subscriber to one subject hears only of it, also when another takes its address`() {
+    let bus = EventBus()
+    var subject: Thing? = Thing()
+    let address = ObjectIdentifier(subject!)
+    let subscription = bus.subscribe(to: Tick.self, from: subject) { [log] tick in log.add("\(tick.number)") }
+    bus.post(Tick(number: 1), from: subject)
+    bus.post(Tick(number: 2), from: Thing())
+    bus.post(Tick(number: 3))
+    subject = nil
+    // Objects of one size are given the same place again and again; a few tries find the old address.
+    var others: [Thing] = []
+    for _ in 0..<1000 {
+      let other = Thing()
+      others.append(other)
+      bus.post(Tick(number: 4), from: other)
+      if ObjectIdentifier(other) == address { break }
+    }
+    withExtendedLifetime(subscription) {}
+    #expect(log.all == ["1"])
+  }
+}
+
+@Suite struct `Names of events` {
+  struct Nested: Event {}
+  private struct Hidden: Event {}
+
+  @Test func `The default name is the type's without its module`() {
+    struct Local: Event {}
+    #expect(Tick.name == "Tick")
+    #expect(Nested.name.rawValue.hasSuffix(".Nested"))
+    #expect(!Nested.name.rawValue.contains("PubSubTests"))
+    #expect(Hidden.name.rawValue.hasSuffix(".Hidden"))
+    #expect(Local.name.rawValue.hasSuffix("Local"))
+    for name in [Nested.name, Hidden.name, Local.name] { #expect(!name.rawValue.contains("$")) }
+  }
+}
