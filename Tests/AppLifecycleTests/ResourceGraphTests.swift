@@ -1,0 +1,249 @@
+@testable import AppLifecycle
+import Testing
+
+/// A model of the world in which the graph's actions are operations that end when the test says so.
+private struct World {
+  var graph = ResourceGraph()
+  var phases: [LifecyclePhase] = []
+  var dependencies: [[Int]] = []
+  var acquiring: Set<Int> = []
+  var cancelled: Set<Int> = []
+  var releasing: Set<Int> = []
+  var retrying: Set<Int> = []
+  var held: Set<Int> = []
+  var acquires: [Int: Int] = [:]
+  var releases: [Int: Int] = [:]
+  var order: [String] = []
+
+  @discardableResult
+  mutating func add(_ phase: LifecyclePhase, after: [Int] = []) -> Int {
+    phases.append(phase)
+    dependencies.append(after)
+    let (index, actions) = graph.add(while: phase, after: after)
+    perform(actions)
+    return index
+  }
+
+  mutating func open(_ phases: Set<LifecyclePhase>) { perform(graph.setOpenPhases(phases)) }
+
+  mutating func perform(_ actions: [ResourceGraph.Action]) {
+    for action in actions {
+      switch action {
+      case .acquire(let index):
+        #expect(!acquiring.contains(index) && !held.contains(index) && !releasing.contains(index))
+        #expect(dependencies[index].allSatisfy { held.contains($0) }, "what it depends on is held first")
+        acquiring.insert(index)
+        order.append("acquire \(index)")
+      case .cancelAcquire(let index):
+        #expect(acquiring.contains(index))
+        cancelled.insert(index)
+      case .release(let index):
+        #expect(held.contains(index))
+        for other in phases.indices where dependencies[other].contains(index) {
+          #expect(!held.contains(other) && !acquiring.contains(other) && !releasing.contains(other))
+        }
+        held.remove(index)
+        releasing.insert(index)
+        order.append("release \(index)")
+      case .retry(let index, _): retrying.insert(index)
+      case .cancelRetry(let index): retrying.remove(index)
+      }
+    }
+  }
+
+  mutating func endAcquire(_ index: Int, succeeds: Bool = true) {
+    acquiring.remove(index)
+    cancelled.remove(index)
+    if succeeds {
+      held.insert(index)
+      acquires[index, default: 0] += 1
+      perform(graph.didAcquire(index))
+    } else {
+      perform(graph.didFailToAcquire(index))
+    }
+  }
+
+  mutating func endRelease(_ index: Int) {
+    releasing.remove(index)
+    releases[index, default: 0] += 1
+    perform(graph.didRelease(index))
+  }
+
+  mutating func endRetry(_ index: Int) {
+    retrying.remove(index)
+    perform(graph.retryIsDue(index))
+  }
+
+  /// Lets everything that runs end well, until nothing does.
+  mutating func settle() {
+    while let index = acquiring.min() ?? releasing.max() ?? retrying.min() {
+      if acquiring.contains(index) {
+        endAcquire(index)
+      } else if releasing.contains(index) {
+        endRelease(index)
+      } else {
+        endRetry(index)
+      }
+    }
+  }
+}
+
+@Suite struct `The graph of managed resources` {
+  @Test func `acquires in order of dependency and releases in exact reverse`() {
+    var world = World()
+    let database = world.add(.running)
+    let connection = world.add(.running, after: [database])
+    world.add(.running, after: [database, connection])
+    world.open([.running])
+    world.settle()
+    #expect(world.order == ["acquire 0", "acquire 1", "acquire 2"])
+    world.order = []
+    world.open([])
+    world.settle()
+    #expect(world.order == ["release 2", "release 1", "release 0"])
+    #expect(world.graph.tearingDown == 0)
+  }
+
+  @Test func `acquires and releases side by side what is independent, beginning in order and in reverse`() {
+    var world = World()
+    for _ in 0..<3 { world.add(.foreground) }
+    world.open([.running, .foreground])
+    #expect(world.acquiring == [0, 1, 2])
+    #expect(world.order == ["acquire 0", "acquire 1", "acquire 2"])
+    world.settle()
+    world.order = []
+    world.open([.running])
+    #expect(world.order == ["release 2", "release 1", "release 0"])
+    #expect(world.releasing == [0, 1, 2])
+  }
+
+  @Test func `ends what depends on something narrower together with it`() {
+    var world = World()
+    let focus = world.add(.active)
+    world.add(.running, after: [focus])
+    world.open([.running])
+    #expect(world.acquiring.isEmpty)
+    world.open([.running, .foreground, .active])
+    world.settle()
+    #expect(world.held == [0, 1])
+    world.open([.running, .foreground])
+    world.settle()
+    #expect(world.held.isEmpty)
+  }
+
+  @Test func `cancels an acquire whose phase closes, and releases it if it succeeded all the same`() {
+    var world = World()
+    world.add(.foreground)
+    world.open([.foreground])
+    world.open([])
+    #expect(world.cancelled == [0])
+    #expect(world.graph.tearingDown == 1)
+    world.endAcquire(0)
+    #expect(world.releasing == [0])
+    world.endRelease(0)
+    #expect(world.graph.tearingDown == 0)
+  }
+
+  @Test func `does not count a cancelled acquire as a failure`() {
+    var world = World()
+    world.add(.foreground)
+    world.open([.foreground])
+    world.open([])
+    world.endAcquire(0, succeeds: false)
+    #expect(world.retrying.isEmpty && world.graph.tearingDown == 0)
+    world.open([.foreground])
+    #expect(world.acquiring == [0])
+  }
+
+  @Test func `acquires again, at once, what was cancelled while its phase opened again`() {
+    var world = World()
+    world.add(.foreground)
+    world.open([.foreground])
+    world.open([])
+    world.open([.foreground])
+    world.endAcquire(0, succeeds: false)
+    #expect(world.acquiring == [0], "the failure was ours: no back-off")
+  }
+
+  @Test func `waits for a release before it acquires again`() {
+    var world = World()
+    world.add(.foreground)
+    world.open([.foreground])
+    world.settle()
+    world.open([])
+    world.open([.foreground])
+    #expect(world.releasing == [0] && world.acquiring.isEmpty)
+    world.endRelease(0)
+    #expect(world.acquiring == [0])
+  }
+
+  @Test func `tries a failed acquire again, and forgets it when the phase closes`() {
+    var world = World()
+    let server = world.add(.foreground)
+    world.add(.foreground, after: [server])
+    world.open([.foreground])
+    world.endAcquire(server, succeeds: false)
+    #expect(world.retrying == [0])
+    #expect(world.graph.status(of: 0) == .retrying(failures: 1))
+    world.endRetry(0)
+    world.endAcquire(server, succeeds: false)
+    #expect(world.graph.status(of: 0) == .retrying(failures: 2))
+    world.open([])
+    #expect(world.retrying.isEmpty && world.graph.status(of: 0) == .idle)
+  }
+
+  @Test func `loses everything with the process, without a release`() {
+    var world = World()
+    world.add(.running)
+    world.open([.running])
+    world.settle()
+    world.graph.loseEverything()
+    #expect(world.graph.status(of: 0) == .idle && world.graph.openPhases.isEmpty && world.releases.isEmpty)
+  }
+
+  @Test(arguments: 0..<40)
+  func `keeps balance and order under random phases, failures and delays`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var world = World()
+    let nested: [Set<LifecyclePhase>] = [
+      [], [.running], [.running, .foreground], [.running, .foreground, .active],
+    ]
+    var level = 0
+    for _ in 0..<400 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0 where world.phases.count < 12:
+        let earlier = world.phases.indices.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
+        world.add(LifecyclePhase.allCases.randomElement(using: &random)!, after: earlier)
+      case 1...3:
+        level = min(max(level + (Bool.random(using: &random) ? 1 : -1), 0), 3)
+        world.open(nested[level])
+      case 4...6:
+        let failed = Int.random(in: 0..<4, using: &random) == 0
+        if let index = world.acquiring.sorted().randomElement(using: &random) {
+          world.endAcquire(index, succeeds: !failed)
+        }
+      case 7, 8:
+        if let index = world.releasing.sorted().randomElement(using: &random) { world.endRelease(index) }
+      default: if let index = world.retrying.sorted().randomElement(using: &random) { world.endRetry(index) }
+      }
+    }
+    world.open([])
+    world.settle()
+    #expect(world.graph.tearingDown == 0 && world.held.isEmpty, "seed \(seed)")
+    #expect(world.acquires == world.releases, "every acquire has one release; seed \(seed)")
+    world.open(nested[3])
+    world.settle()
+    #expect(world.held.count == world.phases.count, "everything can be acquired again; seed \(seed)")
+  }
+}
+
+@Suite struct `Back-off` {
+  @Test func `grows up to its longest wait, and jitter only shortens it`() {
+    let policy = RetryPolicy()
+    #expect(policy.delay(afterFailures: 1, chance: 0) == .milliseconds(250))
+    #expect(policy.delay(afterFailures: 2, chance: 0) == .milliseconds(500))
+    #expect(policy.delay(afterFailures: 4, chance: 0) == .seconds(2))
+    #expect(policy.delay(afterFailures: 1_000_000, chance: 0) == .seconds(30))
+    #expect(policy.delay(afterFailures: 1, chance: 1) == .milliseconds(200))
+  }
+}
