@@ -1,0 +1,77 @@
+import AppLifecycle
+import AppLifecycleTesting
+import PubSub
+import Testing
+import UnixHost
+
+// The samples of the README, in its order. DocumentationTests compares the two word for word.
+
+@MainActor final class DueDateModel {
+  private(set) var label = ""
+  private let today: () -> Int
+
+  init(bus: EventBus, today: @escaping () -> Int) {
+    self.today = today
+    // Held weakly and passed in: nothing to store, nothing to cancel, no cycle.
+    bus.subscribe(self, to: Application.WillEnterForeground.self) { model, _ in model.refresh() }
+    bus.subscribe(self, to: Application.SignificantTimeChange.self) { model, _ in model.refresh() }
+    refresh()
+  }
+
+  private func refresh() { label = "day \(today()) of 280" }
+}
+
+private let log = Guarded<[String]>([])
+private func note(_ line: String) { log.withLock { $0.append(line) } }
+private func save() { note("save") }
+
+private struct Database {
+  static func open() async throws -> Database {
+    note("open database")
+    return Database()
+  }
+  func close() async { note("close database") }
+}
+
+private struct Feed {
+  init(for database: Database) async throws { note("open feed") }
+  func close() async { note("close feed") }
+}
+
+@MainActor private func hold(_ application: Application) throws {
+  let database = try application.manage("database", while: .running) {
+    try await Database.open()
+  } release: {
+    await $0.close()
+  }
+  let feed = try application.manage("feed", while: .foreground, after: database) { database in
+    try await Feed(for: database)
+  } release: {
+    await $0.close()
+  }
+  #expect(database.current == nil && feed.current == nil)
+}
+
+final class AppDelegate: MainApplicationDelegate {}
+
+extension AppDelegate {
+  func applicationDidEnterBackground(_ application: Application) { save() }
+}
+
+@MainActor @Suite(.serialized) struct `The samples of the README` {
+  @Test func `keep the label fresh`() async throws {
+    let system = SimulatedSystem()
+    let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
+    try await system.play("launch; home; wait:1d; open")
+    #expect(model.label == "day 143 of 280")
+  }
+
+  @Test func `hold and save in order`() async throws {
+    log.withLock { $0 = [] }
+    let system = SimulatedSystem(delegate: AppDelegate())
+    try hold(system.application)
+    try await system.play("launch; wait:1s; home; kill")
+    #expect(
+      log.withLock { $0 } == ["open database", "open feed", "save", "close feed", "close database"])
+  }
+}
