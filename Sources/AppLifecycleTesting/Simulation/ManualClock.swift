@@ -1,0 +1,224 @@
+import Synchronization
+
+/// A clock that stands still until it is told to advance, and that brings the executor on which everything it wakes runs.
+///
+/// Sleepers wake in the order of their deadlines, at equal deadlines in the order in which they went to sleep; after each
+/// wake-up everything that it set going runs before the next. Time therefore passes in an order that does not depend on the
+/// machine.
+///
+/// Sleeping is open to every task. What its tasks do is repeatable when they prefer ``executor``: those that ``running(_:)``
+/// and ``withSimulation(order:_:)`` start, and all that an `Application` or an `EventBus` on this clock makes.
+public final class ManualClock: Clock {
+  /// A point in the clock's time.
+  public struct Instant: InstantProtocol, CustomStringConvertible {
+    /// How long after the clock was made.
+    public var offset: Duration
+
+    /// The instant that lies `offset` after the making of the clock.
+    public init(offset: Duration = .zero) { self.offset = offset }
+
+    /// The instant that lies `duration` later.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+    /// The time from this instant to the other.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Whether one instant lies before the other.
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+
+    /// The offset with a sign, for people.
+    public var description: String { "t+\(offset)" }
+  }
+
+  /// The executor on which the tasks of this clock's world run.
+  public let executor: SimulationExecutor
+
+  private let state = Mutex(State())
+
+  /// A clock at zero.
+  public init(executor: SimulationExecutor = SimulationExecutor()) { self.executor = executor }
+
+  /// The present instant; it moves only while somebody advances the clock.
+  public var now: Instant { state.withLock { $0.now } }
+
+  /// One nanosecond; the clock itself is exact.
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// How many tasks sleep on this clock.
+  public var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+  /// When the next sleeper is to wake; nil if nobody sleeps.
+  public var nextDeadline: Instant? { state.withLock { $0.sleepers.last?.deadline } }
+
+  /// Suspends the task until the clock has been advanced to the deadline.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - tolerance: ignored, the clock is exact.
+  /// - Throws: `CancellationError` if the task is cancelled before the deadline.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try Task.checkCancellation()
+    let id: UInt64? = state.withLock { state in
+      guard deadline > state.now else { return nil }
+      state.lastSleep += 1
+      return state.lastSleep
+    }
+    guard let id else { return }
+    try await withTaskCancellationHandler {
+      try await withUnsafeThrowingContinuation { continuation in
+        let sleeper = Sleeper(deadline: deadline, id: id, continuation: continuation)
+        let isAsleep = state.withLock { state in
+          // The flag is set before a cancellation handler runs: either it is seen here, or the handler finds the sleeper.
+          guard !Task.isCancelled else { return false }
+          state.insert(sleeper)
+          return true
+        }
+        if !isAsleep { continuation.resume(throwing: CancellationError()) }
+      }
+    } onCancel: {
+      state.withLock { $0.remove(deadline: deadline, id: id) }?.resume(throwing: CancellationError())
+    }
+  }
+}
+
+// MARK: - Letting time pass
+
+extension ManualClock {
+  /// No instant of a script or a test lies beyond this one (292 billion years): sums of durations cannot overflow.
+  private static let latest = Instant(offset: .seconds(Int64.max))
+
+  /// Lets everything run that can run without time passing.
+  public func settle() async { await executor.settle() }
+
+  /// Lets time pass: from deadline to deadline, each sleeper's consequences before the next one wakes.
+  ///
+  /// When it returns, nothing that is due at the new instant is left to run.
+  ///
+  /// - Parameter duration: how long; nothing passes if it is not positive.
+  @MainActor public func advance(by duration: Duration) async {
+    let duration = min(max(duration, .zero), Self.latest.offset)
+    await advance(to: min(now.advanced(by: duration), Self.latest))
+  }
+
+  /// Lets time pass up to an instant, as ``advance(by:)`` does; an instant that has passed only settles.
+  ///
+  /// - Parameter end: the clock's time afterwards.
+  @MainActor public func advance(to end: Instant) async {
+    await settle()
+    while wakeNext(notAfter: end) { await settle() }
+    state.withLock { $0.now = max($0.now, end) }
+  }
+
+  /// Lets time pass until nobody sleeps.
+  ///
+  /// - Parameter limit: how long at most, for the sake of tasks that sleep again and again. Time stops at the last deadline
+  ///   that is not later.
+  @MainActor public func run(limit: Duration = .seconds(365 * 86_400)) async {
+    let end = min(now.advanced(by: min(limit, Self.latest.offset)), Self.latest)
+    await settle()
+    while wakeNext(notAfter: end) { await settle() }
+  }
+
+  /// Runs an operation, and lets time pass, from deadline to deadline, whenever nothing else can run and it has not finished.
+  ///
+  /// Without it, awaiting something that takes virtual time waits for ever, as nobody advances the clock.
+  ///
+  /// - Parameter operation: what is to be done; it runs on ``executor``.
+  /// - Returns: what the operation returns.
+  /// - Throws: what the operation throws.
+  public func running<Success: Sendable, Failure: Error>(
+    _ operation: @escaping @Sendable () async throws(Failure) -> Success
+  ) async throws(Failure) -> Success {
+    try await drive(operation).get()
+  }
+
+  /// Runs work of the outside world; see ``SimulationExecutor/external(_:)``. Virtual time stands still until it is done.
+  ///
+  /// - Parameter body: the work; it must not touch the simulated world.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
+  public func external<Success, Failure: Error>(
+    _ body: () async throws(Failure) -> Success
+  ) async throws(Failure) -> Success {
+    try await executor.external(body)
+  }
+
+  /// On the main actor, so that the operation is started and sleepers are woken from inside the world.
+  @MainActor private func drive<Success: Sendable, Failure: Error>(
+    _ operation: @escaping @Sendable () async throws(Failure) -> Success
+  ) async -> Result<Success, Failure> {
+    await withTaskExecutorPreference(executor) {
+      let isFinished = Atomic(false)
+      async let result = Self.outcome(of: operation, then: { isFinished.store(true, ordering: .releasing) })
+      while true {
+        let jobs = executor.jobsEnqueued
+        await settle()
+        if isFinished.load(ordering: .acquiring) { break }
+        // Nobody sleeps: the operation waits for the outside world, whose answer comes as a job. Counting from before all
+        // was quiet, no answer is missed.
+        if !wakeNext(notAfter: Self.latest) { await executor.nextWork(after: jobs) }
+      }
+      return await result
+    }
+  }
+
+  private static func outcome<Success: Sendable, Failure: Error>(
+    of operation: @Sendable () async throws(Failure) -> Success, then finish: @Sendable () -> Void
+  ) async -> Result<Success, Failure> {
+    defer { finish() }
+    do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
+  }
+
+  @MainActor private func wakeNext(notAfter end: Instant) -> Bool {
+    guard let continuation = state.withLock({ $0.popNext(notAfter: end) }) else { return false }
+    continuation.resume()
+    return true
+  }
+}
+
+// MARK: - Who sleeps
+
+extension ManualClock {
+  private typealias Continuation = UnsafeContinuation<Void, any Error>
+
+  private struct Sleeper {
+    var deadline: Instant
+    var id: UInt64
+    var continuation: Continuation
+  }
+
+  private struct State {
+    var now = Instant()
+    var lastSleep: UInt64 = 0
+    /// Who wakes next stands last.
+    var sleepers: [Sleeper] = []
+
+    mutating func insert(_ sleeper: Sleeper) {
+      sleepers.insert(sleeper, at: position(deadline: sleeper.deadline, id: sleeper.id))
+    }
+
+    mutating func remove(deadline: Instant, id: UInt64) -> Continuation? {
+      let position = position(deadline: deadline, id: id)
+      guard position < sleepers.count, sleepers[position].id == id else { return nil }
+      return sleepers.remove(at: position).continuation
+    }
+
+    mutating func popNext(notAfter end: Instant) -> Continuation? {
+      guard let next = sleepers.last, next.deadline <= end else { return nil }
+      sleepers.removeLast()
+      now = max(now, next.deadline)
+      return next.continuation
+    }
+
+    /// The first position whose sleeper does not wake after the one described.
+    private func position(deadline: Instant, id: UInt64) -> Int {
+      var (low, high) = (0, sleepers.count)
+      while low < high {
+        let middle = (low + high) / 2
+        let other = sleepers[middle]
+        if (other.deadline, other.id) > (deadline, id) { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// Runs a test in a world of its own, in which asynchronous work is repeatable.
+///
+/// Everything that the body starts structurally (child tasks, nonisolated functions, default actors) runs on the clock's
+/// executor, one job at a time. The same order gives the same run, in debug and release, under any load. Several worlds may
+/// run side by side.
+///
+///     await withSimulation(order: .seeded(7)) { clock in
+///       async let late: Void = clock.sleep(for: .seconds(60))
+///       await clock.advance(by: .seconds(60))
+///       try? await late
+///     }
+///
+/// - Parameters:
+///   - order: in which order jobs run that are ready at the same time.
+///   - body: the test; its clock stands at zero.
+/// - Returns: what the body returns.
+/// - Throws: what the body throws.
+public func withSimulation<Success: Sendable, Failure: Error>(
+  order: SimulationExecutor.Order = .fifo,
+  _ body: @escaping @Sendable (ManualClock) async throws(Failure) -> Success
+) async throws(Failure) -> Success {
+  try await enterSimulation(of: ManualClock(executor: SimulationExecutor(order: order)), body)
+}
+
+/// On the main actor, so that the world is entered from inside.
+@MainActor private func enterSimulation<Success: Sendable, Failure: Error>(
+  of clock: ManualClock, _ body: @escaping @Sendable (ManualClock) async throws(Failure) -> Success
+) async throws(Failure) -> Success {
+  let enter = { @concurrent () async throws(Failure) -> Success in try await body(clock) }
+  return try await withTaskExecutorPreference(clock.executor, operation: enter)
+}

@@ -1,0 +1,173 @@
+import AppLifecycleTesting
+import Testing
+
+/// The world is closed: the order of its jobs depends on the program and the seed alone.
+@Suite(.timeLimit(.minutes(1))) struct SimulationExecutorTests {
+  @Test func `a mixed program gives the same trace in every run`() async {
+    let first = await mixedProgram(order: .fifo)
+    #expect(first.lines.count == 60)
+    #expect(first.foreignWakeUps == 0)
+    for _ in 0..<200 {
+      let next = await mixedProgram(order: .fifo)
+      #expect(next == first)
+      guard next == first else { return }
+    }
+  }
+
+  @Test func `worlds side by side do not disturb each other`() async {
+    let alone = await mixedProgram(order: .fifo)
+    let together = await withTaskGroup(of: Outcome.self) { group in
+      for _ in 0..<50 { group.addTask { await mixedProgram(order: .fifo) } }
+      return await group.reduce(into: [Outcome]()) { $0.append($1) }
+    }
+    #expect(together.allSatisfy { $0 == alone })
+  }
+
+  @Test func `a seed gives its own order, every time`() async {
+    var traces: Set<[String]> = []
+    for seed in UInt64(0)..<40 {
+      let first = await mixedProgram(order: .seeded(seed))
+      let second = await mixedProgram(order: .seeded(seed))
+      #expect(first == second, "seed \(seed)")
+      #expect(first.foreignWakeUps == 0, "seed \(seed)")
+      #expect(Set(first.lines).count == 60, "seed \(seed) lost a line")
+      traces.insert(first.lines)
+    }
+    #expect(traces.count > 30, "of 40 seeds, \(traces.count) orders")
+  }
+
+  @Test func `a task of the outside world that wakes one inside is counted`() async {
+    let foreign = await withSimulation { clock in
+      let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+      let outside = Task.detached(priority: .low) {
+        await clock.settle()  // from now on the inside waits
+        continuation.yield(1)
+      }
+      for await _ in stream { break }
+      await outside.value
+      return clock.executor.foreignWakeUps
+    }
+    #expect(foreign >= 1)
+  }
+
+  @Test func `external work goes on in the order in which it began, and nothing is foreign`() async {
+    for _ in 0..<20 {
+      let (lines, foreign, time) = await withSimulation { clock in
+        let trace = Trace()
+        await withTaskGroup { group in
+          for (name, length) in [("slow", 3), ("fast", 1), ("middle", 2)] {
+            group.addTask {
+              await clock.external { await outsideWork(rounds: length * 200) }
+              trace.write(name)
+            }
+          }
+        }
+        return (trace.lines, clock.executor.foreignWakeUps, clock.now.offset)
+      }
+      #expect(lines == ["slow", "fast", "middle"])
+      #expect(foreign == 0)
+      #expect(time == .zero)
+    }
+  }
+
+  @Test func `virtual time stands still while external work is under way`() async throws {
+    let order = await withSimulation { clock in
+      let trace = Trace()
+      async let external: Void = {
+        await clock.external { await outsideWork(rounds: 500) }
+        trace.write("external at \(clock.now)")
+      }()
+      async let sleeper: Void = {
+        try? await clock.sleep(for: .seconds(1))
+        trace.write("woke")
+      }()
+      await clock.advance(by: .seconds(1))
+      _ = await (sleeper, external)
+      return trace.lines
+    }
+    #expect(order == ["external at t+0.0 seconds", "woke"])
+  }
+
+  @Test func `an error of external work is thrown where it is awaited`() async {
+    struct Refused: Error {}
+    await withSimulation { clock in
+      _ = await #expect(throws: Refused.self) {
+        try await clock.external { () async throws(Refused) -> Void in throw Refused() }
+      }
+    }
+  }
+
+  @Test func `settling waits for chains through actors, the main actor and child tasks`() async {
+    let (counted, foreign) = await withSimulation { clock in
+      let counter = Counter()
+      async let work: Void = {
+        for _ in 0..<10 {
+          await counter.add()
+          await onMainActor {}
+          async let nested: Void = counter.add()
+          await nested
+        }
+      }()
+      await clock.settle()
+      let counted = await counter.count
+      await work
+      return (counted, clock.executor.foreignWakeUps)
+    }
+    #expect(counted == 20)
+    #expect(foreign == 0)
+  }
+}
+
+/// What a run left behind.
+private struct Outcome: Equatable, Sendable {
+  var lines: [String]
+  var foreignWakeUps: Int
+}
+
+/// Five workers that go through everything that the closed world promises: actors, the main actor, child tasks, groups,
+/// streams and the clock.
+private func mixedProgram(order: SimulationExecutor.Order) async -> Outcome {
+  await withSimulation(order: order) { clock in
+    let trace = Trace()
+    let counter = Counter()
+    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+    async let listener: Void = { for await value in stream { trace.write("heard \(value)") } }()
+    async let workers: Void = withTaskGroup { group in
+      for worker in 0..<5 {
+        group.addTask {
+          for round in 0..<3 {
+            await counter.add()
+            trace.write("\(worker).\(round) counted")
+            await onMainActor { trace.write("\(worker).\(round) on the main actor") }
+            try? await clock.sleep(for: .milliseconds(worker * 10 % 3))
+            await Task.yield()
+            trace.write("\(worker).\(round) slept")
+            continuation.yield(worker * 10 + round)
+          }
+        }
+      }
+    }
+    await clock.run()
+    await workers
+    continuation.finish()
+    await listener
+    return Outcome(lines: trace.lines, foreignWakeUps: clock.executor.foreignWakeUps)
+  }
+}
+
+private actor Counter {
+  var count = 0
+  func add() { count += 1 }
+}
+
+@MainActor private func onMainActor(_ body: @Sendable () -> Void) { body() }
+
+/// Work on threads of the outside world, of a length that the machine decides.
+private func outsideWork(rounds: Int) async {
+  await withCheckedContinuation { continuation in
+    Task.detached {
+      for _ in 0..<rounds { await Task.yield() }
+      continuation.resume()
+    }
+  }
+}
