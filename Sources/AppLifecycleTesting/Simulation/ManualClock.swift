@@ -132,7 +132,9 @@ extension ManualClock {
     try await drive(operation).get()
   }
 
-  /// Runs work of the outside world; see ``SimulationExecutor/external(_:)``. Virtual time stands still until it is done.
+  /// Runs work of the outside world.
+  ///
+  /// Virtual time stands still until it is done; see ``SimulationExecutor/external(_:)``.
   ///
   /// - Parameter body: the work; it must not touch the simulated world.
   /// - Returns: what `body` returns.

@@ -50,7 +50,9 @@ public final class SimulationExecutor: TaskExecutor {
   /// How many jobs have come so far.
   var jobsEnqueued: Int { state.withLock { $0.jobsEnqueued } }
 
-  /// Takes a job of a task that prefers this executor. Called by the concurrency runtime.
+  /// Takes a job of a task that prefers this executor.
+  ///
+  /// Called by the concurrency runtime.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let isForeign = !MainQueue.isCurrent
@@ -200,8 +202,10 @@ extension SimulationExecutor {
     Task.detached { @MainActor in self.visit() }
   }
 
-  /// One visit: everything that is ready, and what that makes ready. Then, if somebody waits for quiet, one more pass through
-  /// the main queue: a hop to the main actor that was under way stands before it.
+  /// Runs everything that is ready, and what that makes ready.
+  ///
+  /// Then, if somebody waits for quiet, passes once more through the main queue: a hop to the main actor that was under way
+  /// stands before it.
   @MainActor private func visit() {
     var jobs = 0
     while let job = state.withLock({ $0.nextJob() }) {

@@ -1,0 +1,50 @@
+public import AppLifecycle
+
+extension [LifecycleRecord] {
+  /// The records as a table for people, each line ended; within 80 columns for the names of the platform.
+  ///
+  ///      TIME  STATE       WHAT HAPPENED
+  ///       0.0  notRunning  launch
+  ///       0.0  inactive      state   inactive
+  ///       0.0  inactive      call    applicationWillFinishLaunching
+  ///       0.0  inactive      post    UIApplicationDidFinishLaunchingNotification
+  ///
+  /// Below each input of the system, indented, stands what it led to: commits of a state, calls of the delegate, posts of a
+  /// notification.
+  public var table: String {
+    let times = map(\.instant.decimalSeconds)
+    let timeWidth = Swift.max(times.map(\.count).max() ?? 0, 6)
+    let stateWidth = ApplicationState.allCases.map(\.rawValue.count).max() ?? 0
+    var table = "\("TIME".leftPadded(to: timeWidth))  \("STATE".rightPadded(to: stateWidth))  WHAT HAPPENED\n"
+    for (time, record) in zip(times, self) {
+      table += "\(time.leftPadded(to: timeWidth))  \(record.state.rawValue.rightPadded(to: stateWidth))  "
+      table += record.tableText + "\n"
+    }
+    return table
+  }
+}
+
+extension LifecycleRecord {
+  fileprivate var tableText: String {
+    let subject = scene.map { "\(name) (\($0))" } ?? name
+    return switch kind {
+    case .input: subject
+    case .state: "  state   \(subject)"
+    case .delegate: "  call    \(subject)"
+    case .notification: "  post    \(subject)"
+    case .task: "  task    \(subject)"
+    case .report: "  report  \(subject)"
+    case .ignored: "  ignored: \(reason ?? subject)"
+    }
+  }
+}
+
+extension String {
+  fileprivate func leftPadded(to width: Int) -> String {
+    String(repeating: " ", count: Swift.max(0, width - count)) + self
+  }
+
+  fileprivate func rightPadded(to width: Int) -> String {
+    self + String(repeating: " ", count: Swift.max(0, width - count))
+  }
+}

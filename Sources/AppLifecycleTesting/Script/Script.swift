@@ -1,0 +1,34 @@
+/// What a simulated system does, one action after another.
+///
+/// A script is text: one action a token, tokens separated by white space, `;` or new lines, comments from `#` to the end of
+/// the line.
+///
+///     launch; home     # the user starts the application and leaves
+///     wait:5s          # the system suspends it
+///     open
+///
+/// The actions are those of ``ScriptAction/Kind``. The whole text is read before any of it can be played, so that a mistake
+/// at its end has no effect.
+public struct Script: Sendable, Hashable {
+  /// The actions in their order.
+  public let actions: [ScriptAction]
+
+  /// Reads a script.
+  ///
+  /// - Parameter text: the script; an empty one has no actions.
+  /// - Throws: the first mistake, with its place.
+  /// - Complexity: linear in the length of the text.
+  public init(_ text: String) throws(ScriptError) {
+    var actions: [ScriptAction] = []
+    var tokens = ScriptTokens(text)
+    while let token = tokens.next() {
+      do throws(ScriptError.Problem) {
+        let kind = try ScriptAction.Kind(token: token.text)
+        actions.append(ScriptAction(kind: kind, token: token.text, line: token.line, column: token.column))
+      } catch {
+        throw ScriptError(line: token.line, column: token.column, token: token.text, problem: error)
+      }
+    }
+    self.actions = actions
+  }
+}

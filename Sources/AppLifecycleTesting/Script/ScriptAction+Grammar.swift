@@ -1,0 +1,94 @@
+import AppLifecycle
+
+extension ScriptAction.Kind {
+  /// What a token means.
+  init(token: String) throws(ScriptError.Problem) {
+    // Nothing but ASCII can be right, and only there do equal strings have equal bytes.
+    guard token.utf8.allSatisfy({ $0 < 0x80 }) else { throw .unknownAction }
+    if let input = Self.words[token] {
+      self = .input(input)
+      return
+    }
+    let parts = token.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    switch (parts[0], parts.count) {
+    case ("interrupt", 2): self = .input(.beginInterruption(DeactivationReason(rawValue: try Self.name(parts[1]))))
+    case ("end", 2): self = .input(.endInterruption(DeactivationReason(rawValue: try Self.name(parts[1]))))
+    case ("wait", 2): self = .wait(try Self.duration(parts[1]))
+    case ("task", 3) where parts[1] == "begin": self = .beginTask(try Self.name(parts[2]))
+    case ("task", 3) where parts[1] == "end": self = .endTask(try Self.name(parts[2]))
+    case ("mode", 3) where parts[1] == "begin": self = .beginMode(try Self.name(parts[2]))
+    case ("mode", 3) where parts[1] == "end": self = .endMode(try Self.name(parts[2]))
+    case ("slow", 3):
+      guard Self.calls.contains(parts[1]) else { throw .unknownCall }
+      self = .slow(call: parts[1], duration: try Self.duration(parts[2]))
+    case ("scene", 3):
+      guard let step = ScriptAction.SceneStep(rawValue: parts[1]) else { throw Self.problem(with: parts[0]) }
+      self = .scene(step, id: try Self.name(parts[2]))
+    default: throw Self.problem(with: parts[0])
+    }
+  }
+
+  /// The actions that have no argument.
+  private static let words: [String: SystemInput] = {
+    let inputs: [SystemInput] = [
+      .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
+      .openSwitcher,
+      .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange,
+      .fetch, .suspend, .wake, .terminate, .crash, .reboot,
+    ]
+    return Dictionary(uniqueKeysWithValues: inputs.map { ($0.scriptToken, $0) })
+  }()
+
+  /// How the actions look that begin with a word and take arguments, for whoever got one wrong.
+  private static let forms: [String: String] = [
+    "launch": "launch or launch:background",
+    "passcode": "passcode:on or passcode:off",
+    "switcher": "switcher, switcher:return, switcher:leave or switcher:kill",
+    "interrupt": "interrupt:NAME",
+    "end": "end:NAME",
+    "wait": "wait:DURATION",
+    "task": "task:begin:NAME or task:end:NAME",
+    "mode": "mode:begin:NAME or mode:end:NAME",
+    "slow": "slow:CALL:DURATION",
+    "scene": "scene:STEP:ID with connect, open, background, reclaim or close",
+  ]
+
+  private static func problem(with word: String) -> ScriptError.Problem {
+    forms[word].map { .malformed(expected: $0) } ?? .unknownAction
+  }
+
+  /// The calls that can be made slow: the delegate methods of applications less their prefix, and those of scenes.
+  private static let calls: Set<String> = Set(ApplicationCallback.allCases.map(\.shortName)).union([
+    "sceneWillConnect", "sceneWillEnterForeground", "sceneDidBecomeActive", "sceneWillResignActive",
+    "sceneDidEnterBackground", "sceneDidDisconnect",
+  ])
+
+  private static func name(_ text: String) throws(ScriptError.Problem) -> String {
+    guard !text.isEmpty else { throw .missingName }
+    guard text.utf8.allSatisfy(\.mayStandInName) else { throw .malformedName }
+    return text
+  }
+
+  private static func duration(_ text: String) throws(ScriptError.Problem) -> Duration {
+    let digits = text.prefix { "0"..."9" ~= $0 }
+    guard !digits.isEmpty, digits.utf8.count <= 12, let count = Int64(digits) else { throw .malformedDuration }
+    switch text[digits.endIndex...] {
+    case "ms": return .milliseconds(count)
+    case "s": return .seconds(count)
+    case "m": return .seconds(count * 60)
+    case "h": return .seconds(count * 3_600)
+    case "d": return .seconds(count * 86_400)
+    default: throw .malformedDuration
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var mayStandInName: Bool {
+    switch self {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"): true
+    default: false
+    }
+  }
+}
