@@ -1,3 +1,4 @@
+public import PubSub
 import Synchronization
 
 /// A clock that stands still until it is told to advance, and that brings the executor on which everything it wakes runs.
@@ -8,7 +9,7 @@ import Synchronization
 ///
 /// Sleeping is open to every task. What its tasks do is repeatable when they prefer ``executor``: those that ``running(_:)``
 /// and ``withSimulation(order:_:)`` start, and all that an `Application` or an `EventBus` on this clock makes.
-public final class ManualClock: Clock {
+public final class ManualClock: SimulatedClock {
   /// A point in the clock's time.
   public struct Instant: InstantProtocol, CustomStringConvertible {
     /// How long after the clock was made.
@@ -33,7 +34,10 @@ public final class ManualClock: Clock {
   /// The executor on which the tasks of this clock's world run.
   public let executor: SimulationExecutor
 
-  private let state = Mutex(State())
+  /// The same executor, for the application and the bus on this clock.
+  package var taskExecutor: any TaskExecutor { executor }
+
+  private let state = Guarded(State())
 
   /// A clock at zero.
   public init(executor: SimulationExecutor = SimulationExecutor()) { self.executor = executor }

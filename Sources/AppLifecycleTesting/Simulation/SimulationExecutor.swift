@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import PubSub
 
 /// Runs the jobs of every task that prefers it on the main queue, one at a time, in an order that depends on nothing but the
 /// order in which they became ready, or on a seed.
@@ -33,14 +33,14 @@ public final class SimulationExecutor: TaskExecutor {
   /// is fixed, so that runs stay equal even for code that needs more.
   private static let passesUntilQuiet = 8
 
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   /// An executor with an empty queue, the middle of a world of its own.
   public init(order: Order = .fifo) {
     self.order = order
     var state = State()
     if case .seeded(let seed) = order { state.random = SplitMix64(seed: seed) }
-    self.state = Mutex(state)
+    self.state = Guarded(state)
     MainQueue.mark()
   }
 

@@ -1,0 +1,57 @@
+/// What the arguments ask for.
+enum Command: Equatable {
+  case help(String)
+  case simulate(Simulation)
+
+  /// Reads the arguments, the program's name not among them.
+  init(_ arguments: ArraySlice<String>) throws(UsageError) {
+    switch arguments.first {
+    case "simulate": self = try Self.simulate(arguments.dropFirst())
+    case "help", "--help", "-h": self = .help(Help.overview)
+    case let other?: throw UsageError("there is no command '\(other)'; there is 'simulate'")
+    case nil: throw UsageError("a command is missing; there is 'simulate'")
+    }
+  }
+
+  private static func simulate(_ arguments: ArraySlice<String>) throws(UsageError) -> Command {
+    var arguments = arguments
+    var simulation = Simulation()
+    var scripts: [String] = []
+    while let argument = arguments.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      switch parts[0] {
+      case "--help" where parts.count == 1, "-h" where parts.count == 1: return .help(Help.simulate)
+      case "--": scripts += arguments; arguments = []
+      case "--format":
+        simulation.format = try choice(of: "--format", parts.dropFirst().first ?? arguments.popFirst())
+      case "--profile":
+        let profile: Simulation.Profile = try choice(of: "--profile", parts.dropFirst().first ?? arguments.popFirst())
+        guard profile == .app else { throw UsageError("the profile 'scene' is not supported yet; there is 'app'") }
+      case "-": scripts.append(argument)
+      case let option where option.hasPrefix("-"): throw UsageError("there is no option '\(option)'")
+      default: scripts.append(argument)
+      }
+    }
+    guard scripts.count <= 1 else {
+      throw UsageError("one script is expected, not \(scripts.count); put it in quotes: 'launch; home'")
+    }
+    if let script = scripts.first, script != "-" { simulation.source = .argument(script) }
+    return .simulate(simulation)
+  }
+
+  private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    of option: String, _ text: String?
+  ) throws(UsageError) -> Choice {
+    let choices = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+    guard let text else { throw UsageError("\(option) needs a value: \(choices)") }
+    guard let choice = Choice(rawValue: text) else { throw UsageError("\(option) is \(choices), not '\(text)'") }
+    return choice
+  }
+}
+
+/// Arguments that make no sense, and why.
+struct UsageError: Error {
+  let message: String
+
+  init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,61 @@
+/// The texts that teach the tool.
+enum Help {
+  static let overview = """
+    Shows the application life cycle without an application.
+
+    USAGE
+      lifecycle simulate [--profile app] [--format table|jsonl] [SCRIPT | -]
+
+    COMMANDS
+      simulate    play a script on a simulated system, and print what a bare
+                  application is told; 'lifecycle simulate --help' has the script
+                  language
+
+    EXAMPLE
+      lifecycle simulate 'launch; home; wait:1d; open'
+
+    """
+
+  static let simulate = """
+    Plays a script on a simulated system, and prints what a bare application is told.
+
+    USAGE
+      lifecycle simulate [--profile app] [--format table|jsonl] [SCRIPT | -]
+
+      SCRIPT             the script; without one, or with -, it is read from standard
+                         input
+      --format table     for people: below each input of the system, what it led to:
+                         state (a commit), call (of the delegate), post (of a
+                         notification), each with the state seen at that moment
+      --format jsonl     one JSON object a line: t (seconds of virtual time), kind,
+                         name, state, scene, cause, and reason where an input was
+                         ignored
+      --profile app      the app-based life cycle (the only one yet)
+
+    SCRIPT
+      One action a token; tokens are separated by white space, ';' or new lines;
+      '#' starts a comment. Time passes only with wait:, at once.
+
+      launch  launch:background  open  home        lock  unlock  passcode:on|off
+      switcher  switcher:return|leave|kill         memory  time  fetch  reboot
+      suspend  wake  reclaim  kill  crash          interrupt:NAME  end:NAME
+      wait:DURATION  (500ms, 5s, 2m, 1h, 1d)
+
+      Read, but ignored for now:
+      task:begin|end:NAME  mode:begin|end:NAME     slow:CALL:DURATION
+      scene:connect|open|background|reclaim|close:ID
+
+      What cannot be done, such as home while suspended, is ignored with a reason,
+      and the script goes on.
+
+    STATUS
+      0  the script was played       2  the script has a mistake: LINE:COLUMN: message
+      64 wrong usage                74  reading or writing failed
+
+    EXAMPLES
+      lifecycle simulate 'launch; interrupt:call; end:call'   # inactive, and back
+      lifecycle simulate 'launch; home; wait:5s; open'        # suspended, and back
+      echo 'launch kill' | lifecycle simulate --format jsonl | head -3
+
+    """
+}

@@ -1,0 +1,55 @@
+import AppLifecycleTesting
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The command-line tool: shows the life cycle of an application without writing one.
+@main struct Lifecycle {
+  /// Runs the command that the arguments ask for, and ends the process with its status.
+  @MainActor static func main() async {
+    // A reader that has seen enough closes the pipe; that is an ordinary end, which `write` reports.
+    signal(SIGPIPE, SIG_IGN)
+    let status = await run(CommandLine.arguments.dropFirst())
+    exit(status.rawValue)
+  }
+
+  @MainActor private static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {
+    do {
+      switch try Command(arguments) {
+      case .help(let text): try StandardStreams.write(text, to: .output)
+      case .simulate(let simulation): try await simulation.run()
+      }
+      return .success
+    } catch let error as UsageError {
+      return complain("lifecycle: \(error.message)\nTry 'lifecycle --help'.", .usage)
+    } catch let error as ScriptError {
+      return complain(error.description, .badScript)
+    } catch let error as StandardStreams.Failure {
+      return error.isClosedPipe ? .success : complain("lifecycle: \(error.description)", .inputOutput)
+    } catch {
+      return complain("lifecycle: \(error)", .inputOutput)
+    }
+  }
+
+  private static func complain(_ message: String, _ status: ExitStatus) -> ExitStatus {
+    // Nobody is left to be told if standard error fails, too.
+    try? StandardStreams.write(message + "\n", to: .error)
+    return status
+  }
+}
+
+/// What the tool tells whoever started it.
+enum ExitStatus: Int32 {
+  case success = 0
+  /// The script has a mistake; nothing was played.
+  case badScript = 2
+  /// The arguments make no sense: EX_USAGE of `sysexits.h`.
+  case usage = 64
+  /// Reading or writing failed: EX_IOERR of `sysexits.h`.
+  case inputOutput = 74
+}

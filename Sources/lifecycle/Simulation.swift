@@ -1,0 +1,39 @@
+import AppLifecycleTesting
+
+/// `lifecycle simulate`: plays a script on a simulated system with a bare application, and prints the record.
+struct Simulation: Equatable {
+  /// Where the script comes from.
+  enum Source: Equatable {
+    case standardInput
+    case argument(String)
+  }
+
+  /// How the record is printed.
+  enum Format: String, CaseIterable {
+    case table
+    case jsonl
+  }
+
+  /// Which of the platform's two life cycles the application follows.
+  enum Profile: String, CaseIterable {
+    case app
+    case scene
+  }
+
+  var source: Source = .standardInput
+  var format: Format = .table
+
+  /// Prints nothing on standard output unless the whole script can be played.
+  @MainActor func run() async throws {
+    let text =
+      switch source {
+      case .standardInput: try StandardStreams.readInput()
+      case .argument(let script): script
+      }
+    let record = try await SimulatedSystem().play(text)
+    switch format {
+    case .table: try StandardStreams.write(record.table, to: .output)
+    case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Standard input, output and error, without buffers and without Foundation.
+enum StandardStreams {
+  /// Where text goes.
+  enum Destination: Int32 {
+    case output = 1
+    case error = 2
+  }
+
+  /// A read or a write that failed.
+  struct Failure: Error, CustomStringConvertible {
+    let operation: String
+    let number: Int32
+
+    /// Whether the reader of a pipe has gone.
+    var isClosedPipe: Bool { number == EPIPE }
+
+    var description: String { "cannot \(operation): \(String(cString: strerror(number)))" }
+  }
+
+  /// All of standard input, as UTF-8; what is none becomes U+FFFD.
+  static func readInput() throws(Failure) -> String {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(0, &chunk, chunk.count)
+      if count > 0 {
+        bytes += chunk[..<count]
+      } else if count == 0 {
+        return String(decoding: bytes, as: UTF8.self)
+      } else {
+        try recover(from: errno, of: "read standard input", on: 0, until: Int16(POLLIN))
+      }
+    }
+  }
+
+  /// Writes all of a text.
+  static func write(_ text: String, to destination: Destination) throws(Failure) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(destination.rawValue, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else {
+        try recover(
+          from: errno, of: "write to standard \(destination)", on: destination.rawValue, until: Int16(POLLOUT))
+      }
+    }
+  }
+
+  /// Waits where the descriptor is non-blocking, as one shared with another program may be; goes on after a signal.
+  private static func recover(
+    from number: Int32, of operation: String, on descriptor: Int32, until events: Int16
+  ) throws(Failure) {
+    if number == EINTR { return }
+    guard number == EAGAIN || number == EWOULDBLOCK else { throw Failure(operation: operation, number: number) }
+    var descriptor = pollfd(fd: descriptor, events: events, revents: 0)
+    _ = poll(&descriptor, 1, -1)
+  }
+}
+
+/// The system call, out of reach behind the method's name.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
+}
