@@ -1,0 +1,118 @@
+#define _GNU_SOURCE
+#include "CPseudoTerminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int cpt_open_terminal(char *slave, size_t length, unsigned short rows, unsigned short columns) {
+  int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (master < 0) return -1;
+  if (grantpt(master) || unlockpt(master) || ptsname_r(master, slave, length) ||
+      cpt_set_window_size(master, rows, columns)) {
+    int error = errno;
+    close(master);
+    errno = error;
+    return -1;
+  }
+  return master;
+}
+
+int cpt_set_window_size(int terminal, unsigned short rows, unsigned short columns) {
+  struct winsize size = {.ws_row = rows, .ws_col = columns};
+  return ioctl(terminal, TIOCSWINSZ, &size);
+}
+
+int cpt_spawn(const struct cpt_start *start, char *const arguments[], char *const environment[], pid_t *pid) {
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t actions;
+  sigset_t none, all;
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  int error = 0;
+  if (start->directory) error = posix_spawn_file_actions_addchdir_np(&actions, start->directory);
+  if (start->terminal) {
+    // glibc makes the session before it performs the file actions, so this open acquires the controlling terminal.
+    flags |= POSIX_SPAWN_SETSID;
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, 0, start->terminal, O_RDWR, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, 0, 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, 0, 2);
+  } else {
+    for (int i = 0; i < 3 && !error; i++)
+      error = start->descriptors[i] < 0 ? posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0)
+                                        : posix_spawn_file_actions_adddup2(&actions, start->descriptors[i], i);
+  }
+  if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  if (!error) error = posix_spawnattr_setflags(&attributes, flags);
+  if (!error) error = posix_spawnp(pid, arguments[0], &actions, &attributes, arguments, environment);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+int cpt_wait(pid_t pid, enum cpt_event_kind *kind, int *value) {
+  for (;;) {
+    siginfo_t info = {0};
+    if (waitid(P_PID, pid, &info, WEXITED | WSTOPPED | WCONTINUED | WNOWAIT)) {
+      if (errno == EINTR) continue;
+      return -1;
+    }
+    if (info.si_code == CLD_STOPPED || info.si_code == CLD_CONTINUED) {
+      // Consume what was seen; the child may have moved on meanwhile, then there is nothing, and the next look tells.
+      info.si_pid = 0;
+      if (waitid(P_PID, pid, &info, WSTOPPED | WCONTINUED | WNOHANG)) {
+        if (errno == EINTR) continue;
+        return -1;
+      }
+      if (info.si_pid == 0) continue;
+    }
+    *value = info.si_status;
+    switch (info.si_code) {
+    case CLD_EXITED: *kind = CPT_EXITED; return 0;
+    case CLD_STOPPED: *kind = CPT_STOPPED; return 0;
+    case CLD_CONTINUED: *kind = CPT_CONTINUED; return 0;
+    default: *kind = CPT_KILLED; return 0;
+    }
+  }
+}
+
+int cpt_reap(pid_t pid) {
+  siginfo_t info;
+  int result;
+  do result = waitid(P_PID, pid, &info, WEXITED);
+  while (result && errno == EINTR);
+  return result;
+}
+
+int cpt_process_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int cpt_process_signal(int process, int signal) {
+  return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0);
+}
+
+int cpt_waker_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int cpt_watch_open(const char *path) {
+  int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  if (watch < 0) return -1;
+  if (inotify_add_watch(watch, path, IN_MODIFY) < 0) {
+    int error = errno;
+    close(watch);
+    errno = error;
+    return -1;
+  }
+  return watch;
+}

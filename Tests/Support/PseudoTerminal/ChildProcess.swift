@@ -1,0 +1,130 @@
+import CPseudoTerminal
+import Glibc
+
+/// What happened to a child process.
+package enum ChildEvent: Sendable, Equatable {
+  /// A signal stopped it.
+  case stopped(Int32)
+  /// SIGCONT let it go on.
+  case continued
+  /// It ended with this status.
+  case exited(Int32)
+  /// A signal ended it.
+  case killed(Int32)
+}
+
+/// A direct child of the test, with what happens to it as a sequence of events.
+///
+/// A thread of its own waits for the child. The child stays on the process table until ``end()``, so its number cannot come to
+/// mean another process while the test may still send it a signal.
+package final class ChildProcess: Sendable {
+  private struct Life: Sendable {
+    var events: [ChildEvent] = []
+    var taken = 0
+    var ending: ChildEvent?
+    var isReaped = false
+  }
+
+  /// The process number.
+  package let pid: Int32
+  private let life: Monitor<Life>
+
+  /// Starts a program on the terminal with this slave, as the leader of a session of its own.
+  ///
+  /// `atEnd` runs on the watching thread when the program has ended.
+  convenience init(
+    _ arguments: [String], environment: [String: String], terminal: String, directory: String?,
+    atEnd: @escaping @Sendable () -> Void
+  ) throws {
+    try self.init(
+      arguments, environment: environment, terminal: terminal, descriptors: (-1, -1, -1), directory: directory,
+      atEnd: atEnd)
+  }
+
+  /// Starts a program with these three descriptors, in the test's own session; -1 stands for /dev/null.
+  convenience init(
+    _ arguments: [String], environment: [String: String], descriptors: (Int32, Int32, Int32), directory: String?
+  ) throws {
+    try self.init(
+      arguments, environment: environment, terminal: nil, descriptors: descriptors, directory: directory, atEnd: {})
+  }
+
+  private init(
+    _ arguments: [String], environment: [String: String], terminal: String?, descriptors: (Int32, Int32, Int32),
+    directory: String?, atEnd: @escaping @Sendable () -> Void
+  ) throws {
+    func copies(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] { strings.map { strdup($0) } + [nil] }
+    let argumentList = copies(arguments)
+    let environmentList = copies(environment.map { "\($0.key)=\($0.value)" })
+    let terminal = terminal.map { strdup($0)! }
+    let directory = directory.map { strdup($0)! }
+    defer {
+      for copy in argumentList + environmentList { free(copy) }
+      free(terminal)
+      free(directory)
+    }
+    var start = cpt_start(terminal: terminal, descriptors: descriptors, directory: directory)
+    var pid: Int32 = 0
+    let error = cpt_spawn(&start, argumentList, environmentList, &pid)
+    guard error == 0 else { throw SystemError("posix_spawn \(arguments[0])", code: error) }
+    self.pid = pid
+    let life = Monitor(Life()) { "the events \($0.events)" }
+    self.life = life
+    startThread { [pid] in
+      Self.watch(pid, life)
+      atEnd()
+    }
+  }
+
+  private static func watch(_ pid: Int32, _ life: Monitor<Life>) {
+    while true {
+      var kind = CPT_EXITED
+      var value: Int32 = 0
+      // Fails only once somebody else has reaped the child, which nobody does.
+      guard cpt_wait(pid, &kind, &value) == 0 else { return }
+      let event: ChildEvent =
+        switch kind {
+        case CPT_STOPPED: .stopped(value)
+        case CPT_CONTINUED: .continued
+        case CPT_KILLED: .killed(value)
+        default: .exited(value)
+        }
+      let isEnding = kind == CPT_EXITED || kind == CPT_KILLED
+      life.update { life in
+        life.events.append(event)
+        if isEnding { life.ending = event }
+      }
+      if isEnding { return }
+    }
+  }
+
+  /// The next event that no one has taken yet.
+  package func nextEvent(within limit: Duration = .seconds(30)) async throws -> ChildEvent {
+    try await life.wait(for: "an event of child \(pid)", within: limit) { life in
+      guard life.taken < life.events.count else { return nil }
+      life.taken += 1
+      return life.events[life.taken - 1]
+    }
+  }
+
+  /// How the child ended, once it has; events before that are passed over.
+  package func ending(within limit: Duration = .seconds(30)) async throws -> ChildEvent {
+    try await life.wait(for: "the end of child \(pid)", within: limit) { $0.ending }
+  }
+
+  /// Sends a signal; to an ended child without effect.
+  package func signal(_ signal: Int32) {
+    life.update { life in
+      if !life.isReaped { kill(pid, signal) }
+    }
+  }
+
+  /// Kills the child if it has not ended, waits for its end and takes it off the process table.
+  package func end() async {
+    signal(SIGKILL)
+    let pid = pid
+    // A child that SIGKILL was sent to ends, so this wait needs no deadline.
+    await onThread { _ = cpt_reap(pid) }
+    life.update { $0.isReaped = true }
+  }
+}

@@ -1,0 +1,160 @@
+import Glibc
+
+/// A TCP server on 127.0.0.1 that does what the test tells it, and tells the test when connections come and go.
+package final class LineServer: Sendable {
+  private struct Arrivals: Sendable {
+    var connections: [Connection] = []
+    var taken = 0
+    /// The listening socket, until it is closed.
+    var listener: Int32?
+  }
+
+  /// The port it listens on.
+  package let port: UInt16
+  private let arrivals: Monitor<Arrivals>
+
+  /// Listens on `port`, or on one that is free.
+  package init(port: UInt16 = 0) throws {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard listener >= 0 else { throw SystemError("socket") }
+    var yes: Int32 = 1
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(listener, address, length) == 0 && listen(listener, 16) == 0
+          && getsockname(listener, address, &length) == 0
+      }
+    }
+    guard isListening else {
+      let error = SystemError("bind")
+      close(listener)
+      throw error
+    }
+    self.port = UInt16(bigEndian: address.sin_port)
+    let arrivals = Monitor(Arrivals(listener: listener)) { "\($0.connections.count) connections" }
+    self.arrivals = arrivals
+    startThread {
+      while true {
+        let descriptor = accept(listener, nil, nil)
+        if descriptor >= 0 {
+          arrivals.update { $0.connections.append(Connection(descriptor, number: $0.connections.count + 1)) }
+        } else if errno != EINTR && errno != ECONNABORTED {
+          break
+        }
+      }
+      arrivals.update {
+        close(listener)
+        $0.listener = nil
+      }
+    }
+  }
+
+  /// How many connections have come in all.
+  package var connectionCount: Int { arrivals.state.connections.count }
+
+  /// Waits for the next connection that no one has taken yet.
+  package func nextConnection(within limit: Duration = .seconds(30)) async throws -> Connection {
+    try await arrivals.wait(for: "connection to port \(port)", within: limit) { arrivals in
+      guard arrivals.taken < arrivals.connections.count else { return nil }
+      arrivals.taken += 1
+      return arrivals.connections[arrivals.taken - 1]
+    }
+  }
+
+  /// Stops listening, so that connecting is refused from now on, and closes all connections.
+  package func stop() async {
+    arrivals.update {
+      // Ends the thread's `accept`; the thread then closes the socket.
+      if let listener = $0.listener { shutdown(listener, Int32(SHUT_RDWR)) }
+      for connection in $0.connections { connection.close() }
+    }
+    try? await arrivals.wait(for: "the end of the listener", within: .seconds(30)) { $0.listener == nil ? () : nil }
+  }
+
+  /// Runs `body` with a server and stops it afterwards, also when the body throws.
+  package static func run<Result>(
+    port: UInt16 = 0, _ body: (LineServer) async throws -> Result
+  ) async throws -> Result {
+    let server = try LineServer(port: port)
+    do {
+      let result = try await body(server)
+      await server.stop()
+      return result
+    } catch {
+      await server.stop()
+      throw error
+    }
+  }
+
+  /// One client's connection.
+  package final class Connection: Sendable {
+    private struct Traffic: Sendable {
+      var received = ReceivedLines()
+      /// The socket, until both sides are done with it.
+      var socket: Int32?
+    }
+
+    /// Which connection of the server it is, from 1.
+    package let number: Int
+    private let traffic: Monitor<Traffic>
+
+    init(_ socket: Int32, number: Int) {
+      self.number = number
+      let traffic = Monitor(Traffic(socket: socket)) { $0.received.lines.joined(separator: "\n") }
+      self.traffic = traffic
+      startThread {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+          let count = read(socket, &buffer, buffer.count)
+          if count > 0 {
+            let chunk = buffer[0..<count]
+            traffic.update { $0.received.append(chunk) }
+          } else if count == 0 || errno != EINTR {
+            break
+          }
+        }
+        traffic.update {
+          Glibc.close(socket)
+          $0.socket = nil
+        }
+      }
+    }
+
+    /// Whether the client has closed it, or the server.
+    package var isClosed: Bool { traffic.state.socket == nil }
+
+    /// Sends a line to the client; to one that has gone without effect.
+    package func send(_ line: String) {
+      let bytes = Array((line + "\n").utf8)
+      traffic.update {
+        // A line fits the socket's buffer, so this does not wait. The flag keeps a client that has gone from raising SIGPIPE.
+        if let socket = $0.socket { _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+      }
+    }
+
+    /// Waits for the next line from the client.
+    package func nextLine(within limit: Duration = .seconds(30)) async throws -> String {
+      try await traffic.wait(for: "a line on connection \(number)", within: limit) { traffic in
+        if let line = traffic.received.take(where: { _ in true }) { return line }
+        if traffic.socket == nil { throw WaitFailed(cause: .ended, wanted: "a line", found: "a closed connection") }
+        return nil
+      }
+    }
+
+    /// Closes the connection from the server's side.
+    package func close() {
+      // Ends the thread's `read`; the thread then closes the socket.
+      traffic.update { if let socket = $0.socket { shutdown(socket, Int32(SHUT_RDWR)) } }
+    }
+
+    /// Waits until the connection is closed: by the client, if ``close()`` was not called.
+    package func closed(within limit: Duration = .seconds(30)) async throws {
+      try await traffic.wait(for: "the close of connection \(number)", within: limit) { $0.socket == nil ? () : nil }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// What a terminal shows after some bytes: a small emulator, pure, good enough to read what a full-screen program draws.
+///
+/// It knows cursor moves, erasing, insertion and deletion of lines and characters, scrolling regions, the alternate screen,
+/// private modes, automatic wrap and wide characters. Colours and titles are parsed and left out; what it does not know it
+/// skips by the grammar of control sequences, so that nothing of a sequence ever shows as text.
+package struct TerminalScreen: Sendable, CustomStringConvertible {
+  /// A character cell; nil is the right half of a wide character.
+  typealias Cell = Character?
+
+  struct Page: Sendable {
+    var cells: [[Cell]]
+    var row = 0
+    var column = 0
+    /// The last column was written: the next character goes to the next line.
+    var isWrapPending = false
+    /// The first and last row that scroll.
+    var region: ClosedRange<Int>
+
+    init(rows: Int, columns: Int) {
+      cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
+      region = 0...(rows - 1)
+    }
+  }
+
+  /// The height in lines.
+  package private(set) var rows: Int
+  /// The width in cells.
+  package private(set) var columns: Int
+  /// The private modes that are on: 25 cursor shown, 1004 focus reports, 1049 alternate screen, 2004 bracketed paste, ….
+  package internal(set) var modes: Set<Int> = [7, 25]
+  /// The text of the last bell-terminated or ST-terminated window title.
+  package internal(set) var title = ""
+
+  var page: Page
+  /// The main page, while the alternate one is shown.
+  var mainPage: Page?
+  var savedCursor = (row: 0, column: 0)
+  var parser = Parser()
+
+  /// An empty screen with the cursor at the top left.
+  package init(rows: Int, columns: Int) {
+    self.rows = rows
+    self.columns = columns
+    page = Page(rows: rows, columns: columns)
+  }
+
+  /// The lines from top to bottom without the blanks at their ends.
+  package var lines: [String] {
+    page.cells.map { row in
+      var text = String(row.compactMap { $0 })
+      while text.last == " " { text.removeLast() }
+      return text
+    }
+  }
+
+  /// All lines as one text.
+  package var text: String { lines.joined(separator: "\n") }
+
+  /// Whether some line contains `text`.
+  package func contains(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
+
+  /// The first line that contains `text`.
+  package func line(containing text: String) -> String? { lines.first { $0.contains(text) } }
+
+  /// The cursor's row and column, from 0.
+  package var cursor: (row: Int, column: Int) { (page.row, page.column) }
+
+  /// Whether the alternate screen is shown.
+  package var showsAlternate: Bool { mainPage != nil }
+
+  /// Whether the cursor is shown.
+  package var showsCursor: Bool { modes.contains(25) }
+
+  /// The lines in a frame, and what is on.
+  package var description: String {
+    let shown = lines.reversed().drop { $0.isEmpty }.reversed().map { "  |\($0)" }.joined(separator: "\n")
+    return "\(shown)\n  (\(rows)×\(columns), cursor \(cursor), modes \(modes.sorted()))"
+  }
+
+  /// Gives the screen another size; what no longer fits is cut off at the right and at the bottom.
+  package mutating func resize(rows: Int, columns: Int) {
+    self.rows = rows
+    self.columns = columns
+    func resized(_ old: Page) -> Page {
+      var page = Page(rows: rows, columns: columns)
+      for row in 0..<min(rows, old.cells.count) {
+        let kept = old.cells[row].prefix(columns)
+        page.cells[row].replaceSubrange(0..<kept.count, with: kept)
+      }
+      page.row = min(old.row, rows - 1)
+      page.column = min(old.column, columns - 1)
+      return page
+    }
+    page = resized(page)
+    mainPage = mainPage.map(resized)
+  }
+
+  /// Draws what a program wrote; sequences and characters may be split between calls anywhere.
+  package mutating func feed(_ bytes: some Sequence<UInt8>) {
+    for byte in bytes {
+      if let action = parser.take(byte) { perform(action) }
+    }
+  }
+
+  /// Draws text.
+  package mutating func feed(_ text: String) { feed(text.utf8) }
+}
