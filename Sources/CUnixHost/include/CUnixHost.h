@@ -1,0 +1,91 @@
+// What the Unix host needs below Swift: code that runs inside signal handlers, and declarations that Swift cannot see.
+//
+// Functions marked "async-signal-safe" may be called from a signal handler. All state is of the process, as signal
+// dispositions are: one host at a time.
+#ifndef CUNIXHOST_H
+#define CUNIXHOST_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <termios.h>
+
+// MARK: Signals
+
+// One caught signal. Written to a pipe by the handler; its 16 bytes are less than PIPE_BUF, so no record is ever torn.
+struct unixhost_signal {
+  int32_t number;
+  int32_t code;     // si_code: positive means that the kernel sent it, for instance because of a key on the terminal
+  int32_t sender;   // si_pid
+  uint32_t user;    // si_uid
+};
+
+// Opens the pipe (once in the life of the process) and forgets what it holds. Its non-blocking read end, or -1 with errno.
+int unixhost_signals_open(void);
+
+// Whether the signal's disposition is "ignore" now.
+bool unixhost_signal_is_ignored(int number);
+
+// Writes a record into the pipe whenever the signal arrives. Remembers the disposition found.
+int unixhost_signal_catch(int number);
+
+// Gives the signal a handler that does nothing. Unlike SIG_IGN it does not survive exec. Remembers the disposition found.
+int unixhost_signal_discard(int number);
+
+// Gives back the dispositions that `catch` and `discard` found.
+void unixhost_signals_restore(void);
+
+// Takes the oldest record. False when there is none. A signal that found the pipe full comes last, with code 0.
+bool unixhost_signal_next(struct unixhost_signal *record);
+
+// How many SIGCONT have been recorded. Counted after the record was written, so that every counted one can be read.
+uint32_t unixhost_continue_count(void);
+
+// Stops the process with SIGTSTP, as a program does that does not catch it, and returns once it has been continued.
+//
+// With `whole_group` the rest of the process group is sent the signal, too: the shell waits until all of a job has stopped.
+// If a SIGCONT was counted since `continue_count` was read, the stop has been withdrawn, and nothing is stopped.
+// True: it was continued (or withdrawn). False: the kernel refused, as it does for orphaned groups.
+bool unixhost_stop(bool whole_group, uint32_t continue_count);
+
+// Ends the process by this signal, with its default action, whatever handler it has.
+_Noreturn void unixhost_die_by_signal(int number);
+
+// MARK: Emergency
+
+// Names the terminal that has to be restored if the process crashes or calls exit: these modes, after these bytes (at most
+// 128). Copies both.
+void unixhost_emergency_arm(int terminal, const struct termios *modes, const char *bytes, size_t count);
+
+// The terminal needs no restoring any more.
+void unixhost_emergency_disarm(void);
+
+// Whether a terminal is armed: false as soon as an emergency has begun.
+bool unixhost_emergency_is_armed(void);
+
+// Restores the armed terminal, once, if the process is in its foreground, and ends the capture of standard error.
+// Async-signal-safe.
+void unixhost_emergency_restore(void);
+
+// Restores the terminal when the process crashes or calls exit. Install after the Swift runtime: it chains to the handlers
+// found, the backtracer's, by giving them back and letting the fault happen again. Works once; further calls do nothing.
+void unixhost_emergency_install(void);
+
+// Sends what is written to descriptor 2 into memory, if it is a terminal: what a program prints before it traps would
+// vanish with the alternate screen.
+void unixhost_stderr_capture(void);
+
+// Points descriptor 2 at where it was and writes there what was captured. Async-signal-safe.
+void unixhost_stderr_release(void);
+
+// MARK: Main queue
+
+#if !defined(__APPLE__)
+// libdispatch's entry points for run loops: a descriptor that is readable when the main queue has work, and the function
+// that performs it.
+extern int _dispatch_get_main_queue_handle_4CF(void);
+extern void _dispatch_main_queue_callback_4CF(void *message);
+#endif
+
+#endif

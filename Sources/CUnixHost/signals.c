@@ -1,0 +1,154 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+#include "CUnixHost.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIGNAL_LIMIT 65
+
+static atomic_int record_writer = -1;
+static int record_reader = -1;
+static atomic_uint continues;
+static _Atomic uint64_t unrecorded;  // signals that found the pipe full, one bit each
+
+static struct sigaction found[SIGNAL_LIMIT];
+static bool is_changed[SIGNAL_LIMIT];
+
+static void record_signal(int number, siginfo_t *info, void *context) {
+  (void)context;
+  int saved_errno = errno;
+  struct unixhost_signal record = {number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0};
+  int writer = atomic_load(&record_writer);
+  if (writer >= 0 && write(writer, &record, sizeof record) != (ssize_t)sizeof record)
+    atomic_fetch_or(&unrecorded, UINT64_C(1) << (number & 63));
+  // After the write: a count that has grown tells of a record that can be read.
+  if (number == SIGCONT) atomic_fetch_add(&continues, 1);
+  errno = saved_errno;
+}
+
+static void discard_signal(int number) { (void)number; }
+
+int unixhost_signals_open(void) {
+  if (record_reader < 0) {
+    int ends[2];
+    if (pipe(ends) != 0) return -1;
+    for (int i = 0; i < 2; i++) {
+      fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+      fcntl(ends[i], F_SETFL, O_NONBLOCK);
+    }
+    record_reader = ends[0];
+    atomic_store(&record_writer, ends[1]);
+  }
+  struct unixhost_signal forgotten;
+  while (unixhost_signal_next(&forgotten)) {}
+  return record_reader;
+}
+
+bool unixhost_signal_is_ignored(int number) {
+  struct sigaction action;
+  if (sigaction(number, NULL, &action) != 0) return false;
+  return !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+}
+
+static int change(int number, struct sigaction *action) {
+  struct sigaction before;
+  if (number <= 0 || number >= SIGNAL_LIMIT) return -1;
+  if (sigaction(number, action, &before) != 0) return -1;
+  if (!is_changed[number]) {
+    found[number] = before;
+    is_changed[number] = true;
+  }
+  return 0;
+}
+
+int unixhost_signal_catch(int number) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = record_signal;
+  sigfillset(&action.sa_mask);
+  // SIGTTIN and SIGTTOU must break off the call that earned them: restarted, it would earn them again, for ever.
+  bool restarts = number != SIGTTIN && number != SIGTTOU;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (restarts ? SA_RESTART : 0);
+  return change(number, &action);
+}
+
+int unixhost_signal_discard(int number) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = discard_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_ONSTACK | SA_RESTART;
+  return change(number, &action);
+}
+
+void unixhost_signals_restore(void) {
+  for (int number = 1; number < SIGNAL_LIMIT; number++) {
+    if (!is_changed[number]) continue;
+    sigaction(number, &found[number], NULL);
+    is_changed[number] = false;
+  }
+}
+
+bool unixhost_signal_next(struct unixhost_signal *record) {
+  ssize_t count;
+  do count = read(record_reader, record, sizeof *record);
+  while (count < 0 && errno == EINTR);
+  if (count == (ssize_t)sizeof *record) return true;
+  uint64_t left = atomic_load(&unrecorded);
+  for (int number = 1; left != 0 && number < 64; number++) {
+    uint64_t bit = UINT64_C(1) << number;
+    if (!(left & bit)) continue;
+    atomic_fetch_and(&unrecorded, ~bit);
+    *record = (struct unixhost_signal){number, 0, 0, 0};
+    return true;
+  }
+  return false;
+}
+
+uint32_t unixhost_continue_count(void) { return atomic_load(&continues); }
+
+static void set_default(int number, struct sigaction *before) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = SIG_DFL;
+  sigaction(number, &action, before);
+}
+
+static void unblock(int number, sigset_t *before) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  pthread_sigmask(SIG_UNBLOCK, &only, before);
+}
+
+bool unixhost_stop(bool whole_group, uint32_t continue_count) {
+  struct sigaction ignore, before;
+  sigset_t mask;
+  memset(&ignore, 0, sizeof ignore);
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGTSTP, &ignore, &before);
+  if (whole_group) kill(0, SIGTSTP);  // for this process discarded, as ignored
+  set_default(SIGTSTP, NULL);
+  unblock(SIGTSTP, &mask);
+  // raise is sent to this very thread and returns only after the stop; kill on oneself may return before it.
+  if (atomic_load(&continues) == continue_count) raise(SIGTSTP);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  sigaction(SIGTSTP, &before, NULL);
+  // Whoever was stopped was continued by a SIGCONT. Its handler may run on another thread, a moment later.
+  for (int i = 0; i < 20 && atomic_load(&continues) == continue_count; i++) poll(NULL, 0, 5);
+  return atomic_load(&continues) != continue_count;
+}
+
+void unixhost_die_by_signal(int number) {
+  set_default(number, NULL);
+  unblock(number, NULL);
+  raise(number);
+  _exit(128 + number);
+}

@@ -1,0 +1,67 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A signal that the host listens to.
+enum CaughtSignal: Sendable, Hashable, CaseIterable {
+  /// SIGTERM: end, in order.
+  case terminate
+  /// SIGINT: end, in order. Ctrl-C sends it.
+  case interrupt
+  /// SIGQUIT: end at once; the terminal is restored, nothing else. Ctrl-\ sends it.
+  case quit
+  /// SIGHUP: the terminal is gone or about to go.
+  case hangUp
+  /// SIGTSTP: stop. Ctrl-Z sends it.
+  case stop
+  /// SIGCONT: the process goes on, or was told to although it ran.
+  case `continue`
+  /// SIGTTIN: the process read from the terminal in the background.
+  case backgroundRead
+  /// SIGTTOU: the process changed or wrote the terminal in the background.
+  case backgroundWrite
+  /// SIGWINCH: the terminal's window has another size.
+  case windowChange
+
+  /// The signal of this number; nil for one that the host does not listen to.
+  init?(number: Int32) {
+    guard let signal = Self.allCases.first(where: { $0.number == number }) else { return nil }
+    self = signal
+  }
+
+  /// The number on this platform.
+  var number: Int32 {
+    switch self {
+    case .terminate: SIGTERM
+    case .interrupt: SIGINT
+    case .quit: SIGQUIT
+    case .hangUp: SIGHUP
+    case .stop: SIGTSTP
+    case .continue: SIGCONT
+    case .backgroundRead: SIGTTIN
+    case .backgroundWrite: SIGTTOU
+    case .windowChange: SIGWINCH
+    }
+  }
+
+  /// Whether the signal is left alone if it was ignored when the program was started, as `nohup` and a script's `&` do.
+  ///
+  /// SIGTTIN and SIGTTOU are caught nevertheless: ignored, they would let the program change the terminal while another
+  /// job owns it.
+  var staysIgnored: Bool {
+    switch self {
+    case .terminate, .interrupt, .quit, .hangUp, .stop: true
+    case .continue, .backgroundRead, .backgroundWrite, .windowChange: false
+    }
+  }
+}
+
+/// One arrival of a signal.
+struct SignalRecord: Sendable, Hashable {
+  /// Which signal.
+  var signal: CaughtSignal
+  /// Whether the kernel sent it, for instance because a key was pressed, and not a process.
+  var isFromKernel = false
+}

@@ -1,0 +1,74 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Who could continue this process if it stopped. Pure, but for ``live``.
+///
+/// The kernel refuses to stop a process group that is *orphaned*: none of its processes has a parent that is outside the
+/// group and in the same session, which is what a shell with job control is. A terminal that runs the program directly,
+/// `(program &)`, a container's first process: there Ctrl-Z does nothing, and nothing must be torn down for it.
+struct ProcessTree: Sendable {
+  /// Where a process stands.
+  struct Entry: Sendable, Hashable {
+    var parent: pid_t
+    var group: pid_t
+    var session: pid_t
+  }
+
+  /// Looks a process up; nil if there is none, or none that may be seen.
+  var entry: @Sendable (pid_t) -> Entry?
+
+  /// Whether somebody could continue the process, were it stopped.
+  ///
+  /// Walks up the parents while they are in the process's group; the next one must be in its session.
+  ///
+  /// - Complexity: linear in the number of ancestors in the group.
+  func canStop(_ process: pid_t) -> Bool {
+    guard process != 1, let own = entry(process) else { return false }
+    var ancestor = own.parent
+    while ancestor > 0, let candidate = entry(ancestor) {
+      if candidate.group != own.group { return candidate.session == own.session }
+      // A parent that is its own ancestor cannot be; a tree that changes while it is read might look like it.
+      if candidate.parent == ancestor { return false }
+      ancestor = candidate.parent
+    }
+    return false
+  }
+
+  /// The processes of this machine.
+  static let live = ProcessTree { process in
+    let group = getpgid(process)
+    let session = getsid(process)
+    guard group >= 0, session >= 0 else { return nil }
+    return Entry(parent: process == getpid() ? getppid() : parent(of: process), group: group, session: session)
+  }
+
+  /// The parent of another process; 0 where it cannot be found out.
+  private static func parent(of process: pid_t) -> pid_t {
+    #if canImport(Darwin)
+    var info = proc_bsdinfo()
+    let size = Int32(MemoryLayout<proc_bsdinfo>.size)
+    guard proc_pidinfo(process, PROC_PIDTBSDINFO, 0, &info, size) == size else { return 0 }
+    return pid_t(info.pbi_ppid)
+    #else
+    let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return 0 }
+    defer { close(file) }
+    var buffer = [UInt8](repeating: 0, count: 512)
+    let count = read(file, &buffer, buffer.count)
+    guard count > 0 else { return 0 }
+    return parent(inStatus: buffer[..<count]) ?? 0
+    #endif
+  }
+
+  /// Reads the parent out of the line of `/proc/PID/stat`: the second field after the name, which stands in parentheses and
+  /// may hold spaces and parentheses itself.
+  static func parent(inStatus line: some BidirectionalCollection<UInt8>) -> pid_t? {
+    guard let nameEnds = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+    let fields = line[line.index(after: nameEnds)...].split(separator: UInt8(ascii: " "))
+    guard fields.count >= 2 else { return nil }
+    return pid_t(String(decoding: fields.dropFirst().first ?? [][...], as: UTF8.self))
+  }
+}

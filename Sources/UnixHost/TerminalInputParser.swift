@@ -1,0 +1,152 @@
+/// Finds focus reports in what a terminal sends, among keys, mouse reports and pasted text. Pure.
+///
+/// The grammar, byte for byte: control sequences `ESC [`, parameters 0x30–0x3F, intermediates 0x20–0x2F, final 0x40–0x7E;
+/// mouse reports in the X10 encoding, `ESC [ M` and three bytes of any value; single shifts, `ESC O` and a key; `ESC` and a
+/// key for Alt; bracketed paste, `ESC [ 200 ~` to `ESC [ 201 ~`, inside which nothing is a report. An `ESC` where the
+/// grammar has none begins a new sequence, as on the terminals themselves.
+///
+/// All bytes but the focus reports are handed on unchanged and in order. A sequence that is not complete is held back until
+/// it is, or until ``flush()``: that is how the Escape key is told from the beginning of a sequence.
+struct TerminalInputParser: Sendable, Hashable {
+  /// What the terminal said.
+  enum Element: Sendable, Hashable {
+    /// Keys, mouse reports, pasted text with its brackets.
+    case bytes([UInt8])
+    /// The terminal got the keyboard focus, or lost it.
+    case focus(Bool)
+    /// The byte 0x1A, where it is the parser's to find: with ISIG off the kernel makes no SIGTSTP of it.
+    case suspendKey
+  }
+
+  private enum State: Sendable, Hashable {
+    case ground
+    case escape
+    /// After `ESC [`, nothing else yet.
+    case introducer
+    /// Within a control sequence; nil as soon as it cannot become a bracket of a paste.
+    case parameters([UInt8]?)
+    case x10Mouse(missing: Int)
+    case singleShift
+    /// Within a paste; so many bytes of its end have been seen.
+    case paste(matched: Int)
+  }
+
+  private static let escape: UInt8 = 0x1B
+  private static let pasteBegins = Array("200~".utf8)
+  private static let pasteEnds = [escape] + Array("[201~".utf8)
+
+  /// Whether the byte 0x1A, outside a paste, is ``Element/suspendKey``.
+  var findsSuspendKey = false
+  private var state = State.ground
+  /// The bytes of a sequence that is not complete. Empty within a paste: pasted text is never held back.
+  private var held: [UInt8] = []
+
+  /// Whether bytes are held back that ``flush()`` would hand on.
+  var holdsBytes: Bool { !held.isEmpty }
+
+  /// A parser at the beginning of a terminal's input.
+  init() {}
+
+  /// Forgets everything: the terminal's input begins anew.
+  mutating func reset() {
+    state = .ground
+    held = []
+  }
+
+  /// Takes bytes, in the order in which they were read.
+  ///
+  /// - Complexity: linear in the number of bytes.
+  mutating func feed(_ bytes: some Sequence<UInt8>) -> [Element] {
+    var elements: [Element] = []
+    var plain: [UInt8] = []
+    for byte in bytes { take(byte, &plain, &elements) }
+    if !plain.isEmpty { elements.append(.bytes(plain)) }
+    return elements
+  }
+
+  /// Hands on what is held back: nothing came after it for a while, so it was a key, or a terminal that pauses.
+  ///
+  /// After a lone `ESC` or `ESC [` the next byte begins something new; a sequence that is further on is still continued.
+  mutating func flush() -> [Element] {
+    guard holdsBytes else { return [] }
+    defer { held = [] }
+    switch state {
+    case .escape, .introducer, .singleShift: state = .ground
+    case .ground, .parameters, .x10Mouse, .paste: break
+    }
+    return [.bytes(held)]
+  }
+
+  private mutating func take(_ byte: UInt8, _ plain: inout [UInt8], _ elements: inout [Element]) {
+    if case .paste(let matched) = state { return takePasted(byte, matched, &plain) }
+    if byte == Self.escape {
+      // Whatever came before it is not going to be a report.
+      plain += held
+      held = [byte]
+      state = .escape
+      return
+    }
+    switch state {
+    case .ground:
+      guard byte == 0x1A, findsSuspendKey else { return plain.append(byte) }
+      if !plain.isEmpty { elements.append(.bytes(plain)) }
+      plain = []
+      elements.append(.suspendKey)
+    case .escape:
+      held.append(byte)
+      switch byte {
+      case UInt8(ascii: "["): state = .introducer
+      case UInt8(ascii: "O"): state = .singleShift
+      default: complete(&plain)
+      }
+    case .introducer where byte == UInt8(ascii: "I") || byte == UInt8(ascii: "O"):
+      held = []
+      state = .ground
+      if !plain.isEmpty { elements.append(.bytes(plain)) }
+      plain = []
+      elements.append(.focus(byte == UInt8(ascii: "I")))
+    case .introducer where byte == UInt8(ascii: "M"):
+      held.append(byte)
+      state = .x10Mouse(missing: 3)
+    case .introducer: takeParameter(byte, [], &plain)
+    case .parameters(let parameters): takeParameter(byte, parameters, &plain)
+    case .x10Mouse(let missing):
+      held.append(byte)
+      state = .x10Mouse(missing: missing - 1)
+      if missing == 1 { complete(&plain) }
+    case .singleShift:
+      held.append(byte)
+      // Some terminals put the modifier keys' number between `ESC O` and the key.
+      if !(0x30...0x3F).contains(byte) { complete(&plain) }
+    case .paste: break
+    }
+  }
+
+  private mutating func takeParameter(_ byte: UInt8, _ parameters: [UInt8]?, _ plain: inout [UInt8]) {
+    held.append(byte)
+    let soFar = parameters.flatMap { Self.pasteBegins.starts(with: $0 + [byte]) ? $0 + [byte] : nil }
+    if soFar == Self.pasteBegins {
+      complete(&plain)
+      state = .paste(matched: 0)
+    } else if (0x20...0x3F).contains(byte) {
+      state = .parameters(soFar)
+    } else {
+      complete(&plain)
+    }
+  }
+
+  private mutating func takePasted(_ byte: UInt8, _ matched: Int, _ plain: inout [UInt8]) {
+    plain.append(byte)
+    if byte == Self.pasteEnds[matched] {
+      state = matched + 1 == Self.pasteEnds.count ? .ground : .paste(matched: matched + 1)
+    } else {
+      state = .paste(matched: byte == Self.escape ? 1 : 0)
+    }
+  }
+
+  private mutating func complete(_ plain: inout [UInt8]) {
+    plain += held
+    held = []
+    state = .ground
+  }
+}

@@ -1,0 +1,231 @@
+import AppLifecycle
+
+// MARK: - The terminal
+
+extension TerminalStateMachine {
+  /// Acts on whose the terminal is.
+  mutating func answer(_ look: Look) {
+    let question = self.question
+    self.question = nil
+    if look == .gone, question != .launch { return loseTerminal(after: question) }
+    let isOurs = look == .foreground
+    switch question {
+    case .launch:
+      if isOurs { ask(.takeTerminal, .takeToLaunch) } else { launchInBackground(because: look == .none ? "launch" : "&") }
+      if look == .gone { hasTerminal = false }
+    case .resume(let foreground, let background):
+      if isOurs {
+        ask(.takeTerminal, .takeToOpen(foreground: foreground, background: background))
+      } else {
+        stay(because: background)
+      }
+    case .continuedWhileLeaving: answerContinuedWhileLeaving(isOurs: isOurs)
+    case .continuedUnexpectedly:
+      emit(.reportUncaughtStop)
+      // The shell has set its own modes, and drawn over the screen.
+      if isOurs { ask(.takeTerminal, .takeToRedraw) } else { leave(because: "SIGCONT") }
+    case .refusedByTerminal(let cause): if !isOurs { leave(because: cause) }
+    case nil:
+      if isOurs, phase == .background { ask(.takeTerminal, .takeToOpen(foreground: "fg", background: "bg")) }
+    case .takeToLaunch, .takeToOpen, .takeToRedraw, .stop: break
+    }
+  }
+
+  /// Acts on whether the terminal could be taken. Between the look and the taking a shell may have taken it back.
+  mutating func answerTaken(_ isTaken: Bool) {
+    let question = self.question
+    self.question = nil
+    if isTaken { holdsTerminal = true }
+    switch question {
+    case .takeToLaunch:
+      guard isTaken else { return launchInBackground(because: "&") }
+      enter(.foreground)
+      send(.launch, "launch", needsDisplay: true)
+    case .takeToOpen(let foreground, let background):
+      guard isTaken else { return stayAfterAll(because: background) }
+      stopWaiting()
+      endFocusLost()
+      enter(.foreground)
+      applicationIsSuspended = false
+      send(.open, foreground, needsDisplay: true)
+    case .takeToRedraw:
+      guard isTaken else { return leave(because: "SIGCONT") }
+      endFocusLost()
+      emit(.requestDisplay)
+    case .launch, .resume, .continuedWhileLeaving, .continuedUnexpectedly, .refusedByTerminal, .stop, nil: break
+    }
+  }
+
+  private mutating func launchInBackground(because cause: LifecycleCause) {
+    enter(.background)
+    send(.launchInBackground, cause)
+  }
+
+  /// The terminal was lost again while it was being taken.
+  private mutating func stayAfterAll(because cause: LifecycleCause) {
+    switch phase {
+    case .leaving, .suspending: answerContinuedWhileLeaving(isOurs: false)
+    case .starting, .foreground, .background, .stopped, .terminating, .ended: stay(because: cause)
+    }
+  }
+
+  /// Runs on without the terminal.
+  private mutating func stay(because cause: LifecycleCause) {
+    enter(.background)
+    guard applicationIsSuspended else { return }
+    applicationIsSuspended = false
+    send(.wake, cause)
+  }
+
+  /// Another job has got the terminal behind the program's back.
+  private mutating func leave(because cause: LifecycleCause) {
+    dropTerminal()
+    goToBackground(because: cause, stopCause: nil)
+  }
+
+  private mutating func goToBackground(because cause: LifecycleCause, stopCause: LifecycleCause?) {
+    enter(.leaving(stopCause: stopCause))
+    send(.home, cause, within: budgets.didEnterBackground)
+    // After the application has resigned: before it, the end of this interruption would make it active for a moment.
+    endFocusLost()
+  }
+
+  /// Nobody is at the terminal's other end.
+  mutating func loseTerminal(after question: Question? = nil) {
+    guard hasTerminal else { return }
+    hasTerminal = false
+    dropTerminal()
+    self.question = nil
+    guard ignoresHangUp else {
+      termination = termination ?? "hang-up"
+      if phase == .stopped || phase == .starting { stay(because: "hang-up") }
+      return
+    }
+    switch phase {
+    case .foreground: goToBackground(because: "hang-up", stopCause: nil)
+    // Nobody is left who could continue it.
+    case .leaving: enter(.leaving(stopCause: nil))
+    case .suspending, .stopped: abandonStop(because: "hang-up")
+    case .starting, .background, .terminating, .ended: break
+    }
+  }
+}
+
+// MARK: - Stopping
+
+extension TerminalStateMachine {
+  /// Acts on whether the process can be stopped. Where it cannot, nothing is torn down.
+  mutating func answerStop(isPossible: Bool) {
+    guard case .stop(let cause) = question else { return }
+    question = nil
+    guard isPossible else {
+      if !hasReportedRefusal { emit(.reportRefusedStop) }
+      hasReportedRefusal = true
+      return
+    }
+    if phase == .foreground {
+      emit(.quietFocus)
+      goToBackground(because: cause, stopCause: cause)
+    } else {
+      suspend(because: cause)
+    }
+  }
+
+  /// Has *suspended* committed, then stops: what a person reads while the program is stopped must be true. A main actor that
+  /// has not answered for a whole budget is not waited for once more.
+  private mutating func suspend(because cause: LifecycleCause, waits: Bool = true) {
+    applicationIsSuspended = true
+    if waits {
+      enter(.suspending)
+      send(.suspend, cause, within: .zero)
+    } else {
+      send(.suspend, cause)
+      stop()
+    }
+  }
+
+  private mutating func stop() {
+    enter(.stopped)
+    giveTerminalBack()
+    emit(.stopSelf)
+  }
+
+  private mutating func abandonStop(because cause: LifecycleCause) {
+    stopWaiting()
+    giveTerminalBack()
+    stay(because: cause)
+  }
+
+  /// A SIGCONT takes a stop back that has not happened yet. The application itself cancels and awaits its tear-down.
+  private mutating func answerContinuedWhileLeaving(isOurs: Bool) {
+    if isOurs {
+      ask(.takeTerminal, .takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
+    } else if phase == .suspending {
+      dropTerminal()
+      abandonStop(because: "SIGCONT")
+    } else {
+      dropTerminal()
+      enter(.leaving(stopCause: nil))
+    }
+  }
+
+  /// Goes on after a stop.
+  mutating func resume(wasContinued: Bool) {
+    guard phase == .stopped else { return }
+    if let cause = termination {
+      stay(because: cause)
+    } else if wasContinued {
+      ask(.lookAtTerminal, .resume(foreground: "fg", background: "bg"))
+    } else {
+      ask(.lookAtTerminal, .resume(foreground: "stop refused", background: "stop refused"))
+    }
+  }
+}
+
+// MARK: - Waiting
+
+extension TerminalStateMachine {
+  mutating func finishTransition(_ id: Int, stragglers: [String]) {
+    guard id == awaited else { return }
+    stopWaiting()
+    if !stragglers.isEmpty { noteOverrun(stragglers) }
+    advance(mainActorAnswers: true)
+  }
+
+  mutating func passDeadline() {
+    guard awaited != nil || phase == .terminating else { return }
+    awaited = nil
+    noteOverrun([])
+    advance(mainActorAnswers: false)
+  }
+
+  private mutating func noteOverrun(_ stragglers: [String]) {
+    switch phase {
+    case .leaving:
+      overruns.append(
+        Overrun(callback: .didEnterBackground, budget: budgets.didEnterBackground, stragglers: stragglers))
+    case .terminating:
+      overruns.append(Overrun(callback: .willTerminate, budget: budgets.willTerminate, stragglers: stragglers))
+    case .starting, .foreground, .background, .suspending, .stopped, .ended: break
+    }
+  }
+
+  /// The application has done what the phase waited for, or its time is up.
+  private mutating func advance(mainActorAnswers: Bool) {
+    switch phase {
+    case .leaving(let stopCause):
+      if let cause = termination {
+        terminate(cause)
+      } else if let cause = stopCause {
+        suspend(because: cause, waits: mainActorAnswers)
+      } else {
+        giveTerminalBack()
+        enter(.background)
+      }
+    case .suspending:
+      if let cause = termination { terminate(cause) } else { stop() }
+    case .terminating: finish(mainActorAnswers: mainActorAnswers)
+    case .starting, .foreground, .background, .stopped, .ended: break
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import AppLifecycle
+
+extension TerminalStateMachine {
+  /// What a batch of signals comes to.
+  private struct Gist {
+    var wasContinued = false
+    var windowHasChanged = false
+    var refusal: LifecycleCause?
+  }
+
+  /// Takes all signals that have arrived; decides only once the last one is known.
+  mutating func take(_ records: [SignalRecord]) {
+    var gist = Gist()
+    for record in records {
+      switch record.signal {
+      case .quit: return die(.quit)
+      case .terminate, .interrupt:
+        // Shells send a hang-up and SIGTERM together; only orders that a person repeats are in earnest the second time.
+        orders += 1
+        if orders > 1 { return die(record.signal) }
+        termination = termination ?? (record.signal == .terminate ? "SIGTERM" : "SIGINT")
+      case .hangUp: termination = termination ?? "SIGHUP"
+      case .stop:
+        // As in the kernel, each of SIGTSTP and SIGCONT takes back the other.
+        gist.wasContinued = false
+        wantedStop = record.isFromKernel ? "Ctrl-Z" : "SIGTSTP"
+      case .continue:
+        wantedStop = nil
+        gist.wasContinued = true
+      case .backgroundRead: gist.refusal = gist.refusal ?? "SIGTTIN"
+      case .backgroundWrite: gist.refusal = gist.refusal ?? "SIGTTOU"
+      case .windowChange: gist.windowHasChanged = true
+      }
+    }
+    coalesceStop()
+    guard termination == nil, question == nil else { return }
+    if gist.wasContinued {
+      takeContinue()
+    } else if let cause = gist.refusal, phase == .foreground {
+      ask(.lookAtTerminal, .refusedByTerminal(cause))
+    } else if gist.windowHasChanged, holdsTerminal, phase == .foreground {
+      emit(.requestDisplay)
+    }
+  }
+
+  /// The process ends by the signal, and the terminal does not stay behind.
+  private mutating func die(_ signal: CaughtSignal) {
+    giveTerminalBack()
+    emit(.die(signal))
+    enter(.ended)
+  }
+
+  /// A stop that is under way is not wanted again when it is over.
+  private mutating func coalesceStop() {
+    guard let cause = wantedStop else { return }
+    switch phase {
+    case .leaving(let earlier):
+      // An application that leaves because another job has the terminal stops as well.
+      enter(.leaving(stopCause: earlier ?? cause))
+      wantedStop = nil
+    case .suspending, .terminating: wantedStop = nil
+    case .starting, .foreground, .background, .stopped, .ended: break
+    }
+  }
+
+  /// A SIGCONT that ended no stop of ours.
+  private mutating func takeContinue() {
+    switch phase {
+    case .foreground: ask(.lookAtTerminal, .continuedUnexpectedly)
+    // Some shells tell a running background job in this way that it has the terminal.
+    case .background: emit(.lookAtTerminal)
+    case .leaving, .suspending: ask(.lookAtTerminal, .continuedWhileLeaving)
+    // The one that ended the stop is no news; the terminal is looked at next.
+    case .starting, .stopped, .terminating, .ended: break
+    }
+  }
+
+  mutating func takeFocus(_ isFocused: Bool) {
+    guard phase == .foreground, focusIsLost == isFocused else { return }
+    focusIsLost = !isFocused
+    send(isFocused ? .endInterruption(.focusLost) : .beginInterruption(.focusLost), "focus")
+  }
+}

@@ -1,0 +1,50 @@
+import AppLifecycle
+
+extension TerminalStateMachine {
+  /// Has the application end, in full order, from wherever it stands.
+  mutating func terminate(_ cause: LifecycleCause) {
+    if holdsTerminal { emit(.quietFocus) }
+    if applicationIsSuspended {
+      applicationIsSuspended = false
+      send(.wake, cause)
+    }
+    let isInForeground = phase == .foreground
+    enter(.terminating)
+    send(
+      .terminate, cause,
+      within: isInForeground ? budgets.didEnterBackground + budgets.willTerminate : budgets.willTerminate)
+  }
+
+  /// The application ends without having been asked to; the budgets hold for that as well.
+  mutating func followBeginningOfEnd() {
+    guard phase != .terminating else { return }
+    question = nil
+    if holdsTerminal { emit(.quietFocus) }
+    awaited = nil
+    enter(.terminating)
+    emit(.armDeadline(budgets.didEnterBackground + budgets.willTerminate + budgets.grace))
+  }
+
+  /// The application is not running any more.
+  mutating func followEnd() {
+    // What the host asked for comes with a report, in a moment.
+    guard phase != .terminating || awaited == nil else { return }
+    finish(mainActorAnswers: true)
+  }
+
+  mutating func finish(mainActorAnswers: Bool) {
+    let exitStatus = overruns.isEmpty ? ExitStatus.success : ExitStatus.tearDownOverran
+    giveTerminalBack()
+    emit(.disarmDeadline)
+    emit(.finish(status: exitStatus, mainActorAnswers: mainActorAnswers))
+    enter(.ended)
+  }
+
+  /// The statuses with which a program ends.
+  enum ExitStatus {
+    /// It ended in order.
+    static let success: Int32 = 0
+    /// `EX_SOFTWARE` of sysexits.h: a tear-down overran its budget.
+    static let tearDownOverran: Int32 = 70
+  }
+}

@@ -1,0 +1,304 @@
+package import AppLifecycle
+
+/// What a terminal program does about signals, its terminal and its own tear-down. A pure state machine: an event in, a list
+/// of effects out.
+///
+/// It holds no descriptor, reads no clock and calls nobody. ``HostThread`` performs the effects in order; where an effect is
+/// a question, its answer is the next event. Job control in one picture:
+///
+///                      SIGTSTP                 torn down              committed
+///     foreground ────────────────▶ leaving ───────────────▶ suspending ─────────▶ stopped
+///      ▲  ▲  │                        │ SIGCONT                  │ SIGCONT           │ SIGCONT
+///      │  └──┼────────────────────────┴──────────────────────────┴───────────────────┤ (terminal ours)
+///      │     │ terminal lost to another job                                          │
+///      │     └───▶ leaving ──▶ background ◀──────────────────────────────────────────┘ (terminal another's)
+///      └──── terminal ours again ──┘
+///
+/// From each of them SIGTERM, SIGINT, SIGHUP and a hang-up lead to terminating, and that to ended; a tear-down under way is
+/// finished first. What an application is told is never waited for longer than its budget and a grace.
+struct TerminalStateMachine: Sendable, Hashable {
+  // MARK: What happens
+
+  /// Whose the terminal is.
+  enum Look: Sendable, Hashable {
+    /// The process's group is the terminal's foreground group.
+    case foreground
+    /// Another group is.
+    case background
+    /// There is a terminal, but nobody is at its other end any more.
+    case gone
+    /// There never was a controlling terminal.
+    case none
+  }
+
+  /// Something that happened.
+  enum Event: Sendable, Hashable {
+    /// The host begins its work.
+    case started(Look)
+    /// Signals that were caught, oldest first. All that had arrived come in one event: a SIGTERM that waited behind a SIGCONT
+    /// must not find the program on its way to the foreground.
+    case signals([SignalRecord])
+    /// Answers ``Effect/lookAtTerminal``; without the question, the look of the once-a-second poll.
+    case terminalLook(Look)
+    /// Answers ``Effect/takeTerminal``: false if another group owns the terminal.
+    case terminalTaken(Bool)
+    /// Answers ``Effect/predictStop``.
+    case stopPredicted(isPossible: Bool)
+    /// Answers ``Effect/stopSelf``: false if the kernel refused.
+    case stopEnded(wasContinued: Bool)
+    /// The terminal got the keyboard focus, or lost it.
+    case focus(Bool)
+    /// Ctrl-Z where the kernel makes no SIGTSTP of it.
+    case suspendKey
+    /// The terminal's other end is gone.
+    case hangUp
+    /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
+    case endOfInput
+    /// The application has handled the input of this number; these subscribers did not finish within the budget.
+    case transitionFinished(id: Int, stragglers: [String])
+    /// The time of the last ``Effect/armDeadline(_:)`` is up.
+    case deadlinePassed
+    /// The application has begun to end.
+    case applicationBeganToEnd
+    /// The application is not running any more.
+    case applicationEnded
+  }
+
+  // MARK: What is done
+
+  /// Something that the driver does. Effects are performed in order.
+  enum Effect: Sendable, Hashable {
+    /// Asks whose the terminal is.
+    case lookAtTerminal
+    /// Keeps the modes that the terminal has, sets the program's own, enters its screen, reads its size.
+    case takeTerminal
+    /// Ends the program's screen, throws away unread input, sets the modes that were kept. Nothing where it is not held.
+    case giveTerminalBack
+    /// Forgets that the terminal is held, without touching it: it is another's.
+    case dropTerminal
+    /// Ends focus reports at once: those on their way arrive during the tear-down, and not at the shell's prompt.
+    case quietFocus
+    /// Reads the terminal's size and says that the screen has to be drawn again.
+    case requestDisplay
+    /// Gives the application an input.
+    case send(Delivery)
+    /// From now on ``Event/deadlinePassed`` comes after so long. Replaces an earlier one.
+    case armDeadline(Duration)
+    /// No ``Event/deadlinePassed`` comes.
+    case disarmDeadline
+    /// Asks whether somebody could continue the process if it stopped.
+    case predictStop
+    /// Stops the process, with its whole group if it is the terminal's foreground group; returns when it is continued.
+    case stopSelf
+    /// Says that the process cannot be stopped here.
+    case reportRefusedStop
+    /// Says that the process was continued without having stopped itself.
+    case reportUncaughtStop
+    /// Says who overran which budget.
+    case report(Overrun)
+    /// Ends the process by this signal's default action.
+    case die(CaughtSignal)
+    /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
+    case finish(status: Int32, mainActorAnswers: Bool)
+  }
+
+  /// An input for the application.
+  struct Delivery: Sendable, Hashable {
+    /// Counts the deliveries, from 1.
+    var id: Int
+    var input: SystemInput
+    var cause: LifecycleCause
+    /// Whether the screen has to be drawn once the application has handled the input.
+    var needsDisplay = false
+  }
+
+  /// A tear-down that did not end within its budget.
+  struct Overrun: Sendable, Hashable {
+    /// The callback whose budget it was.
+    var callback: ApplicationCallback
+    var budget: Duration
+    /// Who had not finished; empty if the main actor itself did not answer.
+    var stragglers: [String]
+  }
+
+  /// How long the application may take.
+  struct Budgets: Sendable, Hashable {
+    var didEnterBackground: Duration = .seconds(5)
+    var willTerminate: Duration = .seconds(5)
+    /// What the application gets past a budget, to give up by itself and say who was late; and to commit *suspended*.
+    var grace: Duration = .milliseconds(500)
+  }
+
+  // MARK: State
+
+  /// Where the program stands between its user, its shell and its application.
+  enum Phase: Sendable, Hashable {
+    /// Nothing has happened yet.
+    case starting
+    /// The terminal is the program's.
+    case foreground
+    /// The terminal is another's, or there is none.
+    case background
+    /// The application goes to the background; then the process stops, where there is a cause for that.
+    case leaving(stopCause: LifecycleCause?)
+    /// The application commits *suspended*; then the process stops.
+    case suspending
+    /// The process is stopped, or was a moment ago.
+    case stopped
+    /// The application ends.
+    case terminating
+    /// All is done.
+    case ended
+  }
+
+  /// Why a question was asked: what its answer leads to.
+  enum Question: Sendable, Hashable {
+    case launch
+    /// After a stop, or one that was refused.
+    case resume(foreground: LifecycleCause, background: LifecycleCause)
+    /// SIGCONT while the application was leaving.
+    case continuedWhileLeaving
+    /// SIGCONT that no stop of ours explains.
+    case continuedUnexpectedly
+    /// The kernel took the program for a background job.
+    case refusedByTerminal(LifecycleCause)
+    /// The terminal is being taken; this follows.
+    case takeToLaunch
+    case takeToOpen(foreground: LifecycleCause, background: LifecycleCause)
+    case takeToRedraw
+    case stop(LifecycleCause)
+  }
+
+  private(set) var phase = Phase.starting
+  let budgets: Budgets
+  /// Whether SIGHUP was ignored when the program was started: then it outlives its terminal.
+  let ignoresHangUp: Bool
+
+  var question: Question?
+  var holdsTerminal = false
+  /// Whether there is a terminal that can come back.
+  var hasTerminal = false
+  var applicationIsSuspended = false
+  var focusIsLost = false
+  /// Why the program is to end, once that has been decided.
+  var termination: LifecycleCause?
+  /// Why the program is to stop, while that has not begun.
+  var wantedStop: LifecycleCause?
+  /// How many orders to end have come; the second is obeyed at once.
+  var orders = 0
+  /// Whether it was said that the process cannot be stopped.
+  var hasReportedRefusal = false
+  /// The delivery that the phase waits for.
+  var awaited: Int?
+  /// Overruns that were not reported yet: that has to wait until the terminal is given back.
+  var overruns: [Overrun] = []
+  private var deliveries = 0
+  private var effects: [Effect] = []
+
+  /// A program that has not begun.
+  init(budgets: Budgets = Budgets(), ignoresHangUp: Bool = false) {
+    self.budgets = budgets
+    self.ignoresHangUp = ignoresHangUp
+  }
+
+  /// Whether the terminal's input is the program's to read.
+  var readsTerminal: Bool { phase == .foreground && holdsTerminal && question == nil }
+
+  /// Whether the terminal has to be looked at once a second: being given it while running is told by nothing.
+  var pollsTerminal: Bool { phase == .background && hasTerminal }
+
+  /// Takes an event and says what is to be done.
+  ///
+  /// - Complexity: linear in the number of signals.
+  mutating func handle(_ event: Event) -> [Effect] {
+    guard phase != .ended else { return [] }
+    switch event {
+    case .started(let look):
+      hasTerminal = look != .none
+      question = .launch
+      answer(look)
+    case .signals(let records): take(records)
+    case .terminalLook(let look): answer(look)
+    case .terminalTaken(let isTaken): answerTaken(isTaken)
+    case .stopPredicted(let isPossible): answerStop(isPossible: isPossible)
+    case .stopEnded(let wasContinued): resume(wasContinued: wasContinued)
+    case .focus(let isFocused): takeFocus(isFocused)
+    case .suspendKey: wantedStop = "Ctrl-Z"
+    case .hangUp: loseTerminal()
+    case .endOfInput: termination = termination ?? "end of input"
+    case .transitionFinished(let id, let stragglers): finishTransition(id, stragglers: stragglers)
+    case .deadlinePassed: passDeadline()
+    case .applicationBeganToEnd: followBeginningOfEnd()
+    case .applicationEnded: followEnd()
+    }
+    settle()
+    defer { effects = [] }
+    return effects
+  }
+
+  /// Begins what is wanted and was not possible before.
+  private mutating func settle() {
+    guard question == nil, phase == .foreground || phase == .background else { return }
+    if let cause = termination {
+      terminate(cause)
+    } else if let cause = wantedStop {
+      wantedStop = nil
+      ask(.predictStop, .stop(cause))
+    }
+  }
+}
+
+// MARK: - Steps
+
+extension TerminalStateMachine {
+  mutating func enter(_ phase: Phase) { self.phase = phase }
+
+  mutating func emit(_ effect: Effect) { effects.append(effect) }
+
+  mutating func ask(_ effect: Effect, _ question: Question) {
+    self.question = question
+    emit(effect)
+  }
+
+  /// Gives the application an input.
+  @discardableResult
+  mutating func send(_ input: SystemInput, _ cause: LifecycleCause, needsDisplay: Bool = false) -> Int {
+    deliveries += 1
+    emit(.send(Delivery(id: deliveries, input: input, cause: cause, needsDisplay: needsDisplay)))
+    return deliveries
+  }
+
+  /// Gives the application an input that the new phase waits for, within a budget and the grace.
+  mutating func send(_ input: SystemInput, _ cause: LifecycleCause, within budget: Duration) {
+    awaited = send(input, cause)
+    emit(.armDeadline(budget + budgets.grace))
+  }
+
+  mutating func stopWaiting() {
+    guard awaited != nil else { return }
+    awaited = nil
+    emit(.disarmDeadline)
+  }
+
+  /// Gives the terminal back; what had to wait for that is said now.
+  mutating func giveTerminalBack() {
+    emit(.giveTerminalBack)
+    holdsTerminal = false
+    for overrun in overruns { emit(.report(overrun)) }
+    overruns = []
+  }
+
+  /// Another job has the terminal: it is not touched.
+  mutating func dropTerminal() {
+    guard holdsTerminal else { return }
+    emit(.dropTerminal)
+    holdsTerminal = false
+  }
+
+  /// The focus that a screen lost says nothing about the next screen.
+  mutating func endFocusLost() {
+    guard focusIsLost else { return }
+    focusIsLost = false
+    send(.endInterruption(.focusLost), "focus")
+  }
+}
