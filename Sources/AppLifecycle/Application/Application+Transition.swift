@@ -5,6 +5,7 @@ internal import PubSub
 extension Application {
   /// Runs one transition to its end.
   func run(_ pending: PendingInput) async -> TransitionReport {
+    transitionObserver?(.willBegin(pending.input))
     let began = clock.now()
     let from = state
     let effects = machine.handle(pending.input)
@@ -28,6 +29,7 @@ extension Application {
     if state == .active { excursion.end() }
     report.to = state
     report.duration = clock.now() - began
+    transitionObserver?(.didEnd(report))
     return report
   }
 

@@ -23,3 +23,11 @@ public struct TransitionReport: Sendable, Hashable {
   /// The managed resources that had not been released when the budget had passed, in order of registration.
   public var stragglers: [String]
 }
+
+/// Where a transition stands.
+package enum TransitionStep: Sendable, Hashable {
+  /// The transition of this input is about to begin, or the input to be ignored.
+  case willBegin(SystemInput)
+  /// It has ended.
+  case didEnd(TransitionReport)
+}
