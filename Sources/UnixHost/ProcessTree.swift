@@ -69,6 +69,6 @@ struct ProcessTree: Sendable {
     guard let nameEnds = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = line[line.index(after: nameEnds)...].split(separator: UInt8(ascii: " "))
     guard fields.count >= 2 else { return nil }
-    return pid_t(String(decoding: fields.dropFirst().first ?? [][...], as: UTF8.self))
+    return pid_t(String(decoding: fields[1], as: UTF8.self))
   }
 }

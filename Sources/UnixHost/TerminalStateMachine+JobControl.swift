@@ -199,7 +199,7 @@ extension TerminalStateMachine {
     advance(mainActorAnswers: false)
   }
 
-  private mutating func noteOverrun(_ stragglers: [String]) {
+  mutating func noteOverrun(_ stragglers: [String]) {
     switch phase {
     case .leaving:
       overruns.append(

@@ -26,9 +26,11 @@ extension TerminalStateMachine {
   }
 
   /// The application is not running any more.
-  mutating func followEnd() {
+  mutating func followEnd(_ stragglers: [String]) {
     // What the host asked for comes with a report, in a moment.
     guard phase != .terminating || awaited == nil else { return }
+    enter(.terminating)
+    if !stragglers.isEmpty { noteOverrun(stragglers) }
     finish(mainActorAnswers: true)
   }
 

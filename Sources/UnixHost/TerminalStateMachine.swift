@@ -1,4 +1,4 @@
-package import AppLifecycle
+import AppLifecycle
 
 /// What a terminal program does about signals, its terminal and its own tear-down. A pure state machine: an event in, a list
 /// of effects out.
@@ -60,8 +60,8 @@ struct TerminalStateMachine: Sendable, Hashable {
     case deadlinePassed
     /// The application has begun to end.
     case applicationBeganToEnd
-    /// The application is not running any more.
-    case applicationEnded
+    /// The application is not running any more; these subscribers did not finish within the budget.
+    case applicationEnded(stragglers: [String])
   }
 
   // MARK: What is done
@@ -229,7 +229,7 @@ struct TerminalStateMachine: Sendable, Hashable {
     case .transitionFinished(let id, let stragglers): finishTransition(id, stragglers: stragglers)
     case .deadlinePassed: passDeadline()
     case .applicationBeganToEnd: followBeginningOfEnd()
-    case .applicationEnded: followEnd()
+    case .applicationEnded(let stragglers): followEnd(stragglers)
     }
     settle()
     defer { effects = [] }

@@ -11,6 +11,12 @@
 #include <sys/types.h>
 #include <termios.h>
 
+// MARK: Threads
+
+// Runs `body` on a thread of its own, which takes every signal: a thread inherits its maker's mask, and Swift's own threads
+// block SIGTTIN and SIGTTOU, whose default is what keeps a background job from wrecking the shell's terminal.
+bool unixhost_thread_start(void (*body)(void *), void *argument);
+
 // MARK: Signals
 
 // One caught signal. Written to a pipe by the handler; its 16 bytes are less than PIPE_BUF, so no record is ever torn.

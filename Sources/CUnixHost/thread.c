@@ -1,0 +1,32 @@
+#include "CUnixHost.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct start {
+  void (*body)(void *);
+  void *argument;
+};
+
+static void *begin(void *argument) {
+  struct start start = *(struct start *)argument;
+  free(argument);
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
+  start.body(start.argument);
+  return NULL;
+}
+
+bool unixhost_thread_start(void (*body)(void *), void *argument) {
+  struct start *start = malloc(sizeof *start);
+  if (start == NULL) return false;
+  *start = (struct start){body, argument};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, begin, start) != 0) {
+    free(start);
+    return false;
+  }
+  pthread_detach(thread);
+  return true;
+}

@@ -1,0 +1,50 @@
+import CUnixHost
+
+/// The signals that the process has caught, as a descriptor to poll and records to read. One at a time in a process.
+///
+/// A handler in C writes each signal into a pipe. Neither `signalfd` nor `sigwait` would do: an asynchronous `main` parks the
+/// first thread with an empty mask, and that thread would take the signal with its default action.
+struct SignalPipe {
+  /// Readable when a signal has arrived.
+  let descriptor: Int32
+  /// SIGHUP was ignored when the program was started.
+  let hangUpIsIgnored: Bool
+  /// SIGCONTs counted before the pipe was last seen empty: all of them have been read.
+  private var continuesRead: UInt32 = 0
+
+  /// Begins to catch signals. Those that were ignored when the program was started, as by `nohup`, stay ignored.
+  init() {
+    descriptor = unixhost_signals_open()
+    precondition(descriptor >= 0, "no descriptor is left for the signals' pipe")
+    hangUpIsIgnored = unixhost_signal_is_ignored(CaughtSignal.hangUp.number)
+    for signal in CaughtSignal.allCases {
+      if signal.staysIgnored, unixhost_signal_is_ignored(signal.number) { continue }
+      unixhost_signal_catch(signal.number)
+    }
+    // A write to a closed pipe is an error to handle, not the program's end; ignoring it would be inherited by children.
+    if !unixhost_signal_is_ignored(SIGPIPE) { unixhost_signal_discard(SIGPIPE) }
+    continuesRead = unixhost_continue_count()
+  }
+
+  /// Takes all records that have arrived, oldest first.
+  mutating func drain() -> [SignalRecord] {
+    var records: [SignalRecord] = []
+    var raw = unixhost_signal()
+    while true {
+      let continues = unixhost_continue_count()
+      guard unixhost_signal_next(&raw) else {
+        continuesRead = continues
+        return records
+      }
+      guard let signal = CaughtSignal(number: raw.number) else { continue }
+      records.append(SignalRecord(signal: signal, isFromKernel: raw.code > 0))
+    }
+  }
+
+  /// Stops the process until somebody continues it; false if the kernel refused. A SIGCONT that has come since the last
+  /// ``drain()`` takes the stop back.
+  func stop(wholeGroup: Bool) -> Bool { unixhost_stop(wholeGroup, continuesRead) }
+
+  /// Gives the signals back to whoever had them before.
+  func close() { unixhost_signals_restore() }
+}

@@ -1,0 +1,108 @@
+public import PubSub
+
+/// The application's side of its terminal. Any thread may use it; the host thread does all reading and writing.
+///
+/// What the terminal says arrives as events on the application's bus, on the main actor: ``DidReceiveInput`` and
+/// ``NeedsDisplay``.
+public final class Terminal: Sendable {
+  /// How large a terminal's window is, in characters.
+  public struct Size: Sendable, Hashable {
+    /// Lines.
+    public var rows: Int
+    /// Characters in a line.
+    public var columns: Int
+
+    /// A size.
+    public init(rows: Int, columns: Int) {
+      self.rows = rows
+      self.columns = columns
+    }
+  }
+
+  /// Keys were pressed, the mouse was used, or text was pasted.
+  ///
+  /// Sequences are as whole as the terminal sent them; pasted text stands between its brackets, `ESC[200~` and `ESC[201~`.
+  /// Focus reports are not among them: they are the life cycle's.
+  public struct DidReceiveInput: MainActorEvent {
+    /// Whose input.
+    public let terminal: Terminal
+    /// What came, as the terminal sent it.
+    public let bytes: [UInt8]
+  }
+
+  /// The screen has to be drawn: the terminal was taken or taken back, its window has another size, or output was lost.
+  ///
+  /// Posted after the callbacks of the transition that it belongs to.
+  public struct NeedsDisplay: MainActorEvent {
+    /// Whose screen.
+    public let terminal: Terminal
+    /// How large it is now.
+    public let size: Size
+  }
+
+  /// What is written, and what is known. The lock is held for copies only.
+  private struct State: Sendable {
+    var size = Size(rows: 24, columns: 80)
+    var isHeld = false
+    var output: [UInt8] = []
+    var hasLostOutput = false
+  }
+
+  /// More than any screen takes; a terminal so far behind is not read by anybody.
+  private static let outputLimit = 1 << 20
+
+  private let state = Guarded(State())
+  private let waker: WakePipe
+
+  init(waker: WakePipe) { self.waker = waker }
+
+  /// The last known size; 24 lines of 80 characters before the first.
+  public var size: Size { state.withLock { $0.size } }
+
+  /// Writes text, in the order of the calls.
+  ///
+  /// It is queued, and written by the host thread while the program has the terminal. Without it the text is dropped:
+  /// ``NeedsDisplay`` follows when the program has it again. The same happens to a terminal that takes nothing.
+  public func write(_ text: String) {
+    let mustWake = state.withLock { state in
+      guard state.isHeld else { return false }
+      guard state.output.count < Self.outputLimit else {
+        state.hasLostOutput = true
+        return false
+      }
+      let wasEmpty = state.output.isEmpty
+      state.output += text.utf8
+      return wasEmpty
+    }
+    if mustWake { waker.wake() }
+  }
+
+  // MARK: For the host thread
+
+  func setSize(_ size: Size) { state.withLock { $0.size = size } }
+
+  /// From now on text is kept for writing, or dropped.
+  func setHeld(_ isHeld: Bool) {
+    state.withLock { state in
+      state.isHeld = isHeld
+      state.output = []
+      state.hasLostOutput = false
+    }
+  }
+
+  /// Takes what is to be written.
+  func takeOutput() -> [UInt8] {
+    state.withLock { state in
+      defer { state.output = [] }
+      return state.output
+    }
+  }
+
+  /// Whether output was lost since this was last asked.
+  func takeLoss() -> Bool {
+    state.withLock { state in
+      defer { state.hasLostOutput = false }
+      return state.hasLostOutput
+    }
+  }
+}

@@ -1,0 +1,103 @@
+public import AppLifecycle
+public import PubSub
+
+/// Hosts an application in a terminal: translates what the terminal and the kernel do into ``SystemInput``s.
+///
+/// | fact | input |
+/// | --- | --- |
+/// | started in the foreground; with `&`; without a terminal | `launch`; `launchInBackground` |
+/// | the terminal loses, gets the keyboard focus | *focus lost* begins, ends |
+/// | Ctrl-Z, SIGTSTP | `home`, and, torn down, `suspend`; then the process stops with its whole job |
+/// | `fg` | `open` |
+/// | `bg` | `wake` |
+/// | SIGTERM, SIGINT, SIGHUP, hang-up | `terminate`; when it came during a stop, after a `wake` |
+/// | a second SIGTERM or SIGINT, SIGQUIT | none: the terminal is restored, and the process dies of the signal |
+///
+/// A stop that the kernel would refuse is predicted, and nothing is torn down for it. A SIGCONT during the tear-down takes the
+/// stop back. SIGSTOP cannot be caught: afterwards the terminal's modes are set again and ``WasContinued`` is posted; the
+/// application was told nothing, and so is told nothing.
+///
+/// One thread of the host's own waits for all of it. It also enforces the budgets of `didEnterBackground` and `willTerminate`
+/// when the main actor is busy; an overrun is named on standard error once the terminal is restored. The terminal is never
+/// left in the program's modes, save by SIGKILL: also not by a crash or a call of `exit`.
+///
+/// Signals belong to the process: one host runs at a time.
+public final class TerminalHost: Sendable {
+  /// How the terminal is used.
+  public struct Configuration: Sendable, Hashable {
+    /// Whether the program has a screen of its own, without a cursor; else its output is lines among the shell's.
+    ///
+    /// While the program has its screen, what is written to standard error is kept and shown when the screen is left.
+    public var usesAlternateScreen = true
+    /// Whether every key arrives at once and unechoed. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals.
+    public var usesRawMode = true
+    /// Whether the terminal is asked to report the keyboard focus.
+    public var reportsFocus = true
+    /// Whether the terminal is asked to mark pasted text.
+    public var bracketsPaste = true
+
+    /// A full-screen program.
+    public init() {}
+  }
+
+  /// The process was continued (SIGCONT) although it had not stopped itself.
+  ///
+  /// It may have been stopped by SIGSTOP, which cannot be caught, for any length of time; or somebody sent SIGCONT to a
+  /// running program: from inside the two look alike.
+  public struct WasContinued: MainActorEvent {
+    /// The terminal, whose modes have been set again if it is the program's.
+    public let terminal: Terminal
+  }
+
+  /// The application's side of the terminal.
+  public let terminal: Terminal
+
+  private let application: Application
+  private let configuration: Configuration
+  private let link: HostLink
+
+  /// A host for an application that has not been launched.
+  ///
+  /// - Parameters:
+  ///   - application: the application to host. Its bus carries the terminal's events.
+  ///   - configuration: how the terminal is used.
+  @MainActor public init(application: Application, configuration: Configuration = Configuration()) {
+    self.application = application
+    self.configuration = configuration
+    link = HostLink()
+    terminal = Terminal(waker: link.waker)
+  }
+
+  /// Runs the life cycle until the application is not running. For programs with a `main` of their own.
+  ///
+  /// Catches signals from the call to its return. Does not call `exit`; but where a tear-down has overrun its budget and the
+  /// main actor does not answer, the process is ended here with status 70, without returning.
+  ///
+  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down overran its budget.
+  @MainActor public func run() async -> Int32 {
+    let link = link
+    application.transitionObserver = { step in
+      switch step {
+      case .willBegin(.terminate), .willBegin(.killFromSwitcher): link.send(.applicationBeganToEnd)
+      case .didEnd(let report) where report.to == .notRunning:
+        link.send(.applicationEnded(stragglers: report.stragglers))
+      case .willBegin, .didEnd: break
+      }
+    }
+    defer { application.transitionObserver = nil }
+    let mailbox = MainActorMailbox(application: application, terminal: terminal) { id, stragglers in
+      link.send(.transitionFinished(id: id, stragglers: stragglers))
+    }
+    let budgets = TerminalStateMachine.Budgets(
+      didEnterBackground: application.configuration.didEnterBackgroundBudget,
+      willTerminate: application.configuration.willTerminateBudget)
+    return await withCheckedContinuation { continuation in
+      // Here and not on the thread: a signal that comes before that runs must not be lost.
+      let signals = SignalPipe()
+      HostThread.start(
+        HostThread.Parts(
+          signals: signals, budgets: budgets, configuration: configuration, terminal: terminal, mailbox: mailbox, link: link,
+          didFinish: { continuation.resume(returning: $0) }))
+    }
+  }
+}

@@ -1,0 +1,38 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Wakes a thread that waits in `poll`. Any thread may call ``wake()``.
+final class WakePipe: Sendable {
+  /// Readable after a ``wake()``.
+  let descriptor: Int32
+  private let writer: Int32
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    precondition(pipe(&ends) == 0, "no descriptor is left for the host's pipe")
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    (descriptor, writer) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(descriptor)
+    close(writer)
+  }
+
+  func wake() {
+    var byte: UInt8 = 0
+    // A full pipe wakes as well.
+    _ = write(writer, &byte, 1)
+  }
+
+  func clear() {
+    var buffer: (UInt64, UInt64) = (0, 0)
+    while read(descriptor, &buffer, MemoryLayout.size(ofValue: buffer)) > 0 {}
+  }
+}
