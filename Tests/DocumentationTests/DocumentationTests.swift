@@ -25,8 +25,9 @@ import Testing
 
   @Test func `shows the two commands of a fresh machine`() throws {
     let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
-    let commands = Self.blocks(in: text, language: "sh").joined()
-    #expect(commands.contains("swift run PregTracker") && commands.contains("swift test"))
+    let commands = Self.blocks(in: text, language: "sh").joined().map { $0.prefix { $0 != "#" } }
+    #expect(commands.contains { $0.hasPrefix("swift run PregTracker") })
+    #expect(commands.contains("swift test"))
   }
 
   /// The lines of each fenced block of a language, without their indentation.
