@@ -1,0 +1,336 @@
+import AppLifecycle
+
+/// The rules of the app-based life cycle, watching a state machine from outside: what the device remembers, what may be
+/// called in which state, what alternates with what, and which inputs have to be ignored.
+///
+/// It decides nothing; it only knows what it was told (inputs, effects) and says what was wrong.
+struct LifecycleRules: Hashable {
+  // What the device remembers.
+  private var isLocked = false
+  private var passcodeIsOn = false
+  private var dataIsProtected = false
+  private var interruptions: Set<DeactivationReason> = []
+
+  // What the process was told, and what was done to it.
+  private var state: ApplicationState = .notRunning
+  private var announcedReasons: Set<DeactivationReason> = []
+  private var switcherIsOpen = false
+  private var wasInFrontWhenLocked = false
+  private var isToldActive = false
+  private var isToldForeground = false
+  private var hasBegunLaunch = false
+  private var hasLaunched = false
+  private var isTerminating = false
+  private var isToldDataIsGone = false
+  private var hasMissedTimeChange = false
+
+  /// What is wrong with a step; empty if nothing is.
+  mutating func violations(
+    of effects: [LifecycleStateMachine.Effect], after input: SystemInput, from before: LifecycleStateMachine,
+    to after: LifecycleStateMachine
+  ) -> [String] {
+    var violations = Violations()
+    let mustBeIgnored = isImpossible(input)
+    violations.check(
+      effects.contains(where: \.isIgnore) == mustBeIgnored, mustBeIgnored ? "must be ignored" : "must not be ignored")
+    if mustBeIgnored {
+      violations.check(effects.count == 1, "an ignored input has one effect")
+      violations.check(before == after, "an ignored input changes nothing")
+      return violations.found
+    }
+    let (stateBefore, dataWasProtected) = (state, dataIsProtected)
+    takeNoteOfDevice(input)
+    for (index, effect) in effects.enumerated() {
+      let previous = index > 0 ? effects[index - 1] : nil
+      let rest = effects[(index + 1)...]
+      switch effect {
+      case .ignore: break
+      case .setDeactivationReasons(let reasons):
+        violations.check(reasons != announcedReasons, "reasons are announced only when they change")
+        announcedReasons = reasons
+      case .commit(let next): commit(next, after: previous, &violations)
+      case .call(let callback): call(callback, after: input, previous: previous, rest: rest, &violations)
+      case .awaitTearDown(let callback):
+        violations.check(previous == .call(callback), "tear-down is awaited right after its callback")
+        violations.check(
+          callback == .didEnterBackground || callback == .willTerminate, "\(callback) has no tear-down to await")
+      case .loseProcess:
+        violations.check(index == 0 && stateBefore.isInMemory, "only a process can be lost, and at once")
+      }
+    }
+    checkOutcome(of: effects, after: input, from: stateBefore, to: after, &violations)
+    if input == .unlock {
+      wasInFrontWhenLocked = false
+      let isTold = effects.contains(.call(.protectedDataDidBecomeAvailable))
+      violations.check(
+        stateBefore != .background || isTold == dataWasProtected, "data comes back exactly if it was gone")
+    }
+    return violations.found
+  }
+}
+
+// MARK: - Which inputs have to be ignored
+
+extension LifecycleRules {
+  private func isImpossible(_ input: SystemInput) -> Bool {
+    switch input {
+    case .launch: isLocked || state != .notRunning
+    case .launchInBackground: state != .notRunning
+    case .open: isLocked || state == .active || state == .inactive
+    case .home: isLocked || !(state == .active || state == .inactive)
+    case .lock: isLocked
+    case .unlock: !isLocked
+    case .setPasscode, .reboot: false
+    case .beginInterruption(let reason): interruptions.contains(reason)
+    case .endInterruption(let reason): !interruptions.contains(reason)
+    case .openSwitcher: isLocked || switcherIsOpen || !(state == .active || state == .inactive)
+    case .returnFromSwitcher, .leaveThroughSwitcher: isLocked || !switcherIsOpen
+    case .killFromSwitcher, .terminate, .crash, .significantTimeChange: state == .notRunning
+    case .memoryWarning: state == .notRunning || state == .suspended
+    case .reclaim: state != .suspended
+    case .fetch: state != .notRunning && state != .suspended
+    case .wake: state != .suspended
+    case .suspend: state != .background
+    }
+  }
+}
+
+// MARK: - What the device remembers
+
+extension LifecycleRules {
+  private mutating func takeNoteOfDevice(_ input: SystemInput) {
+    switch input {
+    case .lock:
+      isLocked = true
+      dataIsProtected = passcodeIsOn
+      wasInFrontWhenLocked = state.isForeground
+      switcherIsOpen = false
+    case .unlock:
+      isLocked = false
+      dataIsProtected = false
+    case .setPasscode(let isOn): passcodeIsOn = isOn
+    case .beginInterruption(let reason): interruptions.insert(reason)
+    case .endInterruption(let reason): interruptions.remove(reason)
+    case .openSwitcher: switcherIsOpen = true
+    case .returnFromSwitcher, .leaveThroughSwitcher, .home: switcherIsOpen = false
+    case .reboot:
+      isLocked = false
+      dataIsProtected = false
+      interruptions = []
+    case .significantTimeChange: if state == .suspended { hasMissedTimeChange = true }
+    default: break
+    }
+  }
+
+  private mutating func forgetProcess() {
+    switcherIsOpen = false
+    wasInFrontWhenLocked = false
+    isToldActive = false
+    isToldForeground = false
+    hasBegunLaunch = false
+    hasLaunched = false
+    isTerminating = false
+    isToldDataIsGone = false
+    hasMissedTimeChange = false
+  }
+
+  /// Why the application cannot be active between two inputs.
+  private var standingReasons: Set<DeactivationReason> {
+    switcherIsOpen ? interruptions.union([.appSwitcher]) : interruptions
+  }
+}
+
+// MARK: - States
+
+extension LifecycleRules {
+  private mutating func commit(
+    _ next: ApplicationState, after previous: LifecycleStateMachine.Effect?, _ violations: inout Violations
+  ) {
+    let isAllowed =
+      switch (state, next) {
+      case (.notRunning, .inactive), (.notRunning, .background): true
+      case (.inactive, .active), (.active, .inactive), (.inactive, .background), (.background, .inactive): true
+      case (.background, .suspended), (.suspended, .background): true
+      case (.background, .notRunning): true
+      case (.suspended, .notRunning), (.active, .notRunning), (.inactive, .notRunning):
+        // Reasons may change between losing the process and the commit.
+        true
+      default: false
+      }
+    violations.check(isAllowed, "\(state) does not lead to \(next)")
+    if state == .active, next == .inactive {
+      violations.check(previous == .call(.willResignActive) || previous?.isReasons == true, "resigning unannounced")
+    }
+    if next == .active { violations.check(announcedReasons.isEmpty, "active while reasons stand: \(announcedReasons)") }
+    if next == .notRunning, state != .suspended, isToldForeground {
+      violations.check(!isTerminating, "terminated without having left the foreground")
+    }
+    state = next
+    if next == .notRunning { forgetProcess() }
+  }
+}
+
+// MARK: - Callbacks
+
+extension LifecycleRules {
+  private mutating func call(
+    _ callback: ApplicationCallback, after input: SystemInput, previous: LifecycleStateMachine.Effect?,
+    rest: ArraySlice<LifecycleStateMachine.Effect>, _ violations: inout Violations
+  ) {
+    violations.check(state.runsCode, "\(callback) while \(state)")
+    violations.check(!isTerminating, "\(callback) after willTerminate")
+    if callback != .willFinishLaunching && callback != .didFinishLaunching {
+      violations.check(hasLaunched, "\(callback) before the launch is complete")
+    }
+    switch callback {
+    case .willFinishLaunching:
+      violations.check(!hasBegunLaunch, "launched twice")
+      violations.check(state == .inactive || state == .background, "launching while \(state)")
+      hasBegunLaunch = true
+    case .didFinishLaunching:
+      violations.check(previous == .call(.willFinishLaunching), "didFinishLaunching without its beginning")
+      violations.check(!hasLaunched, "launched twice")
+      hasLaunched = true
+      isToldForeground = state == .inactive
+    case .didBecomeActive:
+      violations.check(state == .active && previous == .commit(.active), "didBecomeActive while \(state)")
+      violations.check(!isToldActive && isToldForeground, "didBecomeActive twice, or out of sight")
+      isToldActive = true
+    case .willResignActive:
+      violations.check(state == .active, "willResignActive while \(state)")
+      violations.check(isToldActive, "willResignActive twice")
+      violations.check(rest.firstCommit == .inactive, "willResignActive without what it announces")
+      isToldActive = false
+    case .didEnterBackground:
+      violations.check(state == .background && previous == .commit(.background), "didEnterBackground while \(state)")
+      violations.check(isToldForeground && !isToldActive, "didEnterBackground twice, or while active")
+      violations.check(rest.first == .awaitTearDown(of: callback), "the tear-down of didEnterBackground is not awaited")
+      isToldForeground = false
+    case .willEnterForeground:
+      violations.check(state == .background, "willEnterForeground while \(state)")
+      violations.check(!isToldForeground, "willEnterForeground twice")
+      violations.check(rest.firstCommit == .inactive, "willEnterForeground without what it announces")
+      violations.check(!isToldDataIsGone, "in the foreground without its protected data")
+      isToldForeground = true
+    case .willTerminate:
+      violations.check(state == .background && !isToldForeground, "willTerminate while \(state)")
+      violations.check(rest.first == .awaitTearDown(of: callback), "the tear-down of willTerminate is not awaited")
+      violations.check(rest.firstCommit == .notRunning, "willTerminate without the end")
+      isTerminating = true
+    case .didReceiveMemoryWarning: violations.check(input == .memoryWarning, "a warning from nowhere")
+    case .significantTimeChange:
+      if input != .significantTimeChange {
+        violations.check(hasMissedTimeChange, "a time change from nowhere")
+        violations.check(
+          state == .inactive && isToldForeground && previous == .commit(.inactive),
+          "a missed time change is told on the return, in state inactive")
+        hasMissedTimeChange = false
+      }
+    case .protectedDataWillBecomeUnavailable:
+      violations.check(state == .background && dataIsProtected && input == .lock, "data is not gone")
+      isToldDataIsGone = true
+    case .protectedDataDidBecomeAvailable:
+      violations.check(state == .background && !dataIsProtected, "data is not back")
+      violations.check(input == .unlock || isToldDataIsGone, "data is back that was never gone")
+      isToldDataIsGone = false
+    }
+  }
+}
+
+// MARK: - What an input leads to
+
+extension LifecycleRules {
+  private func checkOutcome(
+    of effects: [LifecycleStateMachine.Effect], after input: SystemInput, from before: ApplicationState,
+    to after: LifecycleStateMachine, _ violations: inout Violations
+  ) {
+    let called = effects.compactMap { if case .call(let callback) = $0 { callback } else { nil } }
+    violations.check(state == after.state, "the machine is \(after.state), its commits say \(state)")
+    violations.check(
+      announcedReasons == standingReasons && after.deactivationReasons == standingReasons,
+      "reasons: announced \(announcedReasons), in truth \(standingReasons)")
+    if state.isForeground {
+      violations.check((state == .active) == standingReasons.isEmpty, "\(state) with reasons \(standingReasons)")
+      violations.check(isToldForeground && isToldActive == (state == .active), "the application knows it otherwise")
+      violations.check(!isLocked, "in the foreground of a locked screen")
+      violations.check(!hasMissedTimeChange, "a missed time change was not told on the return")
+      violations.check(!wasInFrontWhenLocked || input != .unlock || called.contains(.willEnterForeground), "no return")
+    } else {
+      violations.check(!isToldForeground && !isToldActive, "out of sight, and the application does not know it")
+    }
+    violations.check(hasLaunched == state.isInMemory, "a process that was not launched, or the reverse")
+    violations.check(effects.isEmpty || effects.contains { !$0.isReasons } || before == state, "reasons alone")
+
+    let target: ApplicationState? =
+      switch input {
+      case .launch, .open, .returnFromSwitcher: standingReasons.isEmpty ? .active : .inactive
+      case .home, .leaveThroughSwitcher, .launchInBackground, .fetch, .wake: .background
+      case .suspend: .suspended
+      case .terminate, .killFromSwitcher, .crash, .reclaim, .reboot: .notRunning
+      case .lock: before.isForeground ? .background : before
+      case .unlock: wasInFrontWhenLocked ? (standingReasons.isEmpty ? .active : .inactive) : before
+      case .memoryWarning, .significantTimeChange, .setPasscode: before
+      case .openSwitcher: .inactive
+      case .beginInterruption, .endInterruption:
+        before.isForeground ? (standingReasons.isEmpty ? .active : .inactive) : before
+      }
+    violations.check(state == target, "\(input.scriptToken) leads from \(before) to \(state)")
+    violations.check(
+      called.count { $0 == .willTerminate } == (input.endsInOrder && before != .suspended ? 1 : 0), "willTerminate")
+    violations.check(
+      called.count { $0 == .didReceiveMemoryWarning } == (input == .memoryWarning ? 1 : 0), "memory warnings")
+    violations.check(called.isEmpty || !input.isSilent(from: before), "\(called) where nothing is to be told")
+    if input == .significantTimeChange, before != .suspended {
+      violations.check(effects == [.call(.significantTimeChange)], "a time change is told at once")
+    }
+    if input == .lock || input == .unlock {
+      let told =
+        called.contains(.protectedDataWillBecomeUnavailable) || called.contains(.protectedDataDidBecomeAvailable)
+      if before == .suspended, state == .suspended {
+        violations.check(!told, "a suspended application is told nothing")
+      }
+      if input == .lock, state == .background {
+        violations.check(told == passcodeIsOn, "data goes exactly with a pass code")
+        violations.check(!told || called.last == .protectedDataWillBecomeUnavailable, "data goes after the background")
+      }
+    }
+    if called.contains(.willFinishLaunching) { violations.check(before == .notRunning, "launched while \(before)") }
+  }
+}
+
+// MARK: - Small help
+
+/// What was found wrong.
+private struct Violations {
+  var found: [String] = []
+
+  mutating func check(_ isRight: Bool, _ complaint: @autoclosure () -> String) {
+    if !isRight { found.append(complaint()) }
+  }
+}
+
+extension LifecycleStateMachine.Effect {
+  fileprivate var isIgnore: Bool { if case .ignore = self { true } else { false } }
+  fileprivate var isReasons: Bool { if case .setDeactivationReasons = self { true } else { false } }
+}
+
+extension ArraySlice<LifecycleStateMachine.Effect> {
+  fileprivate var firstCommit: ApplicationState? {
+    for case .commit(let state) in self { return state }
+    return nil
+  }
+}
+
+extension SystemInput {
+  fileprivate var endsInOrder: Bool { self == .terminate || self == .killFromSwitcher }
+
+  /// Whether the application hears nothing of it.
+  fileprivate func isSilent(from state: ApplicationState) -> Bool {
+    switch self {
+    case .suspend, .wake, .reclaim, .crash, .reboot: true
+    case .terminate, .killFromSwitcher, .significantTimeChange: state == .suspended
+    case .setPasscode: true
+    default: false
+    }
+  }
+}

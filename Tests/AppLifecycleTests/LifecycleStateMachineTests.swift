@@ -1,0 +1,154 @@
+import AppLifecycle
+import Testing
+
+/// Every sequence of inputs, checked step by step against the rules of the life cycle (``LifecycleRules``), which are
+/// written down a second time there, independent of the machine.
+@Suite struct LifecycleStateMachineTests {
+  /// Every input, with two interruptions that can overlap.
+  private static let inputs: [SystemInput] = [
+    .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
+    .beginInterruption(.call), .endInterruption(.call), .beginInterruption(.alert), .endInterruption(.alert),
+    .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim,
+    .significantTimeChange, .fetch, .suspend, .wake, .terminate, .crash, .reboot,
+  ]
+
+  /// The machine beside the rules that watch it.
+  private struct Pair: Hashable {
+    var machine = LifecycleStateMachine()
+    var rules = LifecycleRules()
+
+    mutating func take(_ input: SystemInput) -> [String] {
+      let before = machine
+      let effects = machine.handle(input)
+      return rules.violations(of: effects, after: input, from: before, to: machine)
+    }
+  }
+
+  /// Once every reachable pair of machine and rules has taken every input, sequences of any length have been checked.
+  @Test func `in every reachable state every input keeps every rule`() {
+    var reached: [Pair: [SystemInput]] = [Pair(): []]
+    var open = [Pair()]
+    var steps = 0
+    while let pair = open.popLast(), let path = reached[pair] {
+      for input in Self.inputs {
+        var next = pair
+        let violations = next.take(input)
+        steps += 1
+        #expect(violations.isEmpty, "\((path + [input]).map(\.scriptToken).joined(separator: "; "))")
+        guard violations.isEmpty else { return }
+        if reached.updateValue(reached[next] ?? path + [input], forKey: next) == nil { open.append(next) }
+      }
+    }
+    let machines = Set(reached.keys.map(\.machine)).count
+    print(
+      "life cycle: \(machines) states of the machine, \(reached.count) with their rules, \(steps) steps, all lengths")
+    #expect(machines > 100)
+    #expect(Set(reached.keys.map(\.machine.state)) == Set(ApplicationState.allCases))
+  }
+
+  @Test func `every sequence of up to four inputs keeps every rule`() {
+    var sequences = 0
+    var path: [SystemInput] = []
+    func extend(_ pair: Pair) -> Bool {
+      guard path.count < 4 else { return true }
+      for input in Self.inputs {
+        var next = pair
+        path.append(input)
+        sequences += 1
+        let violations = next.take(input)
+        guard violations.isEmpty else {
+          Issue.record("\(path.map(\.scriptToken).joined(separator: "; ")): \(violations)")
+          return false
+        }
+        guard extend(next) else { return false }
+        path.removeLast()
+      }
+      return true
+    }
+    #expect(extend(Pair()))
+    #expect(sequences == 25 + 25 * 25 + 25 * 25 * 25 + 25 * 25 * 25 * 25)
+    print("life cycle: \(sequences) sequences of up to four inputs")
+  }
+
+  @Test func `random long sequences with many interruptions keep every rule`() {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let names = ["call", "alert", "faceID", "controlCenter", "notificationCenter", "appSwitcher", "launching", "x"]
+    let inputs =
+      Self.inputs
+      + names.flatMap { name -> [SystemInput] in
+        [.beginInterruption(DeactivationReason(rawValue: name)), .endInterruption(DeactivationReason(rawValue: name))]
+      }
+    print("life cycle: random sequences, seed \(seed)")
+    for _ in 0..<200 {
+      var pair = Pair()
+      for step in 0..<200 {
+        let violations = pair.take(inputs.randomElement(using: &random)!)
+        #expect(violations.isEmpty, "seed \(seed), step \(step)")
+        guard violations.isEmpty else { return }
+      }
+    }
+  }
+
+  @Test func `the forecast of a return to the foreground comes true`() {
+    var reached: Set<LifecycleStateMachine> = [LifecycleStateMachine()]
+    var open = Array(reached)
+    while let machine = open.popLast() {
+      for input in Self.inputs {
+        var next = machine
+        _ = next.handle(input)
+        #expect(machine.bringsToForeground(input) == (!machine.state.isForeground && next.state.isForeground))
+        if reached.insert(next).inserted { open.append(next) }
+      }
+    }
+  }
+
+  @Test func `the watching rules are sharp: each kind of mistake is noticed`() {
+    let active: LifecycleStateMachine = {
+      var machine = LifecycleStateMachine()
+      _ = machine.handle(.launch)
+      return machine
+    }()
+    var inBackground = active
+    let right = inBackground.handle(.home)
+    var rules = LifecycleRules()
+    _ = rules.violations(of: LifecycleStateMachine().effects(of: .launch), after: .launch, from: .init(), to: active)
+    var sound = rules
+    #expect(sound.violations(of: right, after: .home, from: active, to: inBackground).isEmpty)
+    for index in right.indices {
+      // A step left out, done twice, or exchanged with the next.
+      var mistakes = [right, right, right]
+      mistakes[0].remove(at: index)
+      mistakes[1].insert(right[index], at: index)
+      if index + 1 < right.endIndex { mistakes[2].swapAt(index, index + 1) } else { mistakes.removeLast() }
+      for mistake in mistakes {
+        var watching = rules
+        #expect(
+          !watching.violations(of: mistake, after: .home, from: active, to: inBackground).isEmpty, "\(mistake)")
+      }
+    }
+    var watching = rules
+    #expect(!watching.violations(of: [.ignore(.notRunning)], after: .home, from: active, to: active).isEmpty)
+  }
+}
+
+extension LifecycleStateMachine {
+  fileprivate func effects(of input: SystemInput) -> [Effect] {
+    var machine = self
+    return machine.handle(input)
+  }
+}
+
+/// Numbers that a printed seed reproduces.
+private struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed | 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state &* 0x2545_F491_4F6C_DD1D
+  }
+}
