@@ -1,0 +1,158 @@
+import AppLifecycleTesting
+import Foundation
+import Testing
+
+/// The tool as a person has it: the built executable in a process of its own.
+@Suite(.timeLimit(.minutes(1))) struct LifecycleToolTests {
+  @Test func `simulate prints the record of a bare application as JSON Lines`() async throws {
+    for script in [
+      "launch; home; wait:5s; open", "launch:background open", "passcode:on launch lock unlock kill", "home",
+    ] {
+      let record = try await SimulatedSystem().play(script)
+      let result = try Tool.run("simulate", "--format", "jsonl", script)
+      #expect(result == Tool.Result(status: 0, output: record.jsonLines, error: ""))
+    }
+  }
+
+  @Test func `simulate prints a table for people by default`() async throws {
+    let record = try await SimulatedSystem().play("launch; home")
+    #expect(try Tool.run("simulate", "launch; home").output == record.table)
+    #expect(try Tool.run("simulate", "--format=table", "--profile=app", "launch; home").output == record.table)
+    #expect(try Tool.run("simulate", "--profile", "app", "--", "launch; home").output == record.table)
+  }
+
+  @Test func `without a script, or with a dash, it is read from standard input`() async throws {
+    let record = try await SimulatedSystem().play("launch home")
+    for arguments in [["simulate", "--format", "jsonl"], ["simulate", "-", "--format", "jsonl"]] {
+      let result = try Tool.run(arguments, input: "# the user\r\nlaunch\r\nhome # and leaves\r\n")
+      #expect(result == Tool.Result(status: 0, output: record.jsonLines, error: ""))
+    }
+    #expect(
+      try Tool.run(["simulate", "--format", "jsonl"], input: "") == Tool.Result(status: 0, output: "", error: ""))
+  }
+
+  @Test(
+    arguments: [
+      ("launch; nope", "1:9: unknown action \"nope\"\n"),
+      ("launch\r\n  caf\u{65}\u{301}", "2:3: unknown action \"cafe\\u{301}\"\n"),
+      ("launch\n\u{1B}[31m", "2:1: unknown action \"\\u{1B}[31m\"\n"),
+    ])
+  func `a bad script is told on standard error, status 2, and nothing has run`(script: String, message: String) throws {
+    #expect(try Tool.run("simulate", "--format", "jsonl", script) == Tool.Result(status: 2, output: "", error: message))
+    #expect(try Tool.run(["simulate"], input: script) == Tool.Result(status: 2, output: "", error: message))
+  }
+
+  @Test func `bytes that are no UTF-8 are a mistake in the script, not a crash`() throws {
+    let result = try Tool.run(["simulate"], input: Data([0x6C, 0xFF, 0xFE]))
+    #expect(result == Tool.Result(status: 2, output: "", error: "1:1: unknown action \"l\\u{FFFD}\\u{FFFD}\"\n"))
+  }
+
+  @Test(
+    arguments: [
+      ([], "a command is missing"), (["play"], "no command 'play'"), (["simulate", "--fast"], "no option '--fast'"),
+      (["simulate", "--format"], "--format needs a value: table or jsonl"),
+      (["simulate", "--format", "xml", "launch"], "--format is table or jsonl, not 'xml'"),
+      (["simulate", "--format=", "launch"], "--format is table or jsonl, not ''"),
+      (["simulate", "--profile", "scene", "launch"], "the profile 'scene' is not supported yet"),
+      (["simulate", "--profile", "web"], "--profile is app or scene, not 'web'"),
+      (["simulate", "launch", "home"], "one script is expected, not 2"),
+    ] as [([String], String)])
+  func `wrong usage is explained on standard error, status 64`(arguments: [String], message: String) throws {
+    let result = try Tool.run(arguments)
+    #expect(result.status == 64)
+    #expect(result.output == "")
+    #expect(result.error.contains(message))
+    #expect(result.error.hasSuffix("Try 'lifecycle --help'.\n"))
+  }
+
+  @Test func `help teaches, within 80 columns or nearly, and every action in it is one`() throws {
+    for arguments in [["--help"], ["help"], ["-h"], ["simulate", "--help"], ["simulate", "launch", "-h"]] {
+      let result = try Tool.run(arguments)
+      #expect(result.status == 0 && result.error == "")
+      #expect(result.output.contains("lifecycle simulate [--profile app] [--format table|jsonl] [SCRIPT | -]"))
+      #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 84 })
+    }
+    let help = try Tool.run("simulate", "--help").output
+    for token in [
+      "launch:background", "open", "home", "lock", "unlock", "memory", "time", "fetch", "reboot", "suspend",
+      "wake", "reclaim", "kill", "crash", "interrupt:NAME", "end:NAME",
+    ] {
+      #expect(help.contains(token))
+      #expect(throws: Never.self) { try Script(token) }
+    }
+  }
+
+  @Test func `a reader that has seen enough ends the tool quietly`() throws {
+    let script = String(repeating: "launch; kill; ", count: 500)
+    let result = try Tool.shell(
+      "{ \"$0\" simulate --format jsonl -; echo \"status $?\" >&2; } | head -n 1", input: script)
+    #expect(
+      result
+        == Tool.Result(
+          status: 0,
+          output: #"{"t":0.0,"kind":"input","name":"launch","state":"notRunning","scene":null,"cause":"launch"}"#
+            + "\n",
+          error: "status 0\n"))
+  }
+
+  @Test func `output that cannot be written and input that cannot be read are errors, status 74`() throws {
+    let unread = try Tool.shell("\"$0\" simulate <&-", input: "")
+    #expect(
+      unread.status == 74 && unread.output == "" && unread.error.hasPrefix("lifecycle: cannot read standard input: "))
+    let unwritten = try Tool.shell("\"$0\" simulate launch >&-", input: "")
+    #expect(unwritten.status == 74 && unwritten.error.hasPrefix("lifecycle: cannot write to standard output: "))
+  }
+}
+
+/// Runs the built tool.
+private enum Tool {
+  struct Result: Equatable {
+    var status: Int32
+    var output: String
+    var error: String
+  }
+
+  static func run(_ arguments: String...) throws -> Result { try run(arguments) }
+
+  static func run(_ arguments: [String], input: String = "") throws -> Result {
+    try run(arguments, input: Data(input.utf8))
+  }
+
+  static func run(_ arguments: [String], input: Data) throws -> Result { try start(executable, arguments, input) }
+
+  /// Runs a shell's command line, in which `$0` is the tool.
+  static func shell(_ commandLine: String, input: String) throws -> Result {
+    try start(URL(filePath: "/bin/sh"), ["-c", commandLine, executable.path], Data(input.utf8))
+  }
+
+  private static func start(_ executable: URL, _ arguments: [String], _ input: Data) throws -> Result {
+    let process = Process()
+    let (standardInput, output, error) = (Pipe(), Pipe(), Pipe())
+    process.executableURL = executable
+    process.arguments = arguments
+    process.standardInput = standardInput
+    process.standardOutput = output
+    process.standardError = error
+    try process.run()
+    // Every input here fits into the pipe's buffer, so nothing waits for the other side to read; what the other side does
+    // not read is of no interest.
+    try? standardInput.fileHandleForWriting.write(contentsOf: input)
+    try standardInput.fileHandleForWriting.close()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    let complaint = try error.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+      error: String(decoding: complaint, as: UTF8.self))
+  }
+
+  /// Beside the test program, where the build puts both.
+  private static let executable: URL = {
+    #if os(Linux)
+      let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    #else
+      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL ?? Bundle.main.bundleURL
+    #endif
+    return tests.deletingLastPathComponent().appending(path: "lifecycle")
+  }()
+}
