@@ -25,16 +25,25 @@ extension Duration {
   /// The duration in seconds, exact, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
   var decimalSeconds: String {
     let (seconds, attoseconds) = components
-    let digits = String(attoseconds.magnitude)
-    var fraction = String(repeating: "0", count: 18 - digits.count) + digits
-    while fraction.count > 1, fraction.last == "0" { fraction.removeLast() }
-    return "\(self < .zero ? "-" : "")\(seconds.magnitude).\(fraction)"
+    var (fraction, width) = (attoseconds.magnitude, 18)
+    while width > 1, fraction.isMultiple(of: 10) {
+      fraction /= 10
+      width -= 1
+    }
+    let digits = String(fraction)
+    let zeros = String(repeating: "0", count: width - digits.utf8.count)
+    return "\(self < .zero ? "-" : "")\(seconds.magnitude).\(zeros)\(digits)"
   }
 }
 
 extension String {
   /// The text as a JSON string, in quotes.
   fileprivate var asJSON: String {
+    let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    return isPlain ? "\"\(self)\"" : escapedAsJSON
+  }
+
+  private var escapedAsJSON: String {
     var json = "\""
     for scalar in unicodeScalars {
       switch scalar {
