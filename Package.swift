@@ -24,12 +24,8 @@ let package = Package(
     // The examples use products only, as a package that depends on this one would.
     .executableTarget(
       name: "PregTracker",
-      dependencies: ["PregTrackerKit", "AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"],
-      path: "Examples/PregTracker/Program"),
-    .target(
-      name: "PregTrackerKit",
-      dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
-      path: "Examples/PregTracker/Kit"),
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"],
+      path: "Examples/PregTracker"),
 
     // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
     .executableTarget(
@@ -49,9 +45,7 @@ let package = Package(
       dependencies: ["AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "TerminalProbe"]),
     .testTarget(
       name: "ExampleTests",
-      dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "PregTracker", "PregTrackerKit", "PseudoTerminal", "PubSub",
-      ]),
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"]),

@@ -1,0 +1,76 @@
+import Glibc
+
+/// What the command line says.
+struct Options: Equatable, Sendable {
+  var dueDate: CivilDate?
+  var statePath: String?
+  var todayPath: String?
+  var tips: Endpoint?
+  var isStale = false
+  var script: String?
+  var wantsHelp = false
+
+  /// A command line that cannot be read; the description names the option. Status 64, EX_USAGE.
+  struct Mistake: Error, Equatable, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Reads the arguments, without the program's name. An option's value follows it, or an equals sign: `--due=2026-06-25`.
+  init(_ arguments: some Sequence<String>) throws(Mistake) {
+    var rest = Array(arguments)[...]
+    while let argument = rest.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = parts.first.map(String.init) ?? ""
+      var attached = parts.count > 1 ? String(parts[1]) : nil
+
+      func value() throws(Mistake) -> String {
+        defer { attached = nil }
+        guard let value = attached ?? rest.popFirst() else {
+          throw Mistake(description: "\(name) wants a value")
+        }
+        return value
+      }
+
+      switch name {
+      case "--due":
+        let text = try value()
+        do throws(CivilDateError) {
+          dueDate = try CivilDate(text)
+        } catch {
+          throw Mistake(description: "--due: \(error)")
+        }
+      case "--state": statePath = try value()
+      case "--today-file": todayPath = try value()
+      case "--tips":
+        let text = try value()
+        guard let endpoint = Endpoint(text) else { throw Mistake(description: "--tips: “\(text.escaped)” is not HOST:PORT") }
+        tips = endpoint
+      case "--script": script = try value()
+      case "--stale": isStale = true
+      case "--help", "-h": wantsHelp = true
+      default: throw Mistake(description: "unknown option “\(argument.escaped)”")
+      }
+      if attached != nil { throw Mistake(description: "\(name) takes no value") }
+    }
+  }
+
+  /// The file of the due date where the command line names none, as the XDG base directories have it.
+  static func defaultStatePath(_ environment: (String) -> String?) -> String? {
+    if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") { return "\(base)/PregTracker/due-date" }
+    return environment("HOME").map { "\($0)/.local/state/PregTracker/due-date" }
+  }
+
+  static let help = """
+    usage: PregTracker [options]
+
+      --due YYYY-MM-DD     set the due date
+      --state PATH         the file in which it is kept
+      --today-file PATH    a file that holds the calendar's today, read at each use
+      --tips HOST:PORT     another tips server than the program's own
+      --stale              leave out the refresh on return, and watch the label go stale
+      --script SCRIPT      play a script on a simulated system: "launch; home; wait:1d; open"
+      --help               this text
+
+    Without a terminal on its output the program plays a script, too.
+    """
+}

@@ -1,0 +1,45 @@
+/// Where a day stands in a pregnancy, counted as obstetricians count: from the first day of the last period, which is day 0,
+/// 280 days (40 weeks) before the due date. `20+2` is 20 completed weeks and 2 days.
+struct PregnancyDay: Hashable, Sendable {
+  /// The due date's number.
+  static let dueDay = 280
+  /// After 44 weeks no pregnancy goes on; the count would only be noise.
+  static let lastDay = 44 * 7
+
+  /// The day's number; negative before day 0, above 280 past the due date.
+  let number: Int
+
+  init(number: Int) { self.number = number }
+
+  init(_ today: CivilDate, due: CivilDate) { number = Self.dueDay - today.days(until: due) }
+
+  /// Until 13+6, until 27+6, and from 28+0 on: the division of the American College of Obstetricians and Gynecologists.
+  enum Trimester: String, Sendable { case first, second, third }
+
+  var trimester: Trimester {
+    switch number {
+    case ..<(14 * 7): .first
+    case ..<(28 * 7): .second
+    default: .third
+    }
+  }
+
+  /// How far the pregnancy is, from 0 to 1.
+  var progress: Double { Double(min(max(number, 0), Self.dueDay)) / Double(Self.dueDay) }
+
+  /// The line that this whole program is about.
+  var label: String {
+    let remaining = Self.dueDay - number
+    if number < 0 { return "Day 0 of 280 is \(days(-number)) away · \(days(remaining)) to go" }
+    if number > Self.lastDay { return "The due date was \(days(-remaining)) ago" }
+    let end =
+      switch remaining {
+      case 0: "due today"
+      case 1...: "\(days(remaining)) to go"
+      default: "\(days(-remaining)) past the due date"
+      }
+    return "Day \(number) of 280 · week \(number / 7)+\(number % 7) · \(trimester) trimester · \(end)"
+  }
+
+  private func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(count) days" }
+}

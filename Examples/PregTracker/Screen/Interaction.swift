@@ -1,0 +1,79 @@
+/// What the keys mean: a state machine, pure. The due date is edited in a line of the screen; nothing ever waits for a key.
+struct Interaction: Hashable, Sendable {
+  enum Mode: Hashable, Sendable {
+    case browsing, help
+    case editing(Editor)
+
+    var isEditing: Bool { if case .editing = self { true } else { false } }
+  }
+
+  /// The line in which a date is typed.
+  struct Editor: Hashable, Sendable {
+    var text = ""
+    /// Why the text, as it was when Enter was pressed, is no date.
+    var complaint: String?
+  }
+
+  /// What a key asks of the program.
+  enum Command: Hashable, Sendable {
+    case quit, nextTip, redraw
+    case setDueDate(CivilDate)
+  }
+
+  private(set) var mode = Mode.browsing
+
+  mutating func press(_ key: Key) -> Command? {
+    if key == .control("l") { return .redraw }
+    switch mode {
+    case .browsing: return browse(key)
+    case .help: mode = .browsing
+    case .editing(let editor): return edit(editor, key)
+    }
+    return nil
+  }
+
+  private mutating func browse(_ key: Key) -> Command? {
+    switch key {
+    case .character("q"): return .quit
+    case .character("t"): return .nextTip
+    case .character("d"): mode = .editing(Editor())
+    case .character("h"), .character("?"): mode = .help
+    default: break  // a pasted text above all: it must not press keys
+    }
+    return nil
+  }
+
+  private mutating func edit(_ editor: Editor, _ key: Key) -> Command? {
+    var editor = editor
+    switch key {
+    case .enter where editor.text.isEmpty, .escape:
+      mode = .browsing
+      return nil
+    case .enter:
+      do throws(CivilDateError) {
+        let date = try CivilDate(editor.text)
+        mode = .browsing
+        return .setDueDate(date)
+      } catch {
+        editor.complaint = "\(error)"
+      }
+    case .backspace: _ = editor.text.popLast()
+    case .control("u"): editor.text = ""
+    case .character(let character): editor.insert(String(character))
+    case .paste(let text): editor.insert(text)
+    case .control: break
+    }
+    if key != .enter { editor.complaint = nil }
+    mode = .editing(editor)
+    return nil
+  }
+}
+
+extension Interaction.Editor {
+  /// Longer than any date, so that a wrong one can be typed and named.
+  private static let limit = 40
+
+  fileprivate mutating func insert(_ text: String) {
+    self.text += text.filter { !$0.isNewline }.prefix(Self.limit - self.text.count)
+  }
+}

@@ -1,0 +1,19 @@
+/// All that the screen shows, as a value.
+struct ScreenContents: Hashable, Sendable {
+  /// A life-cycle event: its name, the state inside its callback, the time of day.
+  struct Event: Hashable, Sendable {
+    var name: String
+    var state: String
+    var time: String
+  }
+
+  var label = ""
+  var progress: Double?
+  var dueDate: CivilDate?
+  var tip = ""
+  var tipsStatus = ""
+  var inFront = Duration.zero
+  var events: [Event] = []
+  var problems: [String] = []
+  var mode = Interaction.Mode.browsing
+}

@@ -1,0 +1,98 @@
+/// One line of the screen: pieces of text, each with a style. It knows its width, so that a layout can be exact.
+struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
+  enum Style: Hashable, Sendable { case plain, bold, dim, reversed, accent, warning }
+
+  struct Span: Hashable, Sendable {
+    var text: String
+    var style: Style
+  }
+
+  private(set) var spans: [Span] = []
+
+  init() {}
+  init(_ text: String, _ style: Style = .plain) { append(text, style) }
+  init(stringLiteral text: String) { self.init(text) }
+
+  var text: String { spans.map(\.text).joined() }
+  var width: Int { spans.reduce(0) { $0 + $1.text.columns } }
+
+  /// Adds text. Whatever it holds, it cannot move the cursor or change the terminal.
+  mutating func append(_ text: String, _ style: Style = .plain) {
+    if !text.isEmpty { spans.append(Span(text: text.escaped, style: style)) }
+  }
+
+  mutating func pad(to width: Int) { append(String(repeating: " ", count: max(0, width - self.width))) }
+
+  func adding(_ text: String, _ style: Style = .plain) -> StyledLine {
+    var line = self
+    line.append(text, style)
+    return line
+  }
+
+  /// The line, cut with an ellipsis if it is wider than the screen.
+  func cut(to columns: Int) -> StyledLine {
+    guard width > columns else { return self }
+    var line = StyledLine()
+    var room = columns - 1
+    for span in spans {
+      let part = span.text.prefix(columns: room)
+      line.append(part, span.style)
+      room -= part.columns
+      if part != span.text {
+        line.append(columns > 0 ? "…" : "", span.style)
+        break
+      }
+    }
+    return line
+  }
+
+  /// The line as a terminal wants it.
+  var rendered: String {
+    spans.map { span in
+      guard let code = span.style.code else { return span.text }
+      return "\u{1B}[\(code)m\(span.text)\u{1B}[0m"
+    }.joined()
+  }
+}
+
+extension StyledLine.Style {
+  /// The parameters of the terminal's Select Graphic Rendition; nil for plain text.
+  fileprivate var code: String? {
+    switch self {
+    case .plain: nil
+    case .bold: "1"
+    case .dim: "2"
+    case .reversed: "7"
+    case .accent: "35"
+    case .warning: "33"
+    }
+  }
+}
+
+extension String {
+  /// How many columns of a terminal the text takes.
+  var columns: Int { reduce(0) { $0 + $1.columns } }
+
+  fileprivate func prefix(columns limit: Int) -> String {
+    var width = 0
+    return String(
+      prefix {
+        width += $0.columns
+        return width <= limit
+      })
+  }
+}
+
+extension Character {
+  /// Two for the ideographs, Hangul, full-width forms and emoji that terminals draw in two columns, else one.
+  fileprivate var columns: Int {
+    guard let first = unicodeScalars.first else { return 0 }
+    if first.properties.isEmojiPresentation { return 2 }
+    switch first.value {
+    case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+      0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+      return 2
+    default: return 1
+    }
+  }
+}

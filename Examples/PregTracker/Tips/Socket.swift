@@ -1,0 +1,124 @@
+import Glibc
+
+/// A TCP socket that never blocks its thread: what would block suspends the task, and cancelling the task ends the wait.
+@MainActor final class Socket {
+  private let descriptor: CInt
+  private var isOpen = true
+
+  private init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+  deinit { if isOpen { Glibc.close(descriptor) } }
+
+  /// Ends the connection at once: when this returns, the other side's end of stream is on its way. Not while a task waits for
+  /// the socket: cancel the task first.
+  func close() {
+    if isOpen { Glibc.close(descriptor) }
+    isOpen = false
+  }
+
+  /// Connects to the first of the host's addresses that answers.
+  ///
+  /// - Throws: A `SystemError` that names the endpoint, or `CancellationError`.
+  static func connect(to endpoint: Endpoint) async throws -> Socket {
+    var failure = SystemError("\(endpoint)", "no address")
+    for address in try await Address.resolve(endpoint) {
+      do throws(SystemError) {
+        return try await connect(to: address, named: "\(endpoint)")
+      } catch {
+        failure = error
+      }
+      try Task.checkCancellation()
+    }
+    throw failure
+  }
+
+  private static func connect(to address: Address, named name: String) async throws(SystemError) -> Socket {
+    let socket = try Socket(family: address.family, named: name)
+    // Three repeated requests, some 15 seconds, instead of more than two minutes: the program tries again by itself.
+    socket.setOption(IPPROTO_TCP, TCP_SYNCNT, 3)
+    if address.withSockaddr({ Glibc.connect(socket.descriptor, $0, $1) }) != 0 {
+      guard errno == EINPROGRESS else { throw SystemError(name) }
+      await Readiness.writable.wait(for: socket.descriptor)
+      var code: CInt = 0
+      var size = socklen_t(MemoryLayout<CInt>.size)
+      getsockopt(socket.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+      guard code == 0 else { throw SystemError(name, errno: code) }
+    }
+    return socket
+  }
+
+  /// Listens on a port of the kernel's choice that only this machine can reach.
+  static func listenOnLoopback() throws(SystemError) -> (Socket, Endpoint) {
+    let name = "127.0.0.1"
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let socket = try Socket(family: AF_INET, named: name)
+    let status = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(socket.descriptor, pointer, size) == 0 && listen(socket.descriptor, 8) == 0
+          && getsockname(socket.descriptor, pointer, &size) == 0
+      }
+    }
+    guard status else { throw SystemError(name) }
+    return (socket, Endpoint(host: name, port: UInt16(bigEndian: address.sin_port)))
+  }
+
+  private convenience init(family: CInt, named name: String) throws(SystemError) {
+    let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(family, type, 0)
+    guard descriptor >= 0 else { throw SystemError(name) }
+    self.init(descriptor)
+  }
+
+  private func setOption(_ level: Int, _ option: CInt, _ value: CInt) {
+    var value = value
+    setsockopt(descriptor, CInt(level), option, &value, socklen_t(MemoryLayout<CInt>.size))
+  }
+
+  /// The next connection that somebody opens to this listening socket.
+  func accept() async throws -> Socket {
+    while true {
+      try Task.checkCancellation()
+      let accepted = Glibc.accept(descriptor, nil, nil)
+      if accepted >= 0 {
+        _ = fcntl(accepted, F_SETFL, O_NONBLOCK)  // not inherited from the listening socket
+        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+        return Socket(accepted)
+      }
+      switch errno {
+      case EAGAIN: await Readiness.readable.wait(for: descriptor)
+      case EINTR, ECONNABORTED: continue
+      default: throw SystemError("tips server")
+      }
+    }
+  }
+
+  /// What has arrived, at least one byte; nil at the end of the stream.
+  func read() async throws -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      try Task.checkCancellation()
+      guard isOpen else { return nil }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count > 0 { return Array(buffer[..<count]) }
+      if count == 0 { return nil }
+      switch errno {
+      case EAGAIN: await Readiness.readable.wait(for: descriptor)
+      case EINTR: continue
+      default: throw SystemError("connection")
+      }
+    }
+  }
+
+  /// Sends a line, without waiting.
+  ///
+  /// What the other side does not take in time is dropped: a line is a few bytes, and who leaves even those lying for a whole
+  /// buffer's length is not listening. MSG_NOSIGNAL: a connection that is gone is an error here, not the end of the process.
+  func send(_ line: String) {
+    guard isOpen else { return }
+    let bytes = Array("\(line)\n".utf8)
+    _ = Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+  }
+}
