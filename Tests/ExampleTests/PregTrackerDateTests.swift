@@ -9,7 +9,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", "2026", "2026-6-25", "26-06-25", "2026-06-25 ", "+026-06-25", "2026/06/25", "２０２６-06-25", "today"])
+  @Test(arguments: [
+    "", "2026", "2026-6-25", "26-06-25", "2026-06-25 ", "+026-06-25", "2026/06/25", "２０２６-06-25", "today",
+  ])
   func `A text that is no date names itself`(text: String) {
     #expect(throws: CivilDateError.malformed(text)) { try CivilDate(text) }
     #expect(CivilDateError.malformed(text).description == "“\(text)” is not a date; write YYYY-MM-DD")
@@ -30,7 +32,8 @@ import Testing
     ("2025-12-31", "2026-01-01", 1), ("2026-01-01", "2025-12-31", -1), ("2026-03-28", "2026-03-30", 2),
     ("1900-01-01", "2000-01-01", 36_524),
   ])
-  func `Days are counted over ends of months, leap days and changes to summer time`(from: String, to: String, days: Int) throws
+  func `Days are counted over ends of months, leap days and changes to summer time`(from: String, to: String, days: Int)
+    throws
   {
     #expect(try CivilDate(from).days(until: CivilDate(to)) == days)
     #expect(try CivilDate(from).advanced(by: days) == CivilDate(to))

@@ -9,9 +9,10 @@ import Testing
   }
 
   @Test func `Bytes become keys`() {
-    #expect(keys("qé\r\n\u{7F}\u{8}\u{15}\u{0C}") == [
-      .character("q"), .character("é"), .enter, .enter, .backspace, .backspace, .control("u"), .control("l"),
-    ])
+    #expect(
+      keys("qé\r\n\u{7F}\u{8}\u{15}\u{0C}") == [
+        .character("q"), .character("é"), .enter, .enter, .backspace, .backspace, .control("u"), .control("l"),
+      ])
     #expect(keys("\u{1B}") == [.escape])
     #expect(keys("\u{1B}", "q") == [.escape, .character("q")])
   }
@@ -58,7 +59,8 @@ import Testing
     var commands: [Interaction.Command?] = []
     for key in keys("d2026-02-30\r") { commands.append(interaction.press(key)) }
     #expect(commands.allSatisfy { $0 == nil })
-    #expect(interaction.mode == .editing(.init(text: "2026-02-30", complaint: "“2026-02-30” is not a day of the calendar")))
+    #expect(
+      interaction.mode == .editing(.init(text: "2026-02-30", complaint: "“2026-02-30” is not a day of the calendar")))
     for key in keys("\u{7F}") { _ = interaction.press(key) }
     #expect(interaction.mode == .editing(.init(text: "2026-02-3")))
     for key in keys("\u{15}2026-06-25") { _ = interaction.press(key) }

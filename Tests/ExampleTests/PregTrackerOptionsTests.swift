@@ -31,7 +31,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("tips.example:4040", "tips.example", 4040), ("127.0.0.1:1", "127.0.0.1", 1), ("[2001:db8::7]:65535", "2001:db8::7", 65535),
+    ("tips.example:4040", "tips.example", 4040), ("127.0.0.1:1", "127.0.0.1", 1),
+    ("[2001:db8::7]:65535", "2001:db8::7", 65535),
   ])
   func `An endpoint is a host and a port`(text: String, host: String, port: UInt16) {
     let endpoint = Endpoint(text)
@@ -39,14 +40,17 @@ import Testing
     #expect(endpoint?.description == text)
   }
 
-  @Test(arguments: ["", ":", "host", "host:", ":80", "host:0", "host:65536", "host:http", "::1:80", "[]:80", "a b:80", "[::1]"])
+  @Test(arguments: [
+    "", ":", "host", "host:", ":80", "host:0", "host:65536", "host:http", "::1:80", "[]:80", "a b:80", "[::1]",
+  ])
   func `What is no endpoint is refused`(text: String) {
     #expect(Endpoint(text) == nil)
   }
 
   @Test func `The state file's place follows the XDG base directories`() {
     #expect(Options.defaultStatePath { ["XDG_STATE_HOME": "/x", "HOME": "/h"][$0] } == "/x/PregTracker/due-date")
-    #expect(Options.defaultStatePath { ["XDG_STATE_HOME": "x", "HOME": "/h"][$0] } == "/h/.local/state/PregTracker/due-date")
+    #expect(
+      Options.defaultStatePath { ["XDG_STATE_HOME": "x", "HOME": "/h"][$0] } == "/h/.local/state/PregTracker/due-date")
     #expect(Options.defaultStatePath { ["HOME": "/h"][$0] } == "/h/.local/state/PregTracker/due-date")
     #expect(Options.defaultStatePath { _ in nil } == nil)
   }

@@ -36,14 +36,14 @@ import Testing
         "didEnterBackground  background  14:03:07",
         "",
         "",
-        "d due date   t next tip   h help   q quit",
+        "d due date  t next tip  h help  q quit",
       ])
   }
 
   @Test func `A small screen keeps what matters`() throws {
     #expect(
       text(try contents(), 40, 10) == [
-        "PregTracker               in front 2:05",
+        "PregTracker                in front 2:05",
         "Day 142 of 280 · week 20+2",
         "second trimester · 138 days to go",
         "Due  2026-06-25",
@@ -52,7 +52,7 @@ import Testing
         "Event               State       Time",
         "willResignActive    active      14:03:07",
         "didEnterBackground  background  14:03:07",
-        "d due date   t next tip   h help   q quit",
+        "d due date  t next tip  h help  q quit",
       ])
     #expect(text(try contents(), 20, 3) == ["Day 142 of 280", "week 20+2", "second trimester …"])
     #expect(text(try contents(), 80, 1) == [label])
@@ -61,7 +61,7 @@ import Testing
   @Test func `The label is there at every size, and nothing is wider or longer than the screen`() throws {
     var contents = try contents()
     contents.tip = String(repeating: "長い tip 👶🏽 ", count: 30)
-    contents.problems = [String(repeating: "problem ", count: 30)]
+    contents.problem = String(repeating: "problem ", count: 30)
     contents.events += (0..<50).map { .init(name: "didBecomeActive", state: "active", time: "14:04:\($0 + 10)") }
     var editing = Interaction()
     _ = editing.press(.character("d"))
@@ -69,8 +69,8 @@ import Testing
     _ = help.press(.character("h"))
     for mode in [Interaction.Mode.browsing, editing.mode, help.mode] {
       contents.mode = mode
-      for columns in 0...90 {
-        for rows in 0...30 {
+      for columns in [0, 1, 2, 5, 14, 15, 16, 20, 40, 61, 62, 63, 80, 200] {
+        for rows in 0...25 {
           let lines = ScreenLayout(columns: columns, rows: rows).lines(contents)
           #expect(lines.count == max(rows, 1))
           #expect(lines.allSatisfy { $0.width <= max(columns, 1) })
@@ -84,7 +84,7 @@ import Testing
     var contents = try contents()
     contents.events = (10..<60).map { .init(name: "event\($0)", state: "active", time: "14:04:\($0)") }
     let rows = text(contents, 80, 24).filter { $0.hasPrefix("event") }
-    #expect(rows.first == "event46  active  14:04:46")
+    #expect(rows.first == "event47  active  14:04:47")
     #expect(rows.last == "event59  active  14:04:59")
   }
 
@@ -96,7 +96,7 @@ import Testing
     let lines = text(contents, 80, 24)
     #expect(lines.contains("Due  x"))
     #expect(lines.contains("“x” is not a date; write YYYY-MM-DD"))
-    #expect(lines.last == "Enter set   Esc leave it as it is")
+    #expect(lines.last == "Enter set  Esc leave it as it is")
     #expect(text(contents, 80, 3).contains("Due  x"))
   }
 
@@ -104,13 +104,14 @@ import Testing
     var contents = try contents()
     contents.tip = "\u{1B}[2Jgone\u{7}\u{9B}1m\u{202E}"
     let shown = ScreenLayout(columns: 80, rows: 24).lines(contents).map(\.text).joined()
-    #expect(shown.contains("\\u{1B}[2Jgone\\u{7}"))
+    #expect(shown.contains("\\u{1B}[2Jgone\\u{07}"))
     #expect(!shown.unicodeScalars.contains { [0x1B, 0x07, 0x9B, 0x202E].contains($0.value) })
   }
 
   @Test func `Only lines that changed are written again`() {
     var update = ScreenUpdate()
-    #expect(update.show(["one", "two"], columns: 5) == "\u{1B}[?25l\u{1B}[2J\u{1B}[1;1Hone\u{1B}[K\u{1B}[2;1Htwo\u{1B}[K")
+    #expect(
+      update.show(["one", "two"], columns: 5) == "\u{1B}[?25l\u{1B}[2J\u{1B}[1;1Hone\u{1B}[K\u{1B}[2;1Htwo\u{1B}[K")
     #expect(update.show(["one", "two"], columns: 5) == "")
     #expect(update.show(["one", "seven"], columns: 5) == "\u{1B}[2;1Hseven")
     #expect(update.show(["one", ""], columns: 5) == "\u{1B}[2;1H\u{1B}[K")
@@ -120,5 +121,7 @@ import Testing
 }
 
 extension String {
-  fileprivate var trimmingTrailingSpaces: String { String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)]) }
+  fileprivate var trimmingTrailingSpaces: String {
+    String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)])
+  }
 }

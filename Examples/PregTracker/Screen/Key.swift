@@ -36,7 +36,8 @@ struct KeyDecoder: Hashable, Sendable {
       // UTF-8 says in its first byte how many follow.
       let length = first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
       guard pending.count >= length else { return .none }
-      return take(length, .character(Character(String(decoding: pending[..<length], as: UTF8.self))))
+      guard let text = String(validating: pending[..<length], as: UTF8.self) else { return take(1, nil) }
+      return take(length, .character(Character(text)))
     }
   }
 

@@ -14,6 +14,6 @@ struct ScreenContents: Hashable, Sendable {
   var tipsStatus = ""
   var inFront = Duration.zero
   var events: [Event] = []
-  var problems: [String] = []
+  var problem: String?
   var mode = Interaction.Mode.browsing
 }

@@ -24,7 +24,7 @@ struct ScreenLayout {
       Block(lines: dueDate(contents), importance: contents.mode.isEditing ? 9 : 6),
       Block(lines: [field("Tip", contents.tip.isEmpty ? "–" : contents.tip)], importance: 5),
       Block(lines: [field("", contents.tipsStatus, .dim)], importance: 4),
-      Block(lines: contents.problems.map { StyledLine($0, .warning) }, importance: 8),
+      Block(lines: problem(contents.problem), importance: 8),
       Block(lines: [""], importance: 0),
     ]
     let keys = Block(lines: [self.keys(contents.mode)], importance: 7)
@@ -75,7 +75,7 @@ struct ScreenLayout {
         lines.append(String(part))
       }
     }
-    if lines.count > rows { lines[rows - 1] += " …" }
+    if lines.count > rows, lines[rows - 1].columns + 2 <= columns { lines[rows - 1] += " …" }
     return lines.prefix(rows).map { StyledLine($0, .bold) }
   }
 
@@ -93,6 +93,18 @@ struct ScreenLayout {
     let line = StyledLine("Due  ", .dim).adding(editor.text).adding(" ", .reversed)
     guard let complaint = editor.complaint else { return [line.adding("  YYYY-MM-DD", .dim)] }
     return [line, StyledLine(complaint, .warning)]
+  }
+
+  /// All of it, on as many lines as it takes: it names a file, and says what became of it.
+  private func problem(_ problem: String?) -> [StyledLine] {
+    guard var rest = problem?.escaped[...] else { return [] }
+    var lines: [StyledLine] = []
+    while !rest.isEmpty {
+      let line = rest.prefix(columns)
+      lines.append(StyledLine(String(line), .warning))
+      rest = rest.dropFirst(line.count)
+    }
+    return lines
   }
 
   private func field(_ name: String, _ value: String, _ style: StyledLine.Style = .plain) -> StyledLine {
@@ -127,7 +139,7 @@ struct ScreenLayout {
       case .help: [("any key", "back")]
       }
     return keys.reduce(into: StyledLine()) { line, key in
-      if line.width > 0 { line.append("   ") }
+      if line.width > 0 { line.append("  ") }
       line.append(key.0, .bold)
       line.append(" \(key.1)", .dim)
     }

@@ -1,3 +1,5 @@
+import AppLifecycle
+
 /// The program's own tips server, on a port that only this machine can reach: a real connection without a real network.
 @MainActor final class LocalTips: TipsService {
   let endpoint: Endpoint
@@ -11,7 +13,7 @@
   }
 
   func connect(_ report: @escaping @MainActor (TipsReport) -> Void) -> any TipsConnection {
-    TCPTipsConnection(to: endpoint, report: report)
+    TCPTipsConnection(to: endpoint, retry: RetryPolicy(), report: report)
   }
 
   func stop() async {

@@ -1,11 +1,14 @@
+import AppLifecycle
+
 /// A tips server somewhere: sends a line as soon as one connects, and another for each line that it receives.
 @MainActor final class RemoteTips: TipsService {
   private let endpoint: Endpoint
+  private let retry: RetryPolicy
 
-  init(_ endpoint: Endpoint) { self.endpoint = endpoint }
+  init(_ endpoint: Endpoint, retry: RetryPolicy = RetryPolicy()) { (self.endpoint, self.retry) = (endpoint, retry) }
 
   func connect(_ report: @escaping @MainActor (TipsReport) -> Void) -> any TipsConnection {
-    TCPTipsConnection(to: endpoint, report: report)
+    TCPTipsConnection(to: endpoint, retry: retry, report: report)
   }
 
   func stop() {}
@@ -16,8 +19,8 @@
   private var socket: Socket?
   private var task: Task<Void, Never>?
 
-  init(to endpoint: Endpoint, report: @escaping @MainActor (TipsReport) -> Void) {
-    task = Task { await hold(endpoint, report) }
+  init(to endpoint: Endpoint, retry: RetryPolicy, report: @escaping @MainActor (TipsReport) -> Void) {
+    task = Task { await hold(endpoint, retry, report) }
   }
 
   func requestTip() { socket?.send("next") }
@@ -27,8 +30,8 @@
     await task?.value
   }
 
-  private func hold(_ endpoint: Endpoint, _ report: @MainActor (TipsReport) -> Void) async {
-    var backoff = Backoff()
+  private func hold(_ endpoint: Endpoint, _ retry: RetryPolicy, _ report: @MainActor (TipsReport) -> Void) async {
+    var failures = 0
     while !Task.isCancelled {
       report(.connecting(to: "\(endpoint)"))
       let problem: String
@@ -39,7 +42,7 @@
         var lines = LineBuffer()
         while let bytes = try await socket.read() {
           for line in lines.append(bytes) {
-            backoff = Backoff()  // it works; one that accepts and hangs up at once does not get here
+            failures = 0  // it works; a server that accepts and hangs up at once does not get here
             report(.tip(line))
           }
         }
@@ -50,7 +53,8 @@
       socket?.close()
       socket = nil
       guard !Task.isCancelled else { return }
-      let delay = backoff.next()
+      failures += 1
+      let delay = retry.delay(afterFailures: failures, chance: .random(in: 0..<1))
       report(.failed(problem, retryingIn: delay))
       try? await Task.sleep(for: delay)
     }

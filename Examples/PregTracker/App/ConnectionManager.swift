@@ -1,0 +1,61 @@
+import AppLifecycle
+import PubSub
+
+/// Holds the connection to the tips server while the program is in the foreground, and not a moment longer: a process that the
+/// system stops keeps its sockets open, and its peer waits for nothing.
+@MainActor final class ConnectionManager {
+  struct DidChange: MainActorEvent {
+    let tip: String
+    let status: String
+  }
+
+  private var tip = ""
+  private var connection: ManagedResource<any TipsConnection>?
+  private let bus: EventBus
+
+  init(application: Application, service: @escaping @MainActor () throws -> any TipsService) throws(ResourceError) {
+    bus = application.bus
+    let server = try application.manage("tips server", while: .running) {
+      do {
+        return try service()
+      } catch {
+        self.tell("no tips server: \(error)")
+        throw error  // and the application tries again after a while
+      }
+    } release: {
+      await $0.stop()
+    }
+    // Opened once the server is there, after willEnterForeground; closed before didEnterBackground is over, the server later.
+    connection = try application.manage("tips connection", while: .foreground, after: server) { server in
+      server.connect { self.take($0) }
+    } release: {
+      await $0.close()
+      self.tell("not connected")
+    }
+  }
+
+  func requestTip() { connection?.current?.requestTip() }
+
+  private func take(_ report: TipsReport) {
+    switch report {
+    case .connecting(let peer): tell("connecting to \(peer) …")
+    case .connected(let peer): tell("connected to \(peer)")
+    case .failed(let problem, let delay): tell("\(problem); trying again in \(delay.rounded)")
+    case .tip(let tip):
+      self.tip = tip
+      tell(nil)
+    }
+  }
+
+  private var status = "not connected"
+
+  private func tell(_ newStatus: String?) {
+    status = newStatus ?? status
+    bus.post(DidChange(tip: tip, status: status), from: self)
+  }
+}
+
+extension Duration {
+  /// In seconds, with one decimal where that says more: `0.3 s`, `12 s`.
+  fileprivate var rounded: String { formatted(.units(allowed: [.seconds], width: .narrow)) }
+}

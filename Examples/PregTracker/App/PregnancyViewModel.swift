@@ -1,0 +1,45 @@
+import AppLifecycle
+import PubSub
+
+/// Makes the label, and makes it anew whenever the day it was made on may be over.
+@MainActor final class PregnancyViewModel {
+  struct DidChange: MainActorEvent {
+    let label: String
+    let progress: Double?
+  }
+
+  private(set) var label = ""
+  private let dueDate: DueDate
+  private let today: Today
+  private let bus: EventBus
+
+  /// - Parameter isStale: leaves out the one subscription that this example is about.
+  init(dueDate: DueDate, today: Today, application: Application, isStale: Bool) {
+    (self.dueDate, self.today, bus) = (dueDate, today, application.bus)
+    bus.subscribe(self, to: DueDate.DidChange.self, from: dueDate) { model, _ in model.refresh() }
+    if !isStale {
+      // The program may have stood still for days. Nothing told it then: now is the time to look at the calendar.
+      bus.subscribe(self, to: Application.WillEnterForeground.self) { model, _ in model.refresh() }
+      // And midnight may pass while it is in front.
+      bus.subscribe(self, to: Application.SignificantTimeChange.self) { model, _ in model.refresh() }
+    }
+    refresh()
+  }
+
+  /// What the label should say now.
+  static func label(of dueDate: CivilDate?, on today: Today) -> (text: String, progress: Double?) {
+    do {
+      guard let dueDate else { return ("No due date yet", nil) }
+      let day = try PregnancyDay(today.read(), due: dueDate)
+      return (day.label, day.progress)
+    } catch {
+      return ("No day: \(error)", nil)
+    }
+  }
+
+  private func refresh() {
+    let progress: Double?
+    (label, progress) = Self.label(of: dueDate.date, on: today)
+    bus.post(DidChange(label: label, progress: progress), from: self)
+  }
+}

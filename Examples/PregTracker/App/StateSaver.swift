@@ -1,0 +1,45 @@
+import AppLifecycle
+import PubSub
+
+/// Saves the due date when the program goes to the background: the last moment at which the system lets it run for sure.
+@MainActor final class StateSaver {
+  /// Something about the file that the user should know.
+  struct DidReport: MainActorEvent { let problem: String }
+
+  private let file: StateFile
+  private let dueDate: DueDate
+  private let bus: EventBus
+
+  init(file: StateFile, dueDate: DueDate, application: Application) {
+    (self.file, self.dueDate, bus) = (file, dueDate, application.bus)
+    bus.subscribe(self, to: Application.DidEnterBackground.self) { saver, _ in saver.save() }
+    load()
+  }
+
+  /// What is in the file's place and holds no due date is kept aside. What will be in the way is told now, while the user can
+  /// do something about it.
+  private func load() {
+    let content = file.read()
+    if case .due(let date) = content { dueDate.set(date) }
+    do throws(SystemError) {
+      if case .unusable = content, let kept = try file.setAsideIfNeeded(content) {
+        report("\(kept)")
+      } else if let obstacle = File.obstacle(to: file.path) {
+        report("\(obstacle); it cannot be written")
+      }
+    } catch {
+      report("\(error); the due date cannot be kept")
+    }
+  }
+
+  private func save() {
+    guard let date = dueDate.date else { return }
+    do throws(SystemError) {
+      if let kept = try file.save(date) { report("\(kept)") }
+    } catch {
+      report("\(error); the due date is not saved")
+    }
+  }
+
+  private func report(_ problem: String) { bus.post(DidReport(problem: problem), from: self) }
+}

@@ -1,0 +1,58 @@
+import AppLifecycle
+import PubSub
+import UnixHost
+
+/// Draws what the others tell, and takes the keys. It never asks anybody: whatever it shows came as an event.
+@MainActor final class TerminalView {
+  private var contents = ScreenContents() { didSet { if contents != oldValue { draw() } } }
+  private var interaction = Interaction() { didSet { contents.mode = interaction.mode } }
+  private var decoder = KeyDecoder()
+  private var update = ScreenUpdate()
+  /// Where to draw; nil until the terminal is ours for the first time.
+  private var screen: Terminal.NeedsDisplay?
+  private let perform: @MainActor (Interaction.Command) -> Void
+
+  /// - Parameter perform: does what a key asks for, except drawing.
+  init(bus: EventBus, perform: @escaping @MainActor (Interaction.Command) -> Void) {
+    self.perform = perform
+    bus.subscribe(self, to: PregnancyViewModel.DidChange.self) { view, model in
+      (view.contents.label, view.contents.progress) = (model.label, model.progress)
+    }
+    bus.subscribe(self, to: DueDate.DidChange.self) { view, due in view.contents.dueDate = due.date }
+    bus.subscribe(self, to: ConnectionManager.DidChange.self) { view, tips in
+      (view.contents.tip, view.contents.tipsStatus) = (tips.tip, tips.status)
+    }
+    bus.subscribe(self, to: SessionTimer.DidTick.self) { view, timer in view.contents.inFront = timer.elapsed }
+    bus.subscribe(self, to: EventLog.DidChange.self) { view, log in view.contents.events = log.events }
+    bus.subscribe(self, to: StateSaver.DidReport.self) { view, state in view.contents.problem = state.problem }
+
+    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, screen in
+      view.screen = screen
+      view.redraw()
+    }
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, input in
+      for key in view.decoder.decode(input.bytes) { view.press(key) }
+    }
+  }
+
+  private func press(_ key: Key) {
+    switch interaction.press(key) {
+    case .redraw: redraw()
+    case let command?: perform(command)
+    case nil: break
+    }
+  }
+
+  private func redraw() {
+    update.invalidate()
+    draw()
+  }
+
+  private func draw() {
+    guard let screen else { return }
+    let lines = ScreenLayout(columns: screen.size.columns, rows: screen.size.rows).lines(contents)
+    let text = update.show(lines, columns: screen.size.columns)
+    // Text written while the program does not have the terminal is dropped; NeedsDisplay comes when it has it again.
+    if !text.isEmpty { screen.terminal.write(text) }
+  }
+}

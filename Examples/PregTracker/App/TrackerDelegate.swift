@@ -1,0 +1,58 @@
+import AppLifecycle
+import PubSub
+
+/// Puts the program together. The components know nothing of each other, nor of this: they meet in the events of the bus.
+@MainActor final class TrackerDelegate {
+  /// What differs between the program in a terminal, a script that is played, and a test.
+  struct Surroundings {
+    var clock: any Clock<Duration> = SuspendingClock()
+    var today = Today.system
+    var timeOfDay: @MainActor () -> String = { "" }
+    var tips: @MainActor () throws -> any TipsService = { try LocalTips() }
+    /// Where the due date is kept; nil: nowhere.
+    var state: StateFile?
+    /// Counts more than what is kept.
+    var dueDate: CivilDate?
+    var isStale = false
+    /// Whether somebody looks at the session timer.
+    var ticks = true
+  }
+
+  var surroundings: Surroundings
+  private(set) var viewModel: PregnancyViewModel?
+  private(set) var dueDate: DueDate?
+  private var connections: ConnectionManager?
+  /// They only have to live: subscriptions end with their owners.
+  private var components: [AnyObject] = []
+
+  init(_ surroundings: Surroundings = Surroundings()) { self.surroundings = surroundings }
+}
+
+extension TrackerDelegate: ApplicationDelegate {
+  /// A simulated device may launch the application more than once: all but what the application manages is then made anew.
+  func applicationDidFinishLaunching(_ application: Application) {
+    let bus = application.bus
+    let dueDate = DueDate(bus: bus)
+    let view = TerminalView(bus: bus) { [weak self, weak application] command in
+      switch command {
+      case .setDueDate(let date): dueDate.set(date)
+      case .nextTip: self?.connections?.requestTip()
+      case .quit: application?.send(.terminate, cause: "q")
+      case .redraw: break  // the view's own
+      }
+    }
+    let log = EventLog(application: application, time: surroundings.timeOfDay)
+    let viewModel = PregnancyViewModel(
+      dueDate: dueDate, today: surroundings.today, application: application, isStale: surroundings.isStale)
+    let timer = SessionTimer(application: application, clock: surroundings.clock, ticks: surroundings.ticks)
+    components = [view, log, timer]
+    if let state = surroundings.state { components.append(StateSaver(file: state, dueDate: dueDate, application: application)) }
+    if let date = surroundings.dueDate { dueDate.set(date) }
+    do {
+      connections = try connections ?? ConnectionManager(application: application, service: surroundings.tips)
+    } catch {
+      preconditionFailure("\(error)")  // two resources of one name: a mistake in this file
+    }
+    (self.dueDate, self.viewModel) = (dueDate, viewModel)
+  }
+}
