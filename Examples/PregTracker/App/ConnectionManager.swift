@@ -56,6 +56,6 @@ import PubSub
 }
 
 extension Duration {
-  /// In seconds, with one decimal where that says more: `0.3 s`, `12 s`.
-  fileprivate var rounded: String { formatted(.units(allowed: [.seconds], width: .narrow)) }
+  /// In seconds, with one decimal: `0.3 s`.
+  fileprivate var rounded: String { "\((self / .seconds(1) * 10).rounded() / 10) s" }
 }

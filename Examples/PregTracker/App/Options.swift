@@ -43,7 +43,9 @@ struct Options: Equatable, Sendable {
       case "--today-file": todayPath = try value()
       case "--tips":
         let text = try value()
-        guard let endpoint = Endpoint(text) else { throw Mistake(description: "--tips: “\(text.escaped)” is not HOST:PORT") }
+        guard let endpoint = Endpoint(text) else {
+          throw Mistake(description: "--tips: “\(text.escaped)” is not HOST:PORT")
+        }
         tips = endpoint
       case "--script": script = try value()
       case "--stale": isStale = true

@@ -10,7 +10,7 @@ import UnixHost
     do throws(Options.Mistake) {
       options = try Options(CommandLine.arguments.dropFirst())
     } catch {
-      fail("\(error)\n\n\(Options.help)", status: EX_USAGE)
+      fail("PregTracker: \(error); see --help", status: EX_USAGE)
     }
     if options.wantsHelp {
       print(Options.help)
@@ -24,12 +24,12 @@ import UnixHost
   /// The program itself, in a terminal.
   private static func run(_ options: Options) -> Never {
     guard let path = options.statePath ?? Options.defaultStatePath({ ProcessInfo.processInfo.environment[$0] }) else {
-      fail("--state PATH is needed, as neither XDG_STATE_HOME nor HOME says where", status: EX_USAGE)
+      fail("PregTracker: --state PATH is needed, as neither XDG_STATE_HOME nor HOME says where", status: EX_USAGE)
     }
     MainLoop.run {
       var surroundings = TrackerDelegate.Surroundings(options)
       surroundings.state = StateFile(path: path)
-      surroundings.timeOfDay = { Date().formatted(.timeOfDay) }
+      surroundings.timeOfDay = { Date().timeOfDay }
       if let endpoint = options.tips { surroundings.tips = { RemoteTips(endpoint) } }
       let application = Application(delegate: TrackerDelegate(surroundings))
       Application.adopt(application)
@@ -39,16 +39,19 @@ import UnixHost
 
   /// A script on a simulated device, whose time is not ours: a day passes at once.
   private static func play(_ options: Options) -> Never {
-    let script: Script
-    do throws(ScriptError) {
-      script = try Script(options.script ?? ScriptedRun.demonstration)
-    } catch {
-      fail("\(error)", status: 2)
-    }
     MainLoop.run {
-      let run = ScriptedRun(.init(options))
-      await run.play(script)
-      print(run.record, run.labels, separator: "\n", terminator: "")
+      var surroundings = TrackerDelegate.Surroundings(options)
+      if options.script == nil, options.dueDate == nil, options.statePath == nil {
+        // A demonstration wants a label to watch.
+        surroundings.dueDate = try? surroundings.today.read().advanced(by: 138)
+      }
+      let run = ScriptedRun(surroundings)
+      do throws(ScriptError) {
+        try await run.play(options.script ?? ScriptedRun.demonstration)
+      } catch {
+        fail("\(error)", status: 2)
+      }
+      print(run.text, terminator: "")
       return EXIT_SUCCESS
     }
   }
@@ -56,6 +59,14 @@ import UnixHost
   private static func fail(_ message: String, status: CInt) -> Never {
     FileHandle.standardError.write(Data("\(message)\n".utf8))
     exit(status)
+  }
+}
+
+extension Date {
+  /// `14:03:07`, in the present time zone.
+  fileprivate var timeOfDay: String {
+    let time = Calendar.autoupdatingCurrent.dateComponents([.hour, .minute, .second], from: self)
+    return [time.hour, time.minute, time.second].map { String(100 + ($0 ?? 0)).dropFirst() }.joined(separator: ":")
   }
 }
 

@@ -1,28 +1,72 @@
 import AppLifecycle
 import AppLifecycleTesting
+import PubSub
 
-/// Plays a script on a simulated device and keeps what its user would have seen. The same script gives the same text each time:
-/// tips come from memory, time from the device's clock, and with it the calendar's today.
+/// Plays a script on a simulated device, and keeps what its user would have seen.
+///
+/// The same script gives the same text each time: tips come from memory, time from the device's clock, and with it the calendar's
+/// today.
 @MainActor final class ScriptedRun {
   /// What is played if no script is given: the program is left for a day.
-  static let demonstration = "launch; home; wait:1d; open"
+  nonisolated static let demonstration = "launch; home; wait:1d; open"
 
-  /// All life-cycle events, as a table.
-  var record: String { system.record.table }
-  /// The label after each action, as a table.
-  private(set) var labels = "   TODAY  LABEL AFTER EACH ACTION\n"
+  /// What was to be seen after one action of the script.
+  struct Sight: Hashable {
+    let action: String
+    let today: String
+    let connection: String
+    let label: String
+    /// The label is not the one that today should have.
+    let isStale: Bool
+  }
+
+  /// What happened to the application.
+  var record: [LifecycleRecord] { system.record }
+  private(set) var sights: [Sight] = []
 
   private let system: SimulatedSystem
   private let delegate: TrackerDelegate
+  private var connection = ""
 
   init(_ surroundings: TrackerDelegate.Surroundings) {
-    let delegate = TrackerDelegate(surroundings)
-    let system = SimulatedSystem(delegate: delegate)
-    (self.delegate, self.system) = (delegate, system)
+    delegate = TrackerDelegate(surroundings)
+    system = SimulatedSystem(delegate: delegate)
     let clock = system.clock
     delegate.surroundings.clock = clock
     delegate.surroundings.today = surroundings.today.advanced { Int(clock.now.offset.components.seconds / 86_400) }
     delegate.surroundings.tips = { MemoryTips() }
     delegate.surroundings.ticks = false
+    system.bus.subscribe(self, to: ConnectionManager.DidChange.self) { $0.connection = $1.status }
+  }
+
+  /// Plays a script; if there is a mistake in it, nothing of it.
+  func play(_ script: String) async throws(ScriptError) {
+    for action in try Script(script).actions {
+      try await system.play(action.token)
+      sights.append(sight(after: action.token))
+    }
+  }
+
+  private func sight(after action: String) -> Sight {
+    let today = delegate.surroundings.today
+    let day = (try? today.read()).map { "\($0)" } ?? "?"
+    guard system.application.state.isInMemory, let label = delegate.viewModel?.label else {
+      return Sight(action: action, today: day, connection: "–", label: "–", isStale: false)
+    }
+    let fresh = PregnancyViewModel.label(of: delegate.dueDate?.date, on: today).text
+    let isInFront = system.application.state.isForeground
+    return Sight(action: action, today: day, connection: connection, label: label, isStale: isInFront && label != fresh)
+  }
+
+  /// The record and the labels, for people.
+  var text: String {
+    let header = ["ACTION", "TODAY", "TIPS", "LABEL"]
+    let rows =
+      [header] + sights.map { [$0.action, $0.today, $0.connection, $0.label + ($0.isStale ? "  ← stale" : "")] }
+    let widths = (0..<3).map { column in rows.map(\.[column].count).max() ?? 0 }
+    let table = rows.map { row in
+      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count + 2) }.joined() + row[3] + "\n"
+    }
+    return record.table + "\n" + table.joined()
   }
 }

@@ -46,7 +46,9 @@ extension TrackerDelegate: ApplicationDelegate {
       dueDate: dueDate, today: surroundings.today, application: application, isStale: surroundings.isStale)
     let timer = SessionTimer(application: application, clock: surroundings.clock, ticks: surroundings.ticks)
     components = [view, log, timer]
-    if let state = surroundings.state { components.append(StateSaver(file: state, dueDate: dueDate, application: application)) }
+    if let state = surroundings.state {
+      components.append(StateSaver(file: state, dueDate: dueDate, application: application))
+    }
     if let date = surroundings.dueDate { dueDate.set(date) }
     do {
       connections = try connections ?? ConnectionManager(application: application, service: surroundings.tips)
