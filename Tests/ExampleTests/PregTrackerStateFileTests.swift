@@ -1,13 +1,15 @@
 import Glibc
+import PseudoTerminal
 import Testing
 
 @testable import PregTracker
 
 @Suite final class PregTrackerStateFileTests {
-  private let directory: String
+  private let temporary: TemporaryDirectory
+  private var directory: String { temporary.path }
 
-  init() throws { directory = try makeTemporaryDirectory() }
-  deinit { removeAll(directory) }
+  init() throws { temporary = try TemporaryDirectory() }
+  deinit { temporary.remove() }
 
   @Test func `A due date comes back as it was saved, in a directory made for it`() throws {
     let file = StateFile(path: "\(directory)/a/b/due-date")
@@ -87,20 +89,6 @@ import Testing
     unlink(path)
     #expect(throws: SystemError(path, "No such file or directory")) { try today.read() }
   }
-}
-
-/// A new, empty directory.
-func makeTemporaryDirectory() throws -> String {
-  var template = Array("/tmp/PregTracker.XXXXXX".utf8CString)
-  try #require(mkdtemp(&template) != nil)
-  return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-}
-
-/// Removes a file, or a directory with all that is in it.
-func removeAll(_ path: String) {
-  if unlink(path) == 0 { return }
-  for name in (try? names(in: path)) ?? [] { removeAll("\(path)/\(name)") }
-  rmdir(path)
 }
 
 /// The names in a directory, in order.

@@ -1,8 +1,9 @@
 import AppLifecycle
 import PubSub
 
-/// Holds the connection to the tips server while the program is in the foreground, and not a moment longer: a process that the
-/// system stops keeps its sockets open, and its peer waits for nothing.
+/// Holds the connection to the tips server while the program is in the foreground, and not a moment longer.
+///
+/// A process that the system stops keeps its sockets open, and its peer waits for nothing.
 @MainActor final class ConnectionManager {
   struct DidChange: MainActorEvent {
     let tip: String
@@ -10,6 +11,7 @@ import PubSub
   }
 
   private var tip = ""
+  private var status = "not connected"
   private var connection: ManagedResource<any TipsConnection>?
   private let bus: EventBus
 
@@ -46,8 +48,6 @@ import PubSub
       tell(nil)
     }
   }
-
-  private var status = "not connected"
 
   private func tell(_ newStatus: String?) {
     status = newStatus ?? status

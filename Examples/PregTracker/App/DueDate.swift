@@ -1,6 +1,6 @@
 import PubSub
 
-/// The one thing that the program knows. Whoever cares about it subscribes.
+/// The one thing that the program knows; whoever cares about it subscribes.
 @MainActor final class DueDate {
   struct DidChange: MainActorEvent { let date: CivilDate }
 

@@ -10,12 +10,14 @@ struct Options: Equatable, Sendable {
   var script: String?
   var wantsHelp = false
 
-  /// A command line that cannot be read; the description names the option. Status 64, EX_USAGE.
+  /// A command line that cannot be read; the description names the option.
   struct Mistake: Error, Equatable, CustomStringConvertible {
     let description: String
   }
 
-  /// Reads the arguments, without the program's name. An option's value follows it, or an equals sign: `--due=2026-06-25`.
+  /// Reads the arguments, without the program's name.
+  ///
+  /// An option's value follows it, or an equals sign: `--due=2026-06-25`.
   init(_ arguments: some Sequence<String>) throws(Mistake) {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {

@@ -13,7 +13,7 @@ import PubSub
   private let today: Today
   private let bus: EventBus
 
-  /// - Parameter isStale: leaves out the one subscription that this example is about.
+  /// With `isStale` the one subscription that this example is about is left out.
   init(dueDate: DueDate, today: Today, application: Application, isStale: Bool) {
     (self.dueDate, self.today, bus) = (dueDate, today, application.bus)
     bus.subscribe(self, to: DueDate.DidChange.self, from: dueDate) { model, _ in model.refresh() }

@@ -1,7 +1,9 @@
 import AppLifecycle
 import PubSub
 
-/// Counts for how long the program has been in front. It pauses whenever the program is not active, and so does its ticking:
+/// Counts for how long the program has been in front.
+///
+/// It pauses whenever the program is not active, and so does its ticking:
 /// nothing wakes the machine for a screen that nobody sees.
 @MainActor final class SessionTimer {
   struct DidTick: MainActorEvent { let elapsed: Duration }
@@ -11,7 +13,7 @@ import PubSub
   private let now: @MainActor () -> Duration
   private let bus: EventBus
 
-  /// - Parameter ticks: whether somebody looks, and each second is told.
+  /// With `ticks`, somebody looks, and each second is told.
   init(application: Application, clock: some Clock<Duration>, ticks: Bool) {
     let origin = clock.now
     now = { origin.duration(to: clock.now) }

@@ -16,8 +16,10 @@ import PubSub
     load()
   }
 
-  /// What is in the file's place and holds no due date is kept aside. What will be in the way is told now, while the user can
-  /// do something about it.
+  /// Reads the due date, if there is one.
+  ///
+  /// What is in the file's place and holds none is kept aside. What will be in the way is told now, while the user can do
+  /// something about it.
   private func load() {
     let content = file.read()
     if case .due(let date) = content { dueDate.set(date) }

@@ -2,7 +2,9 @@ import AppLifecycle
 import PubSub
 import UnixHost
 
-/// Draws what the others tell, and takes the keys. It never asks anybody: whatever it shows came as an event.
+/// Draws what the others tell, and takes the keys.
+///
+/// It never asks anybody: whatever it shows came as an event.
 @MainActor final class TerminalView {
   private var contents = ScreenContents() { didSet { if contents != oldValue { draw() } } }
   private var interaction = Interaction() { didSet { contents.mode = interaction.mode } }
@@ -12,7 +14,7 @@ import UnixHost
   private var screen: Terminal.NeedsDisplay?
   private let perform: @MainActor (Interaction.Command) -> Void
 
-  /// - Parameter perform: does what a key asks for, except drawing.
+  /// What a key asks for is handed to `perform`, except drawing.
   init(bus: EventBus, perform: @escaping @MainActor (Interaction.Command) -> Void) {
     self.perform = perform
     bus.subscribe(self, to: PregnancyViewModel.DidChange.self) { view, model in

@@ -1,7 +1,9 @@
 import AppLifecycle
 import PubSub
 
-/// Puts the program together. The components know nothing of each other, nor of this: they meet in the events of the bus.
+/// Puts the program together.
+///
+/// The components know nothing of each other, nor of this: they meet in the events of the bus.
 @MainActor final class TrackerDelegate {
   /// What differs between the program in a terminal, a script that is played, and a test.
   struct Surroundings {
@@ -29,6 +31,8 @@ import PubSub
 }
 
 extension TrackerDelegate: ApplicationDelegate {
+  /// Makes the components.
+  ///
   /// A simulated device may launch the application more than once: all but what the application manages is then made anew.
   func applicationDidFinishLaunching(_ application: Application) {
     let bus = application.bus

@@ -1,9 +1,10 @@
-/// Where a day stands in a pregnancy, counted as obstetricians count: from the first day of the last period, which is day 0,
-/// 280 days (40 weeks) before the due date. `20+2` is 20 completed weeks and 2 days.
+/// Where a day stands in a pregnancy, counted as obstetricians count.
+///
+/// Day 0 is the first day of the last period, 280 days (40 weeks) before the due date. `20+2` is 20 completed weeks and 2 days.
 struct PregnancyDay: Hashable, Sendable {
   /// The due date's number.
   static let dueDay = 280
-  /// After 44 weeks no pregnancy goes on; the count would only be noise.
+  /// The last day that is counted: after 44 weeks no pregnancy goes on, and the count would only be noise.
   static let lastDay = 44 * 7
 
   /// The day's number; negative before day 0, above 280 past the due date.

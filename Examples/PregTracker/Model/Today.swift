@@ -1,6 +1,8 @@
 import Foundation
 
-/// Where the calendar's today comes from. It is asked at each use: a day that is remembered is a day that goes stale.
+/// Where the calendar's today comes from.
+///
+/// It is asked at each use: a day that is remembered is a day that goes stale.
 struct Today: Sendable {
   let read: @Sendable () throws -> CivilDate
 

@@ -1,4 +1,6 @@
-/// What the keys mean: a state machine, pure. The due date is edited in a line of the screen; nothing ever waits for a key.
+/// What the keys mean: a state machine, pure.
+///
+/// The due date is edited in a line of the screen; nothing ever waits for a key.
 struct Interaction: Hashable, Sendable {
   enum Mode: Hashable, Sendable {
     case browsing, help

@@ -7,7 +7,9 @@ enum Key: Hashable, Sendable {
   case paste(String)
 }
 
-/// Makes keys of the bytes that a terminal sends. Sequences may come in pieces; those of keys that the program has no use for
+/// Makes keys of the bytes that a terminal sends.
+///
+/// Sequences may come in pieces; those of keys that the program has no use for
 /// (arrows, function keys) are swallowed whole, so that their letters are never taken for keys.
 struct KeyDecoder: Hashable, Sendable {
   private var pending: [UInt8] = []

@@ -5,7 +5,7 @@ struct ScreenLayout {
 
   init(columns: Int, rows: Int) { (self.columns, self.rows) = (max(columns, 1), max(rows, 1)) }
 
-  /// A part of the screen. When rows are short, the least important parts go first.
+  /// A part of the screen; when rows are short, the least important parts go first.
   private struct Block {
     var lines: [StyledLine]
     var importance: Int
@@ -13,15 +13,18 @@ struct ScreenLayout {
 
   /// Exactly as many lines as the screen has rows, none wider than it has columns.
   func lines(_ contents: ScreenContents) -> [StyledLine] {
-    if contents.mode == .help { return fill(helpLines + label(contents.label)) }
+    // The label is at the top of everything that there is: it is there however few rows there are.
+    if contents.mode == .help { return fill(label(contents.label, rows: rows) + helpLines) }
+    let dueDate = dueDate(contents)
+    let label = label(contents.label, rows: contents.mode.isEditing ? rows - dueDate.count : rows)
 
     var blocks = [
       Block(lines: [title(contents)], importance: 2),
       Block(lines: [""], importance: 0),
-      Block(lines: label(contents.label), importance: 10),
+      Block(lines: label, importance: 10),
       Block(lines: [bar(contents.progress)], importance: 1),
       Block(lines: [""], importance: 0),
-      Block(lines: dueDate(contents), importance: contents.mode.isEditing ? 9 : 6),
+      Block(lines: dueDate, importance: contents.mode.isEditing ? 9 : 6),
       Block(lines: [field("Tip", contents.tip.isEmpty ? "–" : contents.tip)], importance: 5),
       Block(lines: [field("", contents.tipsStatus, .dim)], importance: 4),
       Block(lines: problem(contents.problem), importance: 8),
@@ -65,8 +68,9 @@ struct ScreenLayout {
   }
 
   /// On one line if it fits; else broken between its parts; if even those lines are too many, as many as there are rows.
-  private func label(_ label: String) -> [StyledLine] {
+  private func label(_ label: String, rows: Int) -> [StyledLine] {
     let separator = " · "
+    let rows = max(rows, 1)
     var lines: [String] = []
     for part in label.split(separator: separator) {
       if let last = lines.last, (last + separator + part).columns <= columns {
@@ -113,16 +117,18 @@ struct ScreenLayout {
     return line.adding(value, style)
   }
 
-  /// The newest events, oldest first. A row reads name, state, time; a narrow screen loses the time, then the state.
+  /// The newest events, oldest first; a row reads name, state, time.
   private func table(_ events: [ScreenContents.Event], rows: Int) -> [StyledLine] {
     guard rows >= 2, !events.isEmpty else { return [] }
     let names = events.map(\.name.columns).max() ?? 0
     let states = events.map(\.state.columns).max() ?? 0
+    let times = events.map(\.time.columns).max() ?? 0
+    let gap = names + states + times + 4 <= columns ? 2 : 1
     func row(_ name: String, _ state: String, _ time: String, _ style: StyledLine.Style = .plain) -> StyledLine {
       var line = StyledLine(name, style)
-      line.pad(to: names + 2)
+      line.pad(to: names + gap)
       line.append(state, style)
-      line.pad(to: names + 2 + states + 2)
+      line.pad(to: names + gap + states + gap)
       line.append(time, .dim)
       return line
     }
@@ -147,7 +153,6 @@ struct ScreenLayout {
 
   private var helpLines: [StyledLine] {
     [
-      StyledLine("PregTracker", .accent),
       "",
       StyledLine("d", .bold).adding("  sets the due date"),
       StyledLine("t", .bold).adding("  asks for another tip"),
@@ -158,7 +163,6 @@ struct ScreenLayout {
       "on return; the label is made anew; the clock stands still.",
       "",
       keys(.help),
-      "",
     ]
   }
 }

@@ -1,4 +1,6 @@
-/// One line of the screen: pieces of text, each with a style. It knows its width, so that a layout can be exact.
+/// One line of the screen: pieces of text, each with a style.
+///
+/// It knows its width, so that a layout can be exact.
 struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
   enum Style: Hashable, Sendable { case plain, bold, dim, reversed, accent, warning }
 
@@ -16,7 +18,7 @@ struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
   var text: String { spans.map(\.text).joined() }
   var width: Int { spans.reduce(0) { $0 + $1.text.columns } }
 
-  /// Adds text. Whatever it holds, it cannot move the cursor or change the terminal.
+  /// Adds text; whatever it holds, it cannot move the cursor or change the terminal.
   mutating func append(_ text: String, _ style: Style = .plain) {
     if !text.isEmpty { spans.append(Span(text: text.escaped, style: style)) }
   }

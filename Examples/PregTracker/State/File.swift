@@ -57,9 +57,9 @@ enum File {
     }
   }
 
-  /// Gives a file another name, one that is free, and returns it: `PATH.kept-1`, `PATH.kept-2` …
+  /// Gives a file another name, one that is free, and returns it.
   ///
-  /// Refuses what is not a file: a directory or a device there is a mistake in the path, and moving it would be another.
+  /// The names are `PATH.kept-1`, `PATH.kept-2` and so on. Refuses what is not a file: a directory or a device there is a mistake in the path, and moving it would be another.
   static func setAside(_ path: String) throws(SystemError) -> String {
     var status = stat()
     guard stat(path, &status) == 0 else { throw SystemError(path) }

@@ -24,7 +24,9 @@ struct StateFile: Hashable, Sendable {
     }
   }
 
-  /// Writes the due date, whole or not at all. What stands in the way and is not a due date of this program's, or is read-only,
+  /// Writes the due date, whole or not at all.
+  ///
+  /// What stands in the way and is not a due date of this program's, or is read-only,
   /// is kept under another name, never lost.
   ///
   /// - Returns: What had to be kept, and where; nil if nothing.

@@ -4,9 +4,9 @@ import Dispatch
 enum Readiness {
   case readable, writable
 
-  /// Returns when the descriptor is ready, or when the task is cancelled. The thread is free meanwhile.
+  /// Returns when the descriptor is ready, or when the task is cancelled.
   ///
-  /// Not isolated, as the handlers run on a thread of libdispatch's.
+  /// The thread is free meanwhile. Not isolated, as the handlers run on a thread of libdispatch's.
   func wait(for descriptor: CInt) async {
     // Unsafe in name only: a source may be cancelled from any thread.
     nonisolated(unsafe) let source: any DispatchSourceProtocol =

@@ -9,8 +9,9 @@ import Glibc
 
   deinit { if isOpen { Glibc.close(descriptor) } }
 
-  /// Ends the connection at once: when this returns, the other side's end of stream is on its way. Not while a task waits for
-  /// the socket: cancel the task first.
+  /// Ends the connection at once: when this returns, the other side's end of stream is on its way.
+  ///
+  /// Not while a task waits for the socket: cancel the task first.
   func close() {
     if isOpen { Glibc.close(descriptor) }
     isOpen = false
