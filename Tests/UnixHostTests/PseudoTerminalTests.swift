@@ -343,13 +343,6 @@ struct TerminalScreenTests {
   }
 }
 
-extension Shell {
-  /// Skips the rest of the test, and says why, where the shell is not installed.
-  func isInstalledOrCancel() throws {
-    if !isInstalled { try Test.cancel("\(self) is not installed") }
-  }
-}
-
 /// A generator whose sequence a printed seed repeats.
 private struct SplitMix: RandomNumberGenerator {
   var state: UInt64

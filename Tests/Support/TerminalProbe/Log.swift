@@ -1,0 +1,57 @@
+import AppLifecycle
+import Dispatch
+import Glibc
+
+/// The file that the test reads: one line for each thing that happens, written by one call, so that no line is ever torn.
+struct Log: Sendable {
+  static let shared = Log(Options.shared.log)
+
+  private let file: Int32
+
+  private init(_ path: String?) {
+    file = path.map { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) } ?? -1
+  }
+
+  func write(_ line: String) {
+    if file >= 0 { writeAll(line + "\n", to: file) }
+  }
+
+  /// Writes a record as `kind name state cause`.
+  func write(_ record: LifecycleRecord) {
+    write("\(record.kind.rawValue) \(record.name) \(record.state.rawValue) \(record.cause.rawValue)")
+  }
+}
+
+/// Writes a text by one call, without buffers: after a crash it is there.
+func writeAll(_ text: String, to descriptor: Int32) {
+  let bytes = Array(text.utf8)
+  _ = write(descriptor, bytes, bytes.count)
+}
+
+/// A named pipe at which the program waits until the test lets it go on.
+struct Gate: Sendable {
+  private let descriptor: Int32
+
+  init(_ path: String) {
+    // For both directions, so that neither side's opening waits for the other.
+    descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+  }
+
+  /// Waits until a byte can be read, or the task is cancelled.
+  func pass() async {
+    // Dispatch's own objects may be used from any thread; its Linux overlay does not say so.
+    nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        source.setEventHandler { [descriptor] in
+          var byte: UInt8 = 0
+          if read(descriptor, &byte, 1) == 1 { source.cancel() }
+        }
+        source.setCancelHandler { continuation.resume() }
+        source.activate()
+      }
+    } onCancel: {
+      source.cancel()
+    }
+  }
+}

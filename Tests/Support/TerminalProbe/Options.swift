@@ -1,0 +1,50 @@
+import Glibc
+
+/// What the command line asks for.
+struct Options: Sendable {
+  static let shared = Options(CommandLine.arguments.dropFirst())
+
+  /// `--log PATH`: where everything that happens is appended, a line each.
+  private(set) var log: String?
+  /// `--plain`: lines among the shell's instead of a screen of its own.
+  private(set) var isPlain = false
+  /// `--main`: started by the delegate's own `main` instead of a host made here.
+  private(set) var usesDelegateMain = false
+  /// `--slow MS`: the release of a managed resource, which the host awaits, takes so long.
+  private(set) var slow: Duration?
+  /// `--gate PATH`: that release waits until a byte can be read from this named pipe.
+  private(set) var gate: String?
+  /// `--block MS`: `didEnterBackground` blocks the main actor for so long.
+  private(set) var block: Duration?
+  /// `--block-terminate MS`: `willTerminate` does.
+  private(set) var blockTerminate: Duration?
+  /// `--budget MS`: the budget of each of the two.
+  private(set) var budget: Duration?
+
+  private init(_ arguments: some Sequence<String>) {
+    var rest = Array(arguments)[...]
+    while let option = rest.popFirst() {
+      switch option {
+      case "--plain": isPlain = true
+      case "--main": usesDelegateMain = true
+      case "--log": log = rest.popFirst()
+      case "--gate": gate = rest.popFirst()
+      case "--slow": slow = Self.duration(rest.popFirst())
+      case "--block": block = Self.duration(rest.popFirst())
+      case "--block-terminate": blockTerminate = Self.duration(rest.popFirst())
+      case "--budget": budget = Self.duration(rest.popFirst())
+      default: Self.fail("unknown option \(option)")
+      }
+    }
+  }
+
+  private static func duration(_ text: String?) -> Duration {
+    guard let text, let milliseconds = Int(text) else { fail("a number of milliseconds is missing") }
+    return .milliseconds(milliseconds)
+  }
+
+  private static func fail(_ message: String) -> Never {
+    writeAll("TerminalProbe: \(message)\n", to: STDERR_FILENO)
+    exit(64)
+  }
+}

@@ -1,0 +1,136 @@
+import AppLifecycle
+import Glibc
+import PubSub
+import UnixHost
+
+/// A real program for the tests to drive under a real terminal.
+///
+/// It writes everything that happens to it into a file, line by line, and does what its options and keys say. It links no
+/// Foundation.
+@main enum TerminalProbe {
+  static func main() {
+    guard !Options.shared.usesDelegateMain else { return Probe.main() }
+    MainLoop.run {
+      var configuration = Application.Configuration()
+      if let budget = Options.shared.budget {
+        configuration.didEnterBackgroundBudget = budget
+        configuration.willTerminateBudget = budget
+      }
+      let application = Application(delegate: Probe(), configuration: configuration)
+      Application.adopt(application)
+      // Set before the launch, so that the very first record is told, too.
+      application.recorder = { Log.shared.write($0) }
+      return await TerminalHost(application: application, configuration: Probe.terminalConfiguration).run()
+    }
+  }
+}
+
+/// The probe's delegate.
+@MainActor final class Probe {
+  private var visits = 0
+  private var crashesInBackground = false
+  private let options = Options.shared
+
+  init() {}
+}
+
+extension Probe: TerminalApplicationDelegate {
+  static var terminalConfiguration: TerminalHost.Configuration {
+    var configuration = TerminalHost.Configuration()
+    configuration.usesAlternateScreen = !Options.shared.isPlain
+    return configuration
+  }
+
+  func applicationWillFinishLaunching(_ application: Application) {
+    // With the delegate's own `main` the application is not to be had any earlier.
+    if application.recorder == nil { application.recorder = { Log.shared.write($0) } }
+    Log.shared.write("pid \(getpid())")
+    application.bus.subscribe(self, to: Terminal.DidReceiveInput.self) { $0.take($1.bytes) }
+    application.bus.subscribe(self, to: Terminal.NeedsDisplay.self) { probe, event in
+      Log.shared.write("display \(event.size.rows)x\(event.size.columns)")
+      probe.draw(on: event.terminal)
+    }
+    application.bus.subscribe(self, to: TerminalHost.WasContinued.self) { _, _ in Log.shared.write("continued") }
+    manageSlowResource(of: application)
+  }
+
+  func applicationDidBecomeActive(_ application: Application) { visits += 1 }
+
+  func applicationDidEnterBackground(_ application: Application) {
+    if crashesInBackground { crash() }
+    if let duration = options.block { block(for: duration) }
+  }
+
+  func applicationWillTerminate(_ application: Application) {
+    if let duration = options.blockTerminate { block(for: duration) }
+  }
+}
+
+// MARK: - What it shows and does
+
+extension Probe {
+  private func draw(on terminal: Terminal) {
+    let line = "state \(Application.shared.state.rawValue) visit \(visits)"
+    terminal.write(options.isPlain ? "\(line)\r\n" : "\u{1B}[2J\u{1B}[H\(line)")
+  }
+
+  private func take(_ bytes: [UInt8]) {
+    Log.shared.write("input \(bytes.map(hexadecimal).joined())")
+    // Sequences, pasted text among them, are no keys.
+    guard bytes.first != 0x1B else { return }
+    for byte in bytes { press(byte) }
+  }
+
+  private func press(_ key: UInt8) {
+    switch key {
+    case UInt8(ascii: "q"): Application.shared.send(.terminate, cause: "q")
+    case UInt8(ascii: "c"): crash()
+    case UInt8(ascii: "C"): crashesInBackground = true
+    case UInt8(ascii: "f"): fatalError("the probe was told to trap")
+    case UInt8(ascii: "e"): writeAll("a message on standard error\n", to: STDERR_FILENO)
+    case UInt8(ascii: "x"): exit(5)
+    default: break
+    }
+  }
+
+  private func crash() {
+    let none = [Int]()
+    // The index is not known to the compiler, so that the check happens when the program runs.
+    writeAll("\(none[Int(getpid())])", to: STDERR_FILENO)
+  }
+
+  /// Blocks the main actor, as a handler does that waits for a disk.
+  private func block(for duration: Duration) {
+    let end = ContinuousClock.now + duration
+    while case let left = end - .now, left > .zero {
+      var time = timespec(
+        tv_sec: Int(left.components.seconds), tv_nsec: Int(left.components.attoseconds / 1_000_000_000))
+      // Signals end it early; then the rest follows.
+      nanosleep(&time, nil)
+    }
+  }
+
+  /// Something whose release takes its time: a fixed one, or until the test opens the gate.
+  private func manageSlowResource(of application: Application) {
+    let gate = options.gate.map { Gate($0) }
+    let slow = options.slow
+    guard gate != nil || slow != nil else { return }
+    do {
+      try application.manage("slow", while: .foreground, after: []) {
+        Log.shared.write("acquire")
+      } release: {
+        Log.shared.write("release begin")
+        if let slow { try? await Task.sleep(for: slow) }
+        await gate?.pass()
+        Log.shared.write(Task.isCancelled ? "release cancelled" : "release end")
+      }
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+}
+
+private func hexadecimal(_ byte: UInt8) -> String {
+  let digits = String(byte, radix: 16, uppercase: true)
+  return byte < 16 ? "0" + digits : digits
+}

@@ -1,0 +1,163 @@
+import AppLifecycle
+import Glibc
+import PseudoTerminal
+import Testing
+
+/// A `TerminalProbe` that a test drives: its command line, its log and the gate at which its tear-down waits.
+struct ProbeSession {
+  /// A directory of its own, removed after the test.
+  let directory: TemporaryDirectory
+  let log: LineFile
+  let gate: Gate
+
+  /// Runs `body` with a session, and removes its files afterwards.
+  static func run<Result>(_ body: (ProbeSession) async throws -> Result) async throws -> Result {
+    try await withTemporaryDirectory { directory in
+      let log = try LineFile(directory.file("log"))
+      return try await body(
+        ProbeSession(directory: directory, log: log, gate: try Gate(directory.file("gate"))))
+    }
+  }
+
+  /// The probe's command line, as arguments.
+  func arguments(_ options: String...) -> [String] { [builtProduct("TerminalProbe"), "--log", log.path] + options }
+
+  /// The probe's command line, as a shell reads it.
+  func command(_ options: String...) -> String {
+    (["'\(builtProduct("TerminalProbe"))'", "--log", log.path] + options).joined(separator: " ")
+  }
+
+  /// The options that let the tear-down wait at the gate.
+  var gateOptions: String { "--gate \(gate.path)" }
+
+  /// The life cycle's records among the log's lines.
+  var records: [String] {
+    log.lines.filter { line in
+      ["state", "delegate", "notification", "report", "ignored"].contains { line.hasPrefix("\($0) ") }
+    }
+  }
+
+  /// Expects the life cycle's records to be these transitions, no more and no less.
+  func expectRecords(_ transitions: Records..., sourceLocation: SourceLocation = #_sourceLocation) {
+    let expected = transitions.flatMap(\.lines)
+    let records = records
+    guard records != expected else { return }
+    let agreed = zip(records, expected).prefix { $0 == $1 }.count
+    Issue.record(
+      """
+      after \(agreed) records there was \(records.dropFirst(agreed).first ?? "nothing") \
+      instead of \(expected.dropFirst(agreed).first ?? "nothing") in:
+      \(log.lines.joined(separator: "\n"))
+      """, sourceLocation: sourceLocation)
+  }
+
+  /// Waits until the probe has become active for the nth time in its life and shows it.
+  func isActive(visit: Int, on terminal: PseudoTerminal) async throws {
+    try await log.line(startingWith: "notification UIApplicationDidBecomeActiveNotification")
+    try await terminal.waitForScreen(containing: "state active visit \(visit)")
+  }
+
+  /// Waits until the life cycle has ended.
+  func isNotRunning() async throws { try await log.line(startingWith: "state notRunning") }
+
+  /// The probe's process number, once it has been launched.
+  func pid() throws -> Int32 {
+    let line = try #require(log.lines.first { $0.hasPrefix("pid ") })
+    return try #require(Int32(line.dropFirst("pid ".count)))
+  }
+
+  /// Sends the probe a signal; its session, and so its number, lives as long as the test's terminal.
+  func signal(_ signal: Int32) throws { kill(try pid(), signal) }
+}
+
+extension Shell {
+  /// Skips the rest of the test, and says why, where the shell is not installed.
+  func isInstalledOrCancel() throws {
+    if !isInstalled { try Test.cancel("\(self) is not installed") }
+  }
+}
+
+extension PseudoTerminal {
+  /// Waits until the shell says that the job has stopped and prompts again.
+  func jobHasStopped(in shell: Shell) async throws {
+    try await wait(for: shell.stopMark)
+    try await prompt()
+  }
+}
+
+extension TerminalScreen {
+  /// Whether nothing of a full-screen program is left: neither its screen, nor a hidden cursor, nor what it asked to be told.
+  ///
+  /// Bash and zsh mark pastes at their own prompts, so there that says nothing about the program.
+  func isLeftInOrder(at shell: Shell? = nil) -> Bool {
+    let marksPastes = shell == .bash || shell == .zsh || shell == .fish
+    return !showsAlternate && showsCursor && !modes.contains(1004) && (marksPastes || !modes.contains(2004))
+  }
+}
+
+/// The records of whole transitions, in the words of the probe's log.
+struct Records {
+  let lines: [String]
+
+  private init(_ parts: [String]...) { lines = parts.flatMap { $0 } }
+
+  private static func call(_ callback: ApplicationCallback, _ state: ApplicationState, _ cause: String) -> [String] {
+    ["delegate \(callback.rawValue) \(state.rawValue) \(cause)"]
+      + (callback.notificationName.map { ["notification \($0) \(state.rawValue) \(cause)"] } ?? [])
+  }
+
+  private static func commit(_ state: ApplicationState, _ cause: String) -> [String] {
+    ["state \(state.rawValue) \(state.rawValue) \(cause)"]
+  }
+
+  /// A cold launch into the foreground.
+  static func launch(_ cause: String = "launch") -> Records {
+    Records(
+      commit(.inactive, cause), call(.willFinishLaunching, .inactive, cause),
+      call(.didFinishLaunching, .inactive, cause),
+      commit(.active, cause), call(.didBecomeActive, .active, cause))
+  }
+
+  static func launchInBackground(_ cause: String) -> Records {
+    Records(
+      commit(.background, cause), call(.willFinishLaunching, .background, cause),
+      call(.didFinishLaunching, .background, cause))
+  }
+
+  /// From active to inactive.
+  static func resign(_ cause: String) -> Records {
+    Records(call(.willResignActive, .active, cause), commit(.inactive, cause))
+  }
+
+  /// From inactive to active.
+  static func activate(_ cause: String) -> Records {
+    Records(commit(.active, cause), call(.didBecomeActive, .active, cause))
+  }
+
+  /// From inactive to background.
+  static func enterBackground(_ cause: String) -> Records {
+    Records(commit(.background, cause), call(.didEnterBackground, .background, cause))
+  }
+
+  /// From active to background.
+  static func leave(_ cause: String) -> Records { Records(resign(cause).lines, enterBackground(cause).lines) }
+
+  /// From background to suspended.
+  static func suspend(_ cause: String) -> Records { Records(commit(.suspended, cause)) }
+
+  /// From suspended to background.
+  static func wake(_ cause: String) -> Records { Records(commit(.background, cause)) }
+
+  /// From background to active.
+  static func comeBack(_ cause: String) -> Records {
+    Records(call(.willEnterForeground, .background, cause), commit(.inactive, cause), activate(cause).lines)
+  }
+
+  /// From background to not running.
+  static func terminate(_ cause: String) -> Records {
+    Records(call(.willTerminate, .background, cause), commit(.notRunning, cause))
+  }
+
+  /// One other line.
+  static func line(_ line: String) -> Records { Records([line]) }
+}
