@@ -2,13 +2,14 @@ import AppLifecycle
 import CUnixHost
 
 #if canImport(Darwin)
-import Darwin
+  import Darwin
 #else
-import Glibc
+  import Glibc
 #endif
 
-/// The host's thread: one `poll` over signals, terminal and what the main actor says. Performs what
-/// ``TerminalStateMachine`` decides, and decides nothing itself.
+/// The host's thread: one `poll` over signals, terminal and what the main actor says.
+///
+/// Performs what ``TerminalStateMachine`` decides, and decides nothing itself.
 final class HostThread {
   /// What the thread works with; handed over to it.
   struct Parts: Sendable {

@@ -1,7 +1,9 @@
 import AppLifecycle
 import PubSub
 
-/// Brings what the host thread has for the application to the main actor, in order. The one place where the host makes tasks.
+/// Brings what the host thread has for the application to the main actor, in order.
+///
+/// The one place where the host makes tasks.
 final class MainActorMailbox: Sendable {
   /// Something for the main actor.
   enum Item: Sendable {

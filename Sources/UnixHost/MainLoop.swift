@@ -1,8 +1,8 @@
 #if canImport(Darwin)
-import Darwin
+  import Darwin
 #else
-import CUnixHost
-import Glibc
+  import CUnixHost
+  import Glibc
 #endif
 
 // Links libdispatch, whose functions are called here.
@@ -21,18 +21,21 @@ public enum MainLoop {
   public static func run(_ body: @escaping @MainActor @Sendable () async -> Int32) -> Never {
     Task { @MainActor in exit(await body()) }
     #if canImport(Darwin)
-    dispatchMain()
+      dispatchMain()
     #else
-    var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
-    while true {
-      // Interrupted by signals, which are the host's; any other failure would turn in a circle.
-      guard poll(&queue, 1, -1) > 0 || errno == EINTR else { fatalError("the main queue cannot be waited for: \(errno)") }
-      guard queue.revents != 0 else { continue }
-      // The descriptor counts wake-ups; the count is taken before the work, so that none is lost.
-      var count: UInt64 = 0
-      _ = read(queue.fd, &count, MemoryLayout<UInt64>.size)
-      _dispatch_main_queue_callback_4CF(nil)
-    }
+      var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
+      while true {
+        queue.revents = 0
+        // Interrupted by signals, which are the host's; any other failure would turn in a circle.
+        guard poll(&queue, 1, -1) > 0 || errno == EINTR else {
+          fatalError("the main queue cannot be waited for: \(errno)")
+        }
+        guard queue.revents != 0 else { continue }
+        // The descriptor counts wake-ups; the count is taken before the work, so that none is lost.
+        var count: UInt64 = 0
+        _ = read(queue.fd, &count, MemoryLayout<UInt64>.size)
+        _dispatch_main_queue_callback_4CF(nil)
+      }
     #endif
   }
 }

@@ -1,10 +1,12 @@
 #if canImport(Darwin)
-import Darwin
+  import Darwin
 #else
-import Glibc
+  import Glibc
 #endif
 
-/// Who could continue this process if it stopped. Pure, but for ``live``.
+/// Who could continue this process if it stopped.
+///
+/// Pure, but for ``live``.
 ///
 /// The kernel refuses to stop a process group that is *orphaned*: none of its processes has a parent that is outside the
 /// group and in the same session, which is what a shell with job control is. A terminal that runs the program directly,
@@ -27,11 +29,11 @@ struct ProcessTree: Sendable {
   /// - Complexity: linear in the number of ancestors in the group.
   func canStop(_ process: pid_t) -> Bool {
     guard process != 1, let own = entry(process) else { return false }
+    var seen: Set<pid_t> = [process]
     var ancestor = own.parent
-    while ancestor > 0, let candidate = entry(ancestor) {
+    // A tree that changes while it is read might look like a ring.
+    while ancestor > 0, seen.insert(ancestor).inserted, let candidate = entry(ancestor) {
       if candidate.group != own.group { return candidate.session == own.session }
-      // A parent that is its own ancestor cannot be; a tree that changes while it is read might look like it.
-      if candidate.parent == ancestor { return false }
       ancestor = candidate.parent
     }
     return false
@@ -48,18 +50,18 @@ struct ProcessTree: Sendable {
   /// The parent of another process; 0 where it cannot be found out.
   private static func parent(of process: pid_t) -> pid_t {
     #if canImport(Darwin)
-    var info = proc_bsdinfo()
-    let size = Int32(MemoryLayout<proc_bsdinfo>.size)
-    guard proc_pidinfo(process, PROC_PIDTBSDINFO, 0, &info, size) == size else { return 0 }
-    return pid_t(info.pbi_ppid)
+      var info = proc_bsdinfo()
+      let size = Int32(MemoryLayout<proc_bsdinfo>.size)
+      guard proc_pidinfo(process, PROC_PIDTBSDINFO, 0, &info, size) == size else { return 0 }
+      return pid_t(info.pbi_ppid)
     #else
-    let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return 0 }
-    defer { close(file) }
-    var buffer = [UInt8](repeating: 0, count: 512)
-    let count = read(file, &buffer, buffer.count)
-    guard count > 0 else { return 0 }
-    return parent(inStatus: buffer[..<count]) ?? 0
+      let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return 0 }
+      defer { close(file) }
+      var buffer = [UInt8](repeating: 0, count: 512)
+      let count = read(file, &buffer, buffer.count)
+      guard count > 0 else { return 0 }
+      return parent(inStatus: buffer[..<count]) ?? 0
     #endif
   }
 

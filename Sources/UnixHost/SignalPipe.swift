@@ -1,6 +1,8 @@
 import CUnixHost
 
-/// The signals that the process has caught, as a descriptor to poll and records to read. One at a time in a process.
+/// The signals that the process has caught, as a descriptor to poll and records to read.
+///
+/// One at a time in a process.
 ///
 /// A handler in C writes each signal into a pipe. Neither `signalfd` nor `sigwait` would do: an asynchronous `main` parks the
 /// first thread with an empty mask, and that thread would take the signal with its default action.
@@ -12,7 +14,9 @@ struct SignalPipe {
   /// SIGCONTs counted before the pipe was last seen empty: all of them have been read.
   private var continuesRead: UInt32 = 0
 
-  /// Begins to catch signals. Those that were ignored when the program was started, as by `nohup`, stay ignored.
+  /// Begins to catch signals.
+  ///
+  /// Those that were ignored when the program was started, as by `nohup`, stay ignored.
   init() {
     descriptor = unixhost_signals_open()
     precondition(descriptor >= 0, "no descriptor is left for the signals' pipe")
@@ -41,8 +45,9 @@ struct SignalPipe {
     }
   }
 
-  /// Stops the process until somebody continues it; false if the kernel refused. A SIGCONT that has come since the last
-  /// ``drain()`` takes the stop back.
+  /// Stops the process until somebody continues it; false if the kernel refused.
+  ///
+  /// A SIGCONT that has come since the last ``drain()`` takes the stop back.
   func stop(wholeGroup: Bool) -> Bool { unixhost_stop(wholeGroup, continuesRead) }
 
   /// Gives the signals back to whoever had them before.

@@ -1,12 +1,14 @@
 import AppLifecycle
 
 #if canImport(Darwin)
-import Darwin
+  import Darwin
 #else
-import Glibc
+  import Glibc
 #endif
 
-/// Messages for the person at the terminal. Written without buffers or locks: whoever holds those may be what is reported.
+/// Messages for the person at the terminal.
+///
+/// Written without buffers or locks: whoever holds those may be what is reported.
 enum StandardError {
   /// Writes a line that begins with the program's name.
   static func report(_ message: String) {

@@ -1,6 +1,8 @@
 public import PubSub
 
-/// The application's side of its terminal. Any thread may use it; the host thread does all reading and writing.
+/// The application's side of its terminal.
+///
+/// Any thread may use it; the host thread does all reading and writing.
 ///
 /// What the terminal says arrives as events on the application's bus, on the main actor: ``DidReceiveInput`` and
 /// ``NeedsDisplay``.
@@ -40,7 +42,9 @@ public final class Terminal: Sendable {
     public let size: Size
   }
 
-  /// What is written, and what is known. The lock is held for copies only.
+  /// What is written, and what is known.
+  ///
+  /// The lock is held for copies only.
   private struct State: Sendable {
     var size = Size(rows: 24, columns: 80)
     var isHeld = false

@@ -1,13 +1,15 @@
 import CUnixHost
 
 #if canImport(Darwin)
-import Darwin
+  import Darwin
 #else
-import Glibc
+  import Glibc
 #endif
 
-/// The controlling terminal of the process. For the host thread alone: on another one, where Swift blocks SIGTTOU, changing
-/// the modes from the background would succeed, and wreck the shell.
+/// The controlling terminal of the process.
+///
+/// For the host thread alone: on another one, where Swift blocks SIGTTOU, changing the modes from the background would
+/// succeed, and wreck the shell.
 struct TerminalDevice {
   /// What reading gave.
   enum Input {
@@ -18,8 +20,9 @@ struct TerminalDevice {
     case refused
   }
 
-  /// The terminal, opened for this process alone: non-blocking is a property of the open file, and descriptor 0 is shared with
-  /// the shell. -1 without a controlling terminal.
+  /// The terminal, opened for this process alone, as non-blocking belongs to the open file; -1 without one.
+  ///
+  /// Descriptor 0 would be shared with the shell.
   let descriptor: Int32
   private let usesRawMode: Bool
   private let capturesStandardError: Bool
@@ -30,7 +33,14 @@ struct TerminalDevice {
   /// What a full terminal has not taken yet.
   private var unwritten: ArraySlice<UInt8> = []
 
-  init(_ configuration: TerminalHost.Configuration) {
+  init(_ asked: TerminalHost.Configuration) {
+    var configuration = asked
+    if getenv("TERM").map({ String(cString: $0) }) == "dumb" {
+      // It shows escape sequences instead of obeying them.
+      configuration.usesAlternateScreen = false
+      configuration.reportsFocus = false
+      configuration.bracketsPaste = false
+    }
     descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     usesRawMode = configuration.usesRawMode
     capturesStandardError = configuration.usesAlternateScreen
@@ -85,8 +95,6 @@ struct TerminalDevice {
   mutating func giveBack() {
     guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
     if look == .foreground {
-      // A screen that is about to vanish need not be finished; lines that stay must be.
-      if !capturesStandardError { writeNow("") }
       writeNow(sequences.leave)
       // Flushed: focus reports on the way, and keys that nobody will read, must not appear at the shell's prompt.
       _ = foreign.set(on: descriptor, TCSAFLUSH, while: { look == .foreground })

@@ -29,7 +29,9 @@ public final class TerminalHost: Sendable {
     ///
     /// While the program has its screen, what is written to standard error is kept and shown when the screen is left.
     public var usesAlternateScreen = true
-    /// Whether every key arrives at once and unechoed. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals.
+    /// Whether every key arrives at once and unechoed.
+    ///
+    /// Ctrl-C, Ctrl-Z and Ctrl-\ stay signals.
     public var usesRawMode = true
     /// Whether the terminal is asked to report the keyboard focus.
     public var reportsFocus = true
@@ -68,7 +70,9 @@ public final class TerminalHost: Sendable {
     terminal = Terminal(waker: link.waker)
   }
 
-  /// Runs the life cycle until the application is not running. For programs with a `main` of their own.
+  /// Runs the life cycle until the application is not running.
+  ///
+  /// For programs with a `main` of their own.
   ///
   /// Catches signals from the call to its return. Does not call `exit`; but where a tear-down has overrun its budget and the
   /// main actor does not answer, the process is ended here with status 70, without returning.
@@ -76,10 +80,12 @@ public final class TerminalHost: Sendable {
   /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down overran its budget.
   @MainActor public func run() async -> Int32 {
     let link = link
-    application.transitionObserver = { step in
+    application.transitionObserver = { [application] step in
       switch step {
-      case .willBegin(.terminate), .willBegin(.killFromSwitcher): link.send(.applicationBeganToEnd)
-      case .didEnd(let report) where report.to == .notRunning:
+      case .willBegin(.terminate) where application.state.isInMemory,
+        .willBegin(.killFromSwitcher) where application.state.isInMemory:
+        link.send(.applicationBeganToEnd)
+      case .didEnd(let report) where report.from.isInMemory && !report.to.isInMemory:
         link.send(.applicationEnded(stragglers: report.stragglers))
       case .willBegin, .didEnd: break
       }
@@ -96,7 +102,8 @@ public final class TerminalHost: Sendable {
       let signals = SignalPipe()
       HostThread.start(
         HostThread.Parts(
-          signals: signals, budgets: budgets, configuration: configuration, terminal: terminal, mailbox: mailbox, link: link,
+          signals: signals, budgets: budgets, configuration: configuration, terminal: terminal, mailbox: mailbox,
+          link: link,
           didFinish: { continuation.resume(returning: $0) }))
     }
   }

@@ -1,4 +1,6 @@
-/// Finds focus reports in what a terminal sends, among keys, mouse reports and pasted text. Pure.
+/// Finds focus reports in what a terminal sends, among keys, mouse reports and pasted text.
+///
+/// Pure.
 ///
 /// The grammar, byte for byte: control sequences `ESC [`, parameters 0x30–0x3F, intermediates 0x20–0x2F, final 0x40–0x7E;
 /// mouse reports in the X10 encoding, `ESC [ M` and three bytes of any value; single shifts, `ESC O` and a key; `ESC` and a
@@ -38,7 +40,9 @@ struct TerminalInputParser: Sendable, Hashable {
   /// Whether the byte 0x1A, outside a paste, is ``Element/suspendKey``.
   var findsSuspendKey = false
   private var state = State.ground
-  /// The bytes of a sequence that is not complete. Empty within a paste: pasted text is never held back.
+  /// The bytes of a sequence that is not complete.
+  ///
+  /// Empty within a paste: pasted text is never held back.
   private var held: [UInt8] = []
 
   /// Whether bytes are held back that ``flush()`` would hand on.

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-import Darwin
+  import Darwin
 #else
-import Glibc
+  import Glibc
 #endif
 
 /// The modes of a terminal's line discipline.
@@ -38,12 +38,13 @@ struct TerminalModes: Sendable {
       && attributes.c_lflag == other.attributes.c_lflag
   }
 
-  /// Gives the terminal these modes; false where it belongs to another job.
+  /// Gives the terminal these modes, unless it belongs to another job.
   ///
   /// - Parameters:
   ///   - descriptor: the terminal.
   ///   - action: `TCSADRAIN`, or `TCSAFLUSH` to throw away what was typed.
   ///   - isForeground: asked after an interruption: SIGTTOU, or another signal that means nothing here?
+  /// - Returns: whether the terminal has them now.
   func set(on descriptor: Int32, _ action: Int32, while isForeground: () -> Bool) -> Bool {
     var attributes = attributes
     while tcsetattr(descriptor, action, &attributes) != 0 {

@@ -7,11 +7,15 @@ extension TerminalStateMachine {
   mutating func answer(_ look: Look) {
     let question = self.question
     self.question = nil
-    if look == .gone, question != .launch { return loseTerminal(after: question) }
+    if look == .gone, hasTerminal, question != .launch { return loseTerminal() }
     let isOurs = look == .foreground
     switch question {
     case .launch:
-      if isOurs { ask(.takeTerminal, .takeToLaunch) } else { launchInBackground(because: look == .none ? "launch" : "&") }
+      if isOurs {
+        ask(.takeTerminal, .takeToLaunch)
+      } else {
+        launchInBackground(because: look == .none ? "launch" : "&")
+      }
       if look == .gone { hasTerminal = false }
     case .resume(let foreground, let background):
       if isOurs {
@@ -31,7 +35,9 @@ extension TerminalStateMachine {
     }
   }
 
-  /// Acts on whether the terminal could be taken. Between the look and the taking a shell may have taken it back.
+  /// Acts on whether the terminal could be taken.
+  ///
+  /// Between the look and the taking a shell may have taken it back.
   mutating func answerTaken(_ isTaken: Bool) {
     let question = self.question
     self.question = nil
@@ -91,14 +97,13 @@ extension TerminalStateMachine {
   }
 
   /// Nobody is at the terminal's other end.
-  mutating func loseTerminal(after question: Question? = nil) {
+  mutating func loseTerminal() {
     guard hasTerminal else { return }
     hasTerminal = false
     dropTerminal()
-    self.question = nil
     guard ignoresHangUp else {
       termination = termination ?? "hang-up"
-      if phase == .stopped || phase == .starting { stay(because: "hang-up") }
+      if phase == .stopped { stay(because: "hang-up") }
       return
     }
     switch phase {
@@ -114,7 +119,9 @@ extension TerminalStateMachine {
 // MARK: - Stopping
 
 extension TerminalStateMachine {
-  /// Acts on whether the process can be stopped. Where it cannot, nothing is torn down.
+  /// Acts on whether the process can be stopped.
+  ///
+  /// Where it cannot, nothing is torn down.
   mutating func answerStop(isPossible: Bool) {
     guard case .stop(let cause) = question else { return }
     question = nil
@@ -131,8 +138,9 @@ extension TerminalStateMachine {
     }
   }
 
-  /// Has *suspended* committed, then stops: what a person reads while the program is stopped must be true. A main actor that
-  /// has not answered for a whole budget is not waited for once more.
+  /// Has *suspended* committed, then stops: what a person reads while the program is stopped must be true.
+  ///
+  /// A main actor that has not answered for a whole budget is not waited for once more.
   private mutating func suspend(because cause: LifecycleCause, waits: Bool = true) {
     applicationIsSuspended = true
     if waits {
@@ -156,7 +164,9 @@ extension TerminalStateMachine {
     stay(because: cause)
   }
 
-  /// A SIGCONT takes a stop back that has not happened yet. The application itself cancels and awaits its tear-down.
+  /// A SIGCONT takes a stop back that has not happened yet.
+  ///
+  /// The application itself cancels and awaits its tear-down.
   private mutating func answerContinuedWhileLeaving(isOurs: Bool) {
     if isOurs {
       ask(.takeTerminal, .takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
@@ -199,7 +209,10 @@ extension TerminalStateMachine {
     advance(mainActorAnswers: false)
   }
 
-  mutating func noteOverrun(_ stragglers: [String]) {
+  /// - Parameter names: who had not finished; one that overran two budgets of one transition comes twice.
+  mutating func noteOverrun(_ names: [String]) {
+    var stragglers: [String] = []
+    for name in names where !stragglers.contains(name) { stragglers.append(name) }
     switch phase {
     case .leaving:
       overruns.append(

@@ -33,7 +33,7 @@ extension TerminalStateMachine {
       }
     }
     coalesceStop()
-    guard termination == nil, question == nil else { return }
+    guard termination == nil else { return }
     if gist.wasContinued {
       takeContinue()
     } else if let cause = gist.refusal, phase == .foreground {

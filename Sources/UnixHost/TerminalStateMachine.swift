@@ -1,7 +1,8 @@
 import AppLifecycle
 
-/// What a terminal program does about signals, its terminal and its own tear-down. A pure state machine: an event in, a list
-/// of effects out.
+/// What a terminal program does about signals, its terminal and its own tear-down.
+///
+/// A pure state machine: an event in, a list of effects out.
 ///
 /// It holds no descriptor, reads no clock and calls nobody. ``HostThread`` performs the effects in order; where an effect is
 /// a question, its answer is the next event. Job control in one picture:
@@ -66,7 +67,9 @@ struct TerminalStateMachine: Sendable, Hashable {
 
   // MARK: What is done
 
-  /// Something that the driver does. Effects are performed in order.
+  /// Something that the driver does.
+  ///
+  /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
     /// Asks whose the terminal is.
     case lookAtTerminal

@@ -1,10 +1,12 @@
 #if canImport(Darwin)
-import Darwin
+  import Darwin
 #else
-import Glibc
+  import Glibc
 #endif
 
-/// Wakes a thread that waits in `poll`. Any thread may call ``wake()``.
+/// Wakes a thread that waits in `poll`.
+///
+/// Any thread may call ``wake()``.
 final class WakePipe: Sendable {
   /// Readable after a ``wake()``.
   let descriptor: Int32

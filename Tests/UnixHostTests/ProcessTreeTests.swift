@@ -1,0 +1,84 @@
+import Testing
+
+@testable import UnixHost
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Whom the kernel lets stop, and whom it does not because nobody could continue them.
+@Suite struct ProcessTreeTests {
+  private func canStop(_ process: Int32, _ processes: [Int32: ProcessTree.Entry]) -> Bool {
+    ProcessTree { processes[$0] }.canStop(process)
+  }
+
+  private func entry(_ parent: Int32, group: Int32, session: Int32) -> ProcessTree.Entry {
+    ProcessTree.Entry(parent: parent, group: group, session: session)
+  }
+
+  @Test func aJobOfAShellCanStop() {
+    #expect(canStop(20, [10: entry(5, group: 10, session: 10), 20: entry(10, group: 20, session: 10)]))
+  }
+
+  @Test func aProgramInAScriptThatIsAJobCanStop() {
+    #expect(
+      canStop(
+        21,
+        [
+          10: entry(5, group: 10, session: 10), 20: entry(10, group: 20, session: 10),
+          21: entry(20, group: 20, session: 10),
+        ]))
+  }
+
+  @Test func aProgramThatTheTerminalRunsDirectlyCannot() {
+    #expect(!canStop(20, [5: entry(1, group: 5, session: 5), 20: entry(5, group: 20, session: 20)]))
+  }
+
+  @Test func aScriptThatTheTerminalRunsDirectlyCannotEither() {
+    #expect(
+      !canStop(
+        21,
+        [
+          5: entry(1, group: 5, session: 5), 20: entry(5, group: 20, session: 20),
+          21: entry(20, group: 20, session: 20),
+        ]))
+  }
+
+  @Test func anOrphanCannot() {
+    #expect(!canStop(20, [1: entry(0, group: 1, session: 1), 20: entry(1, group: 20, session: 10)]))
+  }
+
+  @Test func theFirstProcessOfAContainerCannot() {
+    #expect(!canStop(1, [1: entry(0, group: 1, session: 1)]))
+    #expect(!canStop(7, [7: entry(0, group: 7, session: 7)]))
+  }
+
+  @Test func aProcessThatHasGoneEndsTheWalk() {
+    #expect(!canStop(20, [20: entry(10, group: 20, session: 10)]))
+    #expect(!canStop(20, [:]))
+  }
+
+  @Test func aTreeThatChangesWhileItIsReadDoesNotTrapTheWalk() {
+    #expect(!canStop(20, [20: entry(19, group: 20, session: 10), 19: entry(19, group: 20, session: 10)]))
+    #expect(!canStop(20, [20: entry(19, group: 20, session: 10), 19: entry(20, group: 20, session: 10)]))
+  }
+
+  @Test(arguments: [
+    ("42 (vi) S 7 42 42 0", 7), ("42 (a b) S 8 42", 8), ("42 (weird) ) (name) T 9 1", 9),
+  ])
+  func theParentIsReadPastAnyName(line: String, parent: Int32) {
+    #expect(ProcessTree.parent(inStatus: Array(line.utf8)) == parent)
+  }
+
+  @Test(arguments: ["", "42 (vi", "42 (vi)", "42 (vi) S", "42 (vi) S x"])
+  func aLineThatIsNoneHasNoParent(line: String) {
+    #expect(ProcessTree.parent(inStatus: Array(line.utf8)) == nil)
+  }
+
+  @Test func thisProcessIsFound() throws {
+    let own = try #require(ProcessTree.live.entry(getpid()))
+    #expect(own == ProcessTree.Entry(parent: getppid(), group: getpgrp(), session: getsid(0)))
+  }
+}

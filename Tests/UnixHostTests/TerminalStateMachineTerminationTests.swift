@@ -1,0 +1,259 @@
+import AppLifecycle
+import Testing
+
+@testable import UnixHost
+
+/// How a terminal program ends, against the pure machine.
+@Suite struct TerminalStateMachineTerminationTests {
+  private typealias Host = TerminalStateMachineTests.Host
+  private typealias Effect = TerminalStateMachine.Effect
+
+  private func send(_ id: Int, _ input: SystemInput, _ cause: LifecycleCause) -> Effect {
+    .send(TerminalStateMachine.Delivery(id: id, input: input, cause: cause))
+  }
+
+  private let inOrder: [Effect] = [
+    .disarmDeadline, .giveTerminalBack, .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
+  ]
+
+  private func overrun(_ callback: ApplicationCallback, _ budget: Duration, _ stragglers: [String]) -> Effect {
+    .report(TerminalStateMachine.Overrun(callback: callback, budget: budget, stragglers: stragglers))
+  }
+
+  // MARK: In order
+
+  @Test(arguments: [(CaughtSignal.terminate, "SIGTERM"), (.interrupt, "SIGINT"), (.hangUp, "SIGHUP")])
+  func aSignalInTheForegroundEndsTheApplicationWithinBothBudgets(signal: CaughtSignal, cause: String) {
+    var host = Host.inForeground()
+    #expect(
+      host.signals(signal) == [
+        .quietFocus, send(2, .terminate, LifecycleCause(rawValue: cause)), .armDeadline(.milliseconds(8500)),
+      ])
+    #expect(host.finish() == inOrder)
+    #expect(host.machine.phase == .ended)
+    #expect(host.signals(.terminate).isEmpty)
+  }
+
+  @Test func aSignalDuringTheTearDownEndsItWithoutStopping() {
+    var host = Host.inForeground()
+    host.beginStop()
+    #expect(host.signals(.terminate).isEmpty)
+    #expect(
+      host.finish() == [
+        .disarmDeadline, .quietFocus, send(3, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+      ])
+    #expect(host.finish() == inOrder)
+  }
+
+  @Test func aSignalWhileSuspendedIsCommittedWakesFirst() {
+    var host = Host.inForeground()
+    host.beginStop()
+    host.finish()
+    host.signals(.terminate)
+    #expect(
+      host.finish() == [
+        .disarmDeadline, .quietFocus, send(4, .wake, "SIGTERM"), send(5, .terminate, "SIGTERM"),
+        .armDeadline(.milliseconds(3500)),
+      ])
+  }
+
+  @Test func aSignalThatCameDuringTheStopEndsTheApplicationFromTheBackground() {
+    var host = Host.stopped()
+    // Wherever the SIGTERM stands among what waited, the terminal is not even looked at.
+    #expect(host.signals(.continue, .terminate).isEmpty)
+    #expect(
+      host(.stopEnded(wasContinued: true)) == [
+        send(4, .wake, "SIGTERM"), send(5, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+      ])
+    #expect(host.finish() == inOrder)
+  }
+
+  @Test func aSignalWithAContinueInTheTearDownDoesNotBringTheProgramBack() {
+    var host = Host.inForeground()
+    host.beginStop()
+    #expect(host.signals(.continue, .terminate).isEmpty)
+    host.finish()
+    #expect(host.machine.phase == .terminating)
+  }
+
+  @Test func theEndOfTheInputEndsTheApplication() {
+    var host = Host.inForeground()
+    #expect(host(.endOfInput).contains(send(2, .terminate, "end of input")))
+  }
+
+  // MARK: At once
+
+  @Test(arguments: [
+    (CaughtSignal.terminate, CaughtSignal.terminate), (.interrupt, .terminate), (.terminate, .interrupt),
+  ])
+  func aSecondOrderIsObeyedAtOnce(first: CaughtSignal, second: CaughtSignal) {
+    var host = Host.inForeground()
+    host.signals(first)
+    #expect(host.signals(second) == [.giveTerminalBack, .die(second)])
+    #expect(host.machine.phase == .ended)
+  }
+
+  @Test func quitIsTheEmergencyExit() {
+    var host = Host.inForeground()
+    #expect(host.signals(.quit) == [.giveTerminalBack, .die(.quit)])
+  }
+
+  @Test func hangUpsDoNotCountAsOrders() {
+    var host = Host.inForeground()
+    host.signals(.hangUp)
+    #expect(host.signals(.hangUp, .terminate).isEmpty)
+    host(.hangUp)
+    #expect(host.machine.phase == .terminating)
+    #expect(host.signals(.terminate) == [.giveTerminalBack, .die(.terminate)])
+  }
+
+  // MARK: Hang-up
+
+  @Test func aHangUpEndsTheApplicationAndNothingIsWrittenAnyMore() {
+    var host = Host.inForeground()
+    #expect(host(.hangUp) == [.dropTerminal, send(2, .terminate, "hang-up"), .armDeadline(.milliseconds(8500))])
+    #expect(host.finish() == inOrder)
+  }
+
+  @Test func aHangUpIsSeenInTheBackground() {
+    var host = Host.inBackground()
+    #expect(host(.terminalLook(.gone)).first == send(2, .terminate, "hang-up"))
+  }
+
+  @Test func aHangUpDuringTheStopIsSeenAfterIt() {
+    var host = Host.stopped()
+    host.signals(.continue)
+    host(.stopEnded(wasContinued: true))
+    #expect(host(.terminalLook(.gone)).prefix(2) == [send(4, .wake, "hang-up"), send(5, .terminate, "hang-up")])
+  }
+
+  @Test func whoIgnoresHangUpsGoesToTheBackgroundAndStaysThere() {
+    var host = Host.inForeground(ignoresHangUp: true)
+    #expect(host(.hangUp) == [.dropTerminal, send(2, .home, "hang-up"), .armDeadline(.milliseconds(5500))])
+    host.finish()
+    #expect(host.machine.phase == .background)
+    #expect(!host.machine.pollsTerminal)
+    #expect(host(.hangUp).isEmpty)
+  }
+
+  @Test func whoIgnoresHangUpsDoesNotStopForATerminalThatIsGone() {
+    var host = Host.inForeground(ignoresHangUp: true)
+    host.beginStop()
+    host(.hangUp)
+    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack])
+    #expect(host.machine.phase == .background)
+  }
+
+  @Test func whoHasLostItsTerminalComesBackFromAStopAllTheSame() {
+    var host = Host.inForeground(ignoresHangUp: true)
+    host(.hangUp)
+    host.finish()
+    host.signals(.stop)
+    host(.stopPredicted(isPossible: true))
+    host.finish()
+    host(.stopEnded(wasContinued: true))
+    #expect(host(.terminalLook(.gone)) == [send(4, .wake, "bg")])
+  }
+
+  // MARK: By itself
+
+  @Test func anApplicationThatEndsItselfEndsTheProgram() {
+    var host = Host.inForeground()
+    #expect(host(.applicationBeganToEnd) == [.quietFocus, .armDeadline(.milliseconds(8500))])
+    #expect(
+      host(.applicationEnded(stragglers: [])) == [
+        .giveTerminalBack, .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
+      ])
+  }
+
+  @Test func anApplicationThatHangsWhileItEndsItselfIsEnded() {
+    var host = Host.inForeground()
+    host(.applicationBeganToEnd)
+    #expect(
+      host(.deadlinePassed) == [
+        .giveTerminalBack, overrun(.willTerminate, .seconds(3), []), .disarmDeadline,
+        .finish(status: 70, mainActorAnswers: false),
+      ])
+  }
+
+  @Test func anApplicationThatEndsItselfDuringTheTearDownIsNotStopped() {
+    var host = Host.inForeground()
+    host.beginStop()
+    host.finish()
+    #expect(host(.applicationBeganToEnd) == [.quietFocus, .armDeadline(.milliseconds(8500))])
+    #expect(host.finish().isEmpty)
+    #expect(host(.applicationEnded(stragglers: [])).last == .finish(status: 0, mainActorAnswers: true))
+  }
+
+  @Test func theEndOfWhatTheHostAskedForWaitsForTheReport() {
+    var host = Host.inForeground()
+    host.signals(.terminate)
+    #expect(host(.applicationBeganToEnd).isEmpty)
+    #expect(host(.applicationEnded(stragglers: ["store"])).isEmpty)
+    #expect(
+      host.finish(stragglers: ["store"]) == [
+        .disarmDeadline, .giveTerminalBack, overrun(.willTerminate, .seconds(3), ["store"]), .disarmDeadline,
+        .finish(status: 70, mainActorAnswers: true),
+      ])
+  }
+
+  // MARK: Overruns
+
+  @Test func aTearDownThatOverrunsIsNamedBeforeTheStop() {
+    var host = Host.inForeground()
+    host.beginStop()
+    host.finish(stragglers: ["feed", "feed", "store"])
+    #expect(
+      host.finish() == [
+        .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["feed", "store"]), .stopSelf,
+      ])
+  }
+
+  @Test func aMainActorThatDoesNotAnswerIsStoppedAllTheSame() {
+    var host = Host.inForeground()
+    host.beginStop()
+    #expect(
+      host(.deadlinePassed) == [
+        send(3, .suspend, "Ctrl-Z"), .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), []), .stopSelf,
+      ])
+  }
+
+  @Test func aMainActorThatDoesNotCommitSuspendedIsStoppedAllTheSame() {
+    var host = Host.inForeground()
+    host.beginStop()
+    host.finish()
+    #expect(host(.deadlinePassed) == [.giveTerminalBack, .stopSelf])
+  }
+
+  @Test func aMainActorThatDoesNotAnswerIsEndedAllTheSame() {
+    var host = Host.inForeground()
+    host.signals(.terminate)
+    #expect(
+      host(.deadlinePassed) == [
+        .giveTerminalBack, overrun(.willTerminate, .seconds(3), []), .disarmDeadline,
+        .finish(status: 70, mainActorAnswers: false),
+      ])
+  }
+
+  @Test func anOverrunOnTheWayToTheEndShowsInTheStatus() {
+    var host = Host.inForeground()
+    host.beginStop()
+    host.signals(.terminate)
+    host(.deadlinePassed)
+    let effects = host.finish()
+    #expect(effects.contains(overrun(.didEnterBackground, .seconds(5), [])))
+    #expect(effects.last == .finish(status: 70, mainActorAnswers: true))
+  }
+
+  @Test func anOverrunThatWasForgivenDoesNotShowInTheStatus() {
+    var host = Host.inForeground()
+    host.beginStop()
+    host(.deadlinePassed)
+    host.signals(.continue)
+    host(.stopEnded(wasContinued: true))
+    host(.terminalLook(.foreground))
+    host(.terminalTaken(true))
+    host.signals(.terminate)
+    #expect(host.finish().last == .finish(status: 0, mainActorAnswers: true))
+  }
+}
