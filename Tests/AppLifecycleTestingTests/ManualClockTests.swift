@@ -1,4 +1,5 @@
 import AppLifecycleTesting
+import PubSub
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ManualClockTests {

@@ -1,5 +1,6 @@
 import AppLifecycle
 import AppLifecycleTesting
+import PubSub
 import Testing
 
 @Suite struct ScriptTests {

@@ -1,5 +1,6 @@
 import Glibc
 import PseudoTerminal
+import PubSub
 import Testing
 
 /// The emulator shows what a terminal would show.
@@ -113,7 +114,7 @@ struct TerminalScreenTests {
 
   @Test func randomBytesNeverTrap() {
     let seed = UInt64.random(in: .min ... .max)
-    var generator = SplitMix(state: seed)
+    var generator = SplitMix64(seed: seed)
     var drawn = TerminalScreen(rows: 5, columns: 7)
     let alphabet = Array("\u{1B}[]?;0159ABCDEFGHJKLMPSTXrhlsudf@`78cm\u{7}\r\n\t\u{8}ax漢é\u{301}".utf8)
     for _ in 0..<50_000 { drawn.feed([alphabet.randomElement(using: &generator)!]) }
@@ -340,19 +341,6 @@ struct TerminalScreenTests {
       return server.port
     }
     #expect(throws: SystemError.self) { try Client(port: port) }
-  }
-}
-
-/// A generator whose sequence a printed seed repeats.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
   }
 }
 

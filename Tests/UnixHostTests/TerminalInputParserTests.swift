@@ -1,3 +1,4 @@
+import PubSub
 import Testing
 
 @testable import UnixHost
@@ -111,7 +112,7 @@ import Testing
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func cutsChangeNothing(seed: UInt64) {
     print("TerminalInputParserTests.cutsChangeNothing: seed \(seed)")
-    var random = SplitMix(seed: seed)
+    var random = SplitMix64(seed: seed)
     let pieces = [
       "\u{1B}[I", "\u{1B}[O", "\u{1B}", "[", "I", "O", "M", "\u{1B}[200~", "\u{1B}[201~", "\u{1B}[1;5A", "\u{1B}[M abc",
       "x",
@@ -135,7 +136,7 @@ import Testing
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func noByteIsLostOrInvented(seed: UInt64) {
     print("TerminalInputParserTests.noByteIsLostOrInvented: seed \(seed)")
-    var random = SplitMix(seed: seed)
+    var random = SplitMix64(seed: seed)
     let alphabet = bytes("\u{1B}\u{1B}[[IOM0;1~2x\u{1A}")
     var parser = TerminalInputParser()
     var input: [UInt8] = []
@@ -157,20 +158,5 @@ import Testing
     }
     take(parser.flush())
     #expect(output == input)
-  }
-}
-
-/// A generator that gives the same numbers for the same seed.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -77,7 +77,8 @@ internal import PubSub
       case .acquire(let index): start(index) { await self.acquire(index, $0) }
       case .release(let index): start(index) { await self.release(index, $0) }
       case .retry(let index, let failures):
-        let deadline = clock.now() + retry.delay(afterFailures: failures, chance: random.unitInterval())
+        let chance = Double.random(in: 0..<1, using: &random)
+        let deadline = clock.now() + retry.delay(afterFailures: failures, chance: chance)
         start(index) { await self.waitToRetry(index, until: deadline, $0) }
       case .cancelAcquire(let index): running[index]?.cancel()
       case .cancelRetry(let index): running.removeValue(forKey: index)?.cancel()
@@ -137,22 +138,4 @@ extension ResourceGraph.Action {
       index
     }
   }
-}
-
-/// A small, well-known generator of random numbers (Steele, Lea and Flood, 2014) that can be seeded.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  /// A number from 0 up to 1.
-  mutating func unitInterval() -> Double { Double.random(in: 0..<1, using: &self) }
 }

@@ -1,3 +1,5 @@
+internal import PubSub
+
 /// The jobs that are ready to run; taking the first is cheap, as the space of those taken is reused later, all at once.
 struct JobQueue {
   private var jobs: [UnownedJob] = []

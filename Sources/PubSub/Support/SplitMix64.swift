@@ -1,14 +1,14 @@
 /// A small generator of pseudo-random numbers whose whole state is its seed: what a seeded test needs to be repeatable.
 ///
 /// The algorithm is Steele, Lea and Flood's SplitMix64 (OOPSLA 2014). Not for cryptography.
-public struct SplitMix64: RandomNumberGenerator, Sendable {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// A generator that gives the same numbers whenever it is made with the same seed.
-  public init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
   /// The next number, any of 64 bits.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
