@@ -1,5 +1,6 @@
 import AppLifecycle
 import AppLifecycleTesting
+import Glibc
 import PseudoTerminal
 import PubSub
 import Testing
@@ -174,7 +175,7 @@ import Testing
       try directory.write("hello\n", to: "due-date")
       #expect(
         try await problems("launch; home", state: path, due: nil) == [
-          "\(path): does not hold a due date; kept as \(path).kept-1"
+          "\(path): no due date in it; kept as \(path).kept-1"
         ])
       #expect(StateFile(path: path).read() == .absent)
       #expect(try readFile("\(path).kept-1") == "hello\n")
@@ -193,12 +194,28 @@ import Testing
     }
   }
 
-  private func problems(_ script: String, state: String, due: CivilDate?) async throws -> [String] {
+  @Test func `Once it can be saved after all, nothing more is said`() async throws {
+    try await withTemporaryDirectory { directory in
+      try directory.write("", to: "place")
+      let path = directory.file("place/due-date")
+      let system = try system { $0.state = StateFile(path: path) }
+      var problems: [String?] = []
+      let subscription = system.bus.subscribe(to: StateSaver.DidReport.self) { problems.append($0.problem) }
+      try await system.play("launch; home")
+      unlink(directory.file("place"))
+      try await system.play("open; home; open; home")
+      subscription.cancel()
+      #expect(problems.count == 3 && problems.last == .some(nil))
+      #expect(StateFile(path: path).read() == .due(try CivilDate("2026-06-25")))
+    }
+  }
+
+  private func problems(_ script: String, state: String, due: CivilDate?) async throws -> [String?] {
     let system = try system {
       $0.state = StateFile(path: state)
       $0.dueDate = due
     }
-    var problems: [String] = []
+    var problems: [String?] = []
     let subscription = system.bus.subscribe(to: StateSaver.DidReport.self) { problems.append($0.problem) }
     try await system.play(script)
     subscription.cancel()

@@ -31,6 +31,18 @@ import Testing
     #expect(decoder.decode([0xFF, 0x80, 0x80, 0x80, 0x71]).last == .character("q"))
   }
 
+  @Test func `Whatever bytes come, the pieces they come in change nothing`() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 1...2000 {
+      // Without the escape, which means something else when nothing follows it.
+      let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in UInt8.random(in: 0x1C...0xFF, using: &random)
+      }
+      var (whole, pieces) = (KeyDecoder(), KeyDecoder())
+      let end = Array("qqqq".utf8)
+      #expect(whole.decode(bytes + end) == (bytes + end).flatMap { pieces.decode([$0]) }, "\(bytes)")
+    }
+  }
+
   @Test func `A pasted text is one thing, whatever it holds`() {
     #expect(keys("\u{1B}[200~q\r\u{1B}[Aq\u{1B}[201~x") == [.paste("q\r\u{1B}[Aq"), .character("x")])
     #expect(keys("\u{1B}[20", "0~2026-", "06-25\u{1B}[2", "01~") == [.paste("2026-06-25")])

@@ -49,9 +49,9 @@ import Testing
     let file = StateFile(path: path)
     _ = try file.save(CivilDate("2026-06-25"))
     chmod(path, 0o444)
-    #expect(File.obstacle(to: path) == SystemError(path, "is read-only"))
+    #expect(File.obstacle(to: path) == SystemError(path, "read-only"))
     #expect(try file.save(CivilDate("2026-06-25")) == nil)
-    #expect(try file.save(CivilDate("2026-06-26")) == SystemError(path, "is read-only; kept as \(path).kept-1"))
+    #expect(try file.save(CivilDate("2026-06-26")) == SystemError(path, "read-only; kept as \(path).kept-1"))
     #expect(file.read() == .due(try CivilDate("2026-06-26")))
     #expect(StateFile(path: "\(path).kept-1").read() == .due(try CivilDate("2026-06-25")))
   }
@@ -59,8 +59,8 @@ import Testing
   @Test func `A directory or a device in the file's place is named and left alone`() throws {
     for path in [directory, "/dev/null", "/dev/zero"] {
       guard case .unusable = StateFile(path: path).read() else { return #expect(Bool(false), "\(path)") }
-      #expect(throws: SystemError(path, "is not a file")) { try StateFile(path: path).save(CivilDate("2026-06-25")) }
-      #expect(File.obstacle(to: path) == SystemError(path, "is not a file"))
+      #expect(throws: SystemError(path, "not a file")) { try StateFile(path: path).save(CivilDate("2026-06-25")) }
+      #expect(File.obstacle(to: path) == SystemError(path, "not a file"))
     }
   }
 
@@ -69,6 +69,15 @@ import Testing
     let path = "\(directory)/file/due-date"
     #expect(File.obstacle(to: path) == SystemError(path, "Not a directory"))
     #expect(throws: SystemError(path, "Not a directory")) { try StateFile(path: path).save(CivilDate("2026-06-25")) }
+  }
+
+  @Test func `A symbolic link stays one, what it names is replaced`() throws {
+    let (link, target) = ("\(directory)/link", "\(directory)/target")
+    symlink("target", link)
+    try File.replace(target, with: Array("due 2026-06-24\n".utf8))
+    _ = try StateFile(path: link).save(CivilDate("2026-06-25"))
+    #expect(StateFile(path: target).read() == .due(try CivilDate("2026-06-25")))
+    #expect(try names(in: directory) == ["link", "target"])
   }
 
   @Test func `What will be made is no obstacle`() throws {

@@ -187,7 +187,7 @@ import Testing
     try await run { setting in
       try setting.directory.write("garbage", to: "due-date")
       setting.start("")
-      let screen = try await setting.terminal.waitForScreen(containing: "does not hold a due date; kept as")
+      let screen = try await setting.terminal.waitForScreen(containing: "no due date in it; kept as")
       #expect(screen.contains("No due date yet"))
       setting.terminal.send("d2026-06-25\rq")
       try await setting.ended()

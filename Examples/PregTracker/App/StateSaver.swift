@@ -3,12 +3,14 @@ import PubSub
 
 /// Saves the due date when the program goes to the background: the last moment at which the system lets it run for sure.
 @MainActor final class StateSaver {
-  /// Something about the file that the user should know.
-  struct DidReport: MainActorEvent { let problem: String }
+  /// Something about the file that the user should know; nil when it is put right.
+  struct DidReport: MainActorEvent { let problem: String? }
 
   private let file: StateFile
   private let dueDate: DueDate
   private let bus: EventBus
+  /// The last attempt to save failed.
+  private var isUnsaved = false
 
   init(file: StateFile, dueDate: DueDate, application: Application) {
     (self.file, self.dueDate, bus) = (file, dueDate, application.bus)
@@ -37,11 +39,14 @@ import PubSub
   private func save() {
     guard let date = dueDate.date else { return }
     do throws(SystemError) {
-      if let kept = try file.save(date) { report("\(kept)") }
+      let kept = try file.save(date)
+      if kept != nil || isUnsaved { report(kept.map { "\($0)" }) }
+      isUnsaved = false
     } catch {
+      isUnsaved = true
       report("\(error); the due date is not saved")
     }
   }
 
-  private func report(_ problem: String) { bus.post(DidReport(problem: problem), from: self) }
+  private func report(_ problem: String?) { bus.post(DidReport(problem: problem), from: self) }
 }

@@ -101,12 +101,12 @@ struct ScreenLayout {
 
   /// All of it, on as many lines as it takes: it names a file, and says what became of it.
   private func problem(_ problem: String?) -> [StyledLine] {
-    guard var rest = problem?.escaped[...] else { return [] }
+    guard var rest = problem?.escaped else { return [] }
     var lines: [StyledLine] = []
     while !rest.isEmpty {
-      let line = rest.prefix(columns)
-      lines.append(StyledLine(String(line), .warning))
-      rest = rest.dropFirst(line.count)
+      let line = rest.prefix(columns: columns)
+      lines.append(StyledLine(line, .warning))
+      rest.removeFirst(max(line.count, 1))  // a character that is wider than the screen is left out
     }
     return lines
   }

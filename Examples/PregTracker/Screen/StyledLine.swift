@@ -75,7 +75,8 @@ extension String {
   /// How many columns of a terminal the text takes.
   var columns: Int { reduce(0) { $0 + $1.columns } }
 
-  fileprivate func prefix(columns limit: Int) -> String {
+  /// As much of the beginning as fits.
+  func prefix(columns limit: Int) -> String {
     var width = 0
     return String(
       prefix {

@@ -24,8 +24,10 @@ enum File {
 
   /// Replaces a file's content, or leaves all as it was: after a crash or a power cut the old file is there or the new one.
   ///
-  /// Written beside it, flushed to the disk, then renamed over it; a directory that is missing is made.
+  /// Written beside it, flushed to the disk, then renamed over it; a directory that is missing is made. A symbolic link stays
+  /// one: what it names is replaced.
   static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+    let path = resolved(path)
     let directory = self.directory(of: path)
     try makeDirectory(directory)
     let temporary = "\(path).\(getpid()).tmp"
@@ -63,7 +65,7 @@ enum File {
   static func setAside(_ path: String) throws(SystemError) -> String {
     var status = stat()
     guard stat(path, &status) == 0 else { throw SystemError(path) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(path, "is not a file") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(path, "not a file") }
     var number = 1
     while access("\(path).kept-\(number)", F_OK) == 0 { number += 1 }
     let kept = "\(path).kept-\(number)"
@@ -75,9 +77,9 @@ enum File {
   static func obstacle(to path: String) -> SystemError? {
     var status = stat()
     if stat(path, &status) == 0 {
-      guard status.st_mode & S_IFMT == S_IFREG else { return SystemError(path, "is not a file") }
+      guard status.st_mode & S_IFMT == S_IFREG else { return SystemError(path, "not a file") }
       // `rename` would replace a read-only file without asking, and for root `access` finds everything writable.
-      guard status.st_mode & 0o200 != 0 else { return SystemError(path, "is read-only") }
+      guard status.st_mode & 0o200 != 0 else { return SystemError(path, "read-only") }
     } else if errno != ENOENT {
       return SystemError(path)
     }
@@ -88,6 +90,12 @@ enum File {
       directory = self.directory(of: directory)
     }
     return nil
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let target = realpath(path, nil) else { return path }
+    defer { free(target) }
+    return String(cString: target)
   }
 
   private static func directory(of path: String) -> String {

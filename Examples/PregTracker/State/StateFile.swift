@@ -16,7 +16,7 @@ struct StateFile: Hashable, Sendable {
       let bytes = try File.read(path, limit: 256)
       let text = String(decoding: bytes, as: UTF8.self)
       guard text.hasPrefix("due "), text.hasSuffix("\n"), let date = try? CivilDate(text.dropFirst(4).dropLast()) else {
-        return .unusable(SystemError(path, bytes.isEmpty ? "is empty" : "does not hold a due date"))
+        return .unusable(SystemError(path, bytes.isEmpty ? "empty" : "no due date in it"))
       }
       return .due(date)
     } catch {
