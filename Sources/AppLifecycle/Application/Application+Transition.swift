@@ -22,7 +22,11 @@ extension Application {
         callBegan = clock.now()
         call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .awaitTearDown(let callback):
-        report.stragglers += await awaitTearDown(of: callback, since: callBegan, cause: pending.cause)
+        // What was late for the background may be late for the end as well; it is one and the same.
+        for name in await awaitTearDown(of: callback, since: callBegan, cause: pending.cause)
+        where !report.stragglers.contains(name) {
+          report.stragglers.append(name)
+        }
       case .loseProcess: resources.loseProcess()
       }
     }
