@@ -25,8 +25,8 @@ import Testing
         terminal.control("Z")
         try await terminal.jobHasStopped(in: shell)
         terminal.line("bg")
-        // The wake tells that it runs; the prompt, that the shell takes the next command.
         try await probe.log.line(startingWith: "state background background bg")
+        try await terminal.prompt()
         terminal.line("fg")
         try await probe.isActive(visit: 3, on: terminal)
 
@@ -48,7 +48,9 @@ import Testing
       try await shell.run { terminal in
         terminal.line(probe.command() + " &")
         try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
-        #expect(!terminal.screen.showsAlternate)
+        try await terminal.prompt()
+        // In the background it leaves the terminal alone.
+        #expect(!terminal.screen.showsAlternate && !terminal.screen.modes.contains(1004))
         terminal.line("fg")
         try await probe.isActive(visit: 1, on: terminal)
         terminal.send("q")
@@ -56,6 +58,216 @@ import Testing
         try await terminal.prompt()
       }
       probe.expectRecords(.launchInBackground("&"), .comeBack("fg"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  /// A background job that is stopped has nothing to tear down, and no terminal to give back.
+  @Test(arguments: Shell.allCases) func stoppedInTheBackground(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        if shell == .bash {
+          // Let it tell of the stop at once.
+          terminal.line("set -b")
+          try await terminal.prompt()
+        }
+        terminal.line(probe.command() + " &")
+        try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
+        try await terminal.prompt()
+        try probe.signal(SIGTSTP)
+        try await probe.log.line(startingWith: "state suspended")
+        // `fg` continues a job that the shell knows to have stopped. Dash tells of that only when asked, but continues any.
+        if shell != .dash { try await terminal.wait(for: shell.stopMark) }
+        terminal.line("fg")
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send("q")
+        try await probe.isNotRunning()
+      }
+      probe.expectRecords(
+        .launchInBackground("&"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  /// The whole job stops and goes on, whoever of it was told to stop; else the shell would wait for ever for the rest.
+  @Test(arguments: Shell.allCases, [true, false]) func aPipelineStopsAsAWhole(
+    shell: Shell, byKey: Bool
+  ) async throws {
+    try shell.isInstalledOrCancel()
+    let cause = byKey ? "Ctrl-Z" : "SIGTSTP"
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command() + " | cat")
+        try await probe.isActive(visit: 1, on: terminal)
+        if byKey { terminal.control("Z") } else { try probe.signal(SIGTSTP) }
+        try await terminal.jobHasStopped(in: shell)
+        terminal.line("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+        terminal.send("q")
+        try await probe.isNotRunning()
+        // The prompt comes only when `cat` has ended, too.
+        try await terminal.prompt()
+      }
+      probe.expectRecords(
+        .launch(), .leave(cause), .suspend(cause), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  @Test(arguments: Shell.allCases) func aScriptStopsWithTheProgramItRuns(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try probe.directory.write("\(probe.command())\necho after the program\n", to: "script")
+      try await shell.run(directory: probe.directory.path) { terminal in
+        terminal.line("sh ./script")
+        try await probe.isActive(visit: 1, on: terminal)
+        try probe.signal(SIGTSTP)
+        try await terminal.jobHasStopped(in: shell)
+        terminal.line("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+        terminal.send("q")
+        try await probe.isNotRunning()
+        try await terminal.wait(for: "after the program")
+      }
+      probe.expectRecords(
+        .launch(), .leave("SIGTSTP"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  /// Nobody could continue a program without a shell: the kernel refuses to stop it, and nothing is torn down for that.
+  @Test func aProgramWithoutAShellIsNotTornDown() async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments()) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        // Signals are taken before keys: when this key has arrived, the stop was decided on.
+        terminal.send("z")
+        try await probe.log.line(startingWith: "input 7A")
+        terminal.send("q")
+        try await terminal.wait(for: "cannot be stopped here")
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+      }
+      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+    }
+  }
+
+  /// Its parent is gone, and with it whoever could continue it.
+  @Test(arguments: [Shell.bash, .dash]) func anOrphanIsNotTornDown(shell: Shell) async throws {
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        // The gate keeps it from starting before the shell has taken the terminal back.
+        terminal.line("(sh -c 'head -c 1 \(probe.gate.path) >/dev/null; exec \"$@\"' - \(probe.command()) &)")
+        try await terminal.prompt()
+        try probe.gate.open()
+        try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
+        try probe.signal(SIGTSTP)
+        try await terminal.wait(for: "cannot be stopped here")
+        try probe.signal(SIGTERM)
+        try await ProcessTable.ending(of: try probe.pid())
+      }
+      probe.expectRecords(.launchInBackground("&"), .terminate("SIGTERM"))
+    }
+  }
+
+  /// The window may have changed while the program could not hear of it.
+  @Test func theSizeIsReadAgainOnReturn() async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.dash.run { terminal in
+        terminal.line(probe.command())
+        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.log.line(startingWith: "display 24x80")
+        terminal.control("Z")
+        try await terminal.jobHasStopped(in: .dash)
+        terminal.resize(rows: 11, columns: 33)
+        terminal.line("fg")
+        try await probe.log.line(startingWith: "display 11x33")
+        terminal.resize(rows: 12, columns: 34)
+        try await probe.log.line(startingWith: "display 12x34")
+      }
+    }
+  }
+
+  /// What the shell set while the program was stopped is what the program gives back at its end.
+  @Test func modesThatTheShellSetMeanwhileAreKept() async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.dash.run { terminal in
+        let before = terminal.modes
+        terminal.line(probe.command())
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await terminal.jobHasStopped(in: .dash)
+        #expect(terminal.modes == before)
+        terminal.line("stty -echo")
+        try await terminal.prompt()
+        let changed = terminal.modes
+        #expect(changed != before)
+        terminal.line("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+        terminal.send("q")
+        try await terminal.prompt()
+        #expect(terminal.modes == changed)
+      }
+    }
+  }
+
+  // MARK: While it is being torn down
+
+  @Test(arguments: [Shell.bash, .dash]) func aSecondStopDuringTheTearDownIsOne(shell: Shell) async throws {
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command(probe.gateOptions))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await probe.log.line(startingWith: "release begin")
+        try probe.signal(SIGTSTP)
+        terminal.control("Z")
+        try probe.gate.open(2)
+        try await terminal.jobHasStopped(in: shell)
+        terminal.line("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+        // Had the second stop been kept, it would come now, and not the key.
+        terminal.send("q")
+        try await probe.isNotRunning()
+      }
+      probe.expectRecords(
+        .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  @Test(arguments: [Shell.bash, .dash]) func aContinueDuringTheTearDownCancelsTheStop(shell: Shell) async throws {
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command(probe.gateOptions))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await probe.log.line(startingWith: "release begin")
+        try probe.signal(SIGCONT)
+        // The gate stays shut: the return cancels what is being released.
+        try await probe.log.line(startingWith: "release cancelled")
+        try await probe.isActive(visit: 2, on: terminal)
+        try probe.gate.open()
+        terminal.send("q")
+        try await probe.isNotRunning()
+        try await terminal.prompt()
+        #expect(!terminal.text.contains(shell.stopMark))
+      }
+      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  @Test(arguments: [Shell.bash, .dash]) func anOrderToEndDuringTheTearDownFollowsIt(shell: Shell) async throws {
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command(probe.gateOptions))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await probe.log.line(startingWith: "release begin")
+        try probe.signal(SIGTERM)
+        try probe.gate.open()
+        try await probe.isNotRunning()
+        try await terminal.prompt()
+        #expect(try await terminal.status(in: shell) == 0)
+        #expect(!terminal.text.contains(shell.stopMark))
+      }
+      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .terminate("SIGTERM"))
     }
   }
 }

@@ -7,6 +7,7 @@ import Glibc
 package final class LineFile: Sendable {
   /// The file's path.
   package let path: String
+  private let file: Int32
   private let contents: Monitor<ReceivedLines>
   private let waker: Waker
 
@@ -14,24 +15,23 @@ package final class LineFile: Sendable {
   package init(_ path: String) throws {
     let file = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw SystemError("open \(path)") }
-    // The watch comes before the first read, so that nothing written in between is missed.
     let watch = cpt_watch_open(path)
     guard watch >= 0 else {
       close(file)
       throw SystemError("inotify")
     }
     self.path = path
+    self.file = file
     let contents = Monitor(ReceivedLines()) { $0.lines.joined(separator: "\n") }
     self.contents = contents
     let waker = try Waker()
     self.waker = waker
     startThread {
-      var buffer = [UInt8](repeating: 0, count: 65_536)
+      var events = [UInt8](repeating: 0, count: 4_096)
       repeat {
-        // Empty the watch first: what is written after this shows in the next round.
-        while read(watch, &buffer, buffer.count) > 0 {}
-        guard let bytes = try? readAll(from: file), !bytes.isEmpty else { continue }
-        contents.update { $0.append(bytes[...]) }
+        // Emptied first: what is written after this shows in the next round.
+        while read(watch, &events, events.count) > 0 {}
+        Self.catchUp(file, contents)
       } while waker.waitForInput(on: watch)
       close(watch)
       close(file)
@@ -41,8 +41,18 @@ package final class LineFile: Sendable {
 
   deinit { waker.wake() }
 
-  /// All whole lines so far.
-  package var lines: [String] { contents.state.lines }
+  /// Reads what has been added, and serves those who wait for it.
+  ///
+  /// Any thread: the lock keeps the pieces in order.
+  private static func catchUp(_ file: Int32, _ contents: Monitor<ReceivedLines>) {
+    contents.update { if let bytes = try? readAll(from: file) { $0.append(bytes[...]) } }
+  }
+
+  /// All whole lines that have been written by now.
+  package var lines: [String] {
+    Self.catchUp(file, contents)
+    return contents.state.lines
+  }
 
   /// Waits for the next line that no one has taken yet and that `isWanted`; the lines before it count as taken.
   @discardableResult package func line(

@@ -30,6 +30,8 @@ package final class PseudoTerminal: Sendable {
   package let slave: String
   /// The program.
   package let child: ChildProcess
+  /// The modes before the program was started.
+  package let initialModes: TerminalModes?
   let contents: Monitor<Contents>
   private let waker: Waker
 
@@ -45,6 +47,7 @@ package final class PseudoTerminal: Sendable {
     guard master >= 0 else { throw SystemError("posix_openpt") }
     slave = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     let hold = open(slave, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    initialModes = TerminalModes(of: master)
     let contents = Monitor(
       Contents(screen: TerminalScreen(rows: rows, columns: columns), master: master, hold: hold)
     ) {
@@ -201,11 +204,15 @@ package final class PseudoTerminal: Sendable {
     try await waitForScreen(text.debugDescription, within: limit) { $0.contains(text) }
   }
 
+  /// Waits until all programs have left the terminal and all that they printed has been read.
+  package func outputHasEnded(within limit: Duration = .seconds(30)) async throws {
+    try await contents.wait(for: "the end of all output", within: limit) { $0.isClosed ? () : nil }
+  }
+
   /// The terminal's modes as its programs have set them, read from the user's side; nil once it is closed.
   package var modes: TerminalModes? {
     guard let master = contents.state.master else { return nil }
-    var modes = termios()
-    return tcgetattr(master, &modes) == 0 ? TerminalModes(modes) : nil
+    return TerminalModes(of: master)
   }
 
   /// The process group in the foreground; nil once the terminal is closed.
@@ -238,7 +245,9 @@ package struct TerminalModes: Sendable, Hashable, CustomStringConvertible {
   private let local: UInt32
   private let characters: [UInt8]
 
-  init(_ modes: termios) {
+  init?(of terminal: Int32) {
+    var modes = termios()
+    guard tcgetattr(terminal, &modes) == 0 else { return nil }
     input = modes.c_iflag
     output = modes.c_oflag
     control = modes.c_cflag

@@ -37,6 +37,15 @@ struct Gate: Sendable {
     descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
   }
 
+  /// Blocks the calling thread until a byte can be read.
+  func block() {
+    var byte: UInt8 = 0
+    while read(descriptor, &byte, 1) != 1 {
+      var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      poll(&ready, 1, -1)
+    }
+  }
+
   /// Waits until a byte can be read, or the task is cancelled.
   func pass() async {
     // Dispatch's own objects may be used from any thread; its Linux overlay does not say so.

@@ -16,6 +16,8 @@ struct Options: Sendable {
   private(set) var gate: String?
   /// `--block MS`: `didEnterBackground` blocks the main actor for so long.
   private(set) var block: Duration?
+  /// `--block-gate PATH`: it blocks the main actor until a byte can be read from this named pipe.
+  private(set) var blockGate: String?
   /// `--block-terminate MS`: `willTerminate` does.
   private(set) var blockTerminate: Duration?
   /// `--budget MS`: the budget of each of the two.
@@ -31,6 +33,7 @@ struct Options: Sendable {
       case "--gate": gate = rest.popFirst()
       case "--slow": slow = Self.duration(rest.popFirst())
       case "--block": block = Self.duration(rest.popFirst())
+      case "--block-gate": blockGate = rest.popFirst()
       case "--block-terminate": blockTerminate = Self.duration(rest.popFirst())
       case "--budget": budget = Self.duration(rest.popFirst())
       default: Self.fail("unknown option \(option)")

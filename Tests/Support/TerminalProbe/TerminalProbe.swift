@@ -59,6 +59,7 @@ extension Probe: TerminalApplicationDelegate {
   func applicationDidEnterBackground(_ application: Application) {
     if crashesInBackground { crash() }
     if let duration = options.block { block(for: duration) }
+    if let gate = options.blockGate { Gate(gate).block() }
   }
 
   func applicationWillTerminate(_ application: Application) {

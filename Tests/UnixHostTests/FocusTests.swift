@@ -1,0 +1,113 @@
+import PseudoTerminal
+import Testing
+
+/// Focus reports, as the bytes that a terminal sends.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct FocusTests {
+  private let focusIn = "\u{1B}[I"
+  private let focusOut = "\u{1B}[O"
+
+  private func withActiveProbe(_ body: (ProbeSession, PseudoTerminal) async throws -> Void) async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.dash.run { terminal in
+        terminal.line(probe.command())
+        try await probe.isActive(visit: 1, on: terminal)
+        try await body(probe, terminal)
+      }
+    }
+  }
+
+  @Test func losingItResignsAndGettingItBackActivates() async throws {
+    try await withActiveProbe { probe, terminal in
+      terminal.send(focusOut)
+      try await probe.log.line(startingWith: "state inactive inactive focus")
+      terminal.send(focusIn)
+      try await probe.log.line(startingWith: "notification UIApplicationDidBecomeActiveNotification active focus")
+      terminal.send("q")
+      try await probe.isNotRunning()
+      // A report is no input.
+      #expect(probe.log.lines.filter { $0.hasPrefix("input") } == ["input 71"])
+      probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  @Test func repeatedReportsSayNothingNew() async throws {
+    try await withActiveProbe { probe, terminal in
+      terminal.send(focusIn + focusIn + focusOut + focusOut + focusIn + focusIn)
+      terminal.send("q")
+      try await probe.isNotRunning()
+      probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  @Test func insideAPasteNothingIsAReport() async throws {
+    try await withActiveProbe { probe, terminal in
+      terminal.send("\u{1B}[200~a\(focusOut)b\u{1B}[201~")
+      try await probe.log.line("end of the paste") { $0.hasSuffix("1B5B3230317E") }
+      terminal.send("q")
+      try await probe.isNotRunning()
+      let input = probe.log.lines.filter { $0.hasPrefix("input ") }.map { $0.dropFirst("input ".count) }.joined()
+      #expect(input == "1B5B3230307E61" + "1B5B4F" + "62" + "1B5B3230317E" + "71")
+      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+    }
+  }
+
+  /// A report's letters may also end other sequences; those are keys.
+  @Test func otherSequencesAreKeys() async throws {
+    try await withActiveProbe { probe, terminal in
+      terminal.send("\u{1B}OI\u{1B}[1;2O\u{1B}[Z")
+      // A mouse press of the old kind: three bytes of any value follow.
+      terminal.send("\u{1B}[M O!")
+      try await probe.log.line("mouse press") { $0.hasSuffix("1B5B4D204F21") }
+      terminal.send("q")
+      try await probe.isNotRunning()
+      let input = probe.log.lines.filter { $0.hasPrefix("input ") }.map { $0.dropFirst("input ".count) }.joined()
+      #expect(input == "1B4F49" + "1B5B313B324F" + "1B5B5A" + "1B5B4D204F21" + "71")
+      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+    }
+  }
+
+  @Test func aLoneEscapeIsAKey() async throws {
+    try await withActiveProbe { probe, terminal in
+      terminal.send("\u{1B}")
+      try await probe.log.line(startingWith: "input 1B")
+      terminal.send("q")
+      try await probe.isNotRunning()
+      #expect(probe.log.lines.filter { $0.hasPrefix("input") } == ["input 1B", "input 71"])
+    }
+  }
+
+  /// A screen that is left forgets whether it had the focus; the next one is assumed to have it.
+  @Test func onReturnTheFocusIsAssumed() async throws {
+    try await withActiveProbe { probe, terminal in
+      terminal.send(focusOut)
+      try await probe.log.line(startingWith: "state inactive inactive focus")
+      terminal.control("Z")
+      try await terminal.jobHasStopped(in: .dash)
+      terminal.line("fg")
+      try await probe.isActive(visit: 2, on: terminal)
+      terminal.send("q")
+      try await probe.isNotRunning()
+      probe.expectRecords(
+        .launch(), .resign("focus"), .enterBackground("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"),
+        .leave("q"), .terminate("q"))
+    }
+  }
+
+  /// A report that is on its way when the program leaves must not appear at the shell's prompt.
+  @Test func noReportReachesTheShell() async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.dash.run { terminal in
+        terminal.line(probe.command(probe.gateOptions))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await probe.log.line(startingWith: "release begin")
+        terminal.send(focusOut)
+        try probe.gate.open()
+        try await terminal.jobHasStopped(in: .dash)
+        terminal.line("echo done")
+        let printed = try await terminal.prompt()
+        #expect(printed == "echo done\r\ndone\r\n")
+      }
+    }
+  }
+}

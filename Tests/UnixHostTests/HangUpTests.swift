@@ -1,0 +1,94 @@
+import Glibc
+import PseudoTerminal
+import Testing
+
+/// The terminal goes away: its window is closed, or the line drops.
+///
+/// Whether the signal or the hang-up itself is noticed first is the kernel's affair; either may be named as the cause.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct HangUpTests {
+  /// Where the program is when that happens.
+  enum Place: String, CaseIterable { case foreground, stopped, background, launchedInBackground }
+
+  private func cause(_ probe: ProbeSession) throws -> String {
+    let last = try #require(probe.records.last)
+    let cause = String(try #require(last.split(separator: " ").last))
+    #expect(["SIGHUP", "hang-up"].contains(cause))
+    return cause
+  }
+
+  @Test func aProgramWithoutAShellEndsInFullOrder() async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments()) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        await terminal.hangUp()
+        #expect(try await terminal.child.ending() == .exited(0))
+      }
+      let cause = try cause(probe)
+      probe.expectRecords(.launch(), .leave(cause), .terminate(cause))
+    }
+  }
+
+  @Test(arguments: Shell.allCases, Place.allCases)
+  func aProgramUnderAShellEndsInFullOrder(shell: Shell, place: Place) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        if place == .launchedInBackground {
+          terminal.line(probe.command() + " &")
+          try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification")
+        } else {
+          terminal.line(probe.command())
+          try await probe.isActive(visit: 1, on: terminal)
+        }
+        if place == .stopped || place == .background {
+          terminal.control("Z")
+          try await terminal.jobHasStopped(in: shell)
+        }
+        if place == .background {
+          terminal.line("bg")
+          try await probe.log.line(startingWith: "state background background bg")
+        }
+        await terminal.hangUp()
+        try await ProcessTable.ending(of: try probe.pid())
+      }
+      let cause = try cause(probe)
+      switch place {
+      case .foreground: probe.expectRecords(.launch(), .leave(cause), .terminate(cause))
+      case .stopped:
+        probe.expectRecords(.launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake(cause), .terminate(cause))
+      case .background:
+        probe.expectRecords(.launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("bg"), .terminate(cause))
+      case .launchedInBackground: probe.expectRecords(.launchInBackground("&"), .terminate(cause))
+      }
+    }
+  }
+
+  @Test func aHangUpDuringTheTearDownLetsItFinish() async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments("--gate", probe.gate.path)) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.child.signal(SIGTERM)
+        try await probe.log.line(startingWith: "release begin")
+        await terminal.hangUp()
+        try probe.gate.open()
+        #expect(try await terminal.child.ending() == .exited(0))
+      }
+      probe.expectRecords(.launch(), .leave("SIGTERM"), .terminate("SIGTERM"))
+    }
+  }
+
+  /// Under `nohup` a program outlives its terminal: it goes to the background.
+  @Test(arguments: [Shell.bash, .dash]) func nohupKeepsItInTheBackground(shell: Shell) async throws {
+    try await ProbeSession.run { probe in
+      try await shell.run(directory: probe.directory.path) { terminal in
+        terminal.line("nohup \(probe.command())")
+        try await probe.isActive(visit: 1, on: terminal)
+        await terminal.hangUp()
+        try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
+        try probe.signal(SIGTERM)
+        try await ProcessTable.ending(of: try probe.pid())
+      }
+      probe.expectRecords(.launch(), .leave("hang-up"), .terminate("SIGTERM"))
+    }
+  }
+}

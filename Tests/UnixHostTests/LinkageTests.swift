@@ -1,0 +1,22 @@
+import PseudoTerminal
+import Testing
+
+/// A program that uses `PubSub`, `AppLifecycle` and `UnixHost` alone links no Foundation.
+struct LinkageTests {
+  @Test func theProbesOwnLibrariesAreNoFoundation() async throws {
+    let finished = try await runProgram(["readelf", "--dynamic", "--wide", builtProduct("TerminalProbe")])
+    try #require(finished.ending == .exited(0), "\(finished.errors)")
+    let needed = finished.output.split(separator: "\n").filter { $0.contains("(NEEDED)") }
+    // Else the listing itself was not understood.
+    try #require(needed.contains { $0.contains("libswiftCore") })
+    #expect(needed.filter { $0.contains("Foundation") } == [])
+  }
+
+  @Test func theLibrariesOfItsLibrariesAreNoFoundation() async throws {
+    let finished = try await runProgram(["ldd", builtProduct("TerminalProbe")])
+    try #require(finished.ending == .exited(0), "\(finished.errors)")
+    let lines = finished.output.split(separator: "\n")
+    try #require(lines.contains { $0.contains("libswiftCore") })
+    #expect(lines.filter { $0.contains("Foundation") } == [])
+  }
+}
