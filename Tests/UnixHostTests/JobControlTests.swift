@@ -76,8 +76,13 @@ import Testing
         try await terminal.prompt()
         try probe.signal(SIGTSTP)
         try await probe.log.line(startingWith: "state suspended")
-        // `fg` continues a job that the shell knows to have stopped. Dash tells of that only when asked, but continues any.
-        if shell != .dash { try await terminal.wait(for: shell.stopMark) }
+        // The job has stopped once the shell knows. Dash does not tell, but its `wait` returns then.
+        if shell == .dash {
+          terminal.line("wait %1")
+          try await terminal.prompt()
+        } else {
+          try await terminal.wait(for: shell.stopMark)
+        }
         terminal.line("fg")
         try await probe.isActive(visit: 1, on: terminal)
         terminal.send("q")

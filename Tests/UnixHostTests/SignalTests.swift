@@ -107,7 +107,7 @@ import Testing
   /// no callback ever came out of order.
   @Test(arguments: 0..<4) func aStormOfStopsLeavesTheOrderIntact(_: Int) async throws {
     let seed = UInt64.random(in: .min ... .max)
-    var generator = SplitMix(state: seed)
+    var generator = SplitMix(seed: seed)
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in
         terminal.line(probe.command() + " | cat")
