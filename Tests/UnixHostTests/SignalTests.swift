@@ -1,5 +1,6 @@
 import Glibc
 import PseudoTerminal
+import PubSub
 import Testing
 
 /// Signals that are no order: what stops a program without asking, what it was started to ignore.
@@ -107,7 +108,7 @@ import Testing
   /// no callback ever came out of order.
   @Test(arguments: 0..<4) func aStormOfStopsLeavesTheOrderIntact(_: Int) async throws {
     let seed = UInt64.random(in: .min ... .max)
-    var generator = SplitMix(seed: seed)
+    var generator = SplitMix64(seed: seed)
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in
         terminal.line(probe.command() + " | cat")

@@ -1,0 +1,221 @@
+import AppLifecycle
+import PubSub
+import Testing
+
+@testable import UnixHost
+
+/// What holds whatever happens in whatever order: every short sequence of events, and long random ones.
+@Suite struct TerminalStateMachineExplorationTests {
+  /// Something that the world around the program does.
+  enum Action: Sendable, Hashable, CaseIterable {
+    case terminate, hangUpSignal, stop, `continue`, backgroundRead, windowChange
+    case takeTerminalAway, giveTerminal, lineGoesDown, look
+    case applicationFinishes, timePasses
+    case losesFocus, getsFocus, suspendKey
+    case applicationEndsItself
+    case nextStopIsRefused, nextTakingFails, nextStopEndsInBackground, nextStopMeetsTerminate
+  }
+
+  /// A world that answers the machine's questions, performs its effects on a model, and notes what must never be.
+  struct World: Sendable {
+    var machine: TerminalStateMachine
+    var application = LifecycleStateMachine()
+    var faults: [String] = []
+
+    private var owner = TerminalStateMachine.Look.foreground
+    private var holdsTerminal = false
+    private var deadlineIsArmed = false
+    /// Deliveries that the application has not finished yet, oldest first.
+    private var unfinished: [TerminalStateMachine.Delivery] = []
+    private var applicationEndsItself = false
+    private var endings = 0
+    private var stopIsRefused = false
+    private var takingFails = false
+    private var stopEndsInBackground = false
+    private var stopMeetsTerminate = false
+
+    init(startsInForeground: Bool, ignoresHangUp: Bool) {
+      machine = TerminalStateMachine(ignoresHangUp: ignoresHangUp)
+      owner = startsInForeground ? .foreground : .background
+      give(.started(owner))
+    }
+
+    mutating func act(_ action: Action) {
+      switch action {
+      case .terminate: give(signal: .terminate)
+      case .hangUpSignal: give(signal: .hangUp)
+      case .stop: give(signal: .stop)
+      case .continue: give(signal: .continue)
+      case .backgroundRead: give(signal: .backgroundRead)
+      case .windowChange: give(signal: .windowChange)
+      case .takeTerminalAway: if owner == .foreground { owner = .background }
+      case .giveTerminal: if owner == .background { owner = .foreground }
+      case .lineGoesDown:
+        owner = .gone
+        if machine.hasTerminal { give(.hangUp) }
+      case .look: if machine.pollsTerminal { give(.terminalLook(owner)) }
+      case .applicationFinishes: finishOldest()
+      case .timePasses:
+        guard deadlineIsArmed else { break }
+        deadlineIsArmed = false
+        give(.deadlinePassed)
+      case .losesFocus: if machine.readsTerminal { give(.focus(false)) }
+      case .getsFocus: if machine.readsTerminal { give(.focus(true)) }
+      case .suspendKey: if machine.readsTerminal { give(.suspendKey) }
+      case .applicationEndsItself:
+        guard application.state.isInMemory, unfinished.isEmpty else { break }
+        applicationEndsItself = true
+        give(.applicationBeganToEnd)
+        _ = application.handle(.terminate)
+        give(.applicationEnded(stragglers: []))
+      case .nextStopIsRefused: stopIsRefused = true
+      case .nextTakingFails: takingFails = true
+      case .nextStopEndsInBackground: stopEndsInBackground = true
+      case .nextStopMeetsTerminate: stopMeetsTerminate = true
+      }
+      check()
+    }
+
+    private mutating func give(signal: CaughtSignal) { give(.signals([SignalRecord(signal: signal)])) }
+
+    private mutating func finishOldest() {
+      guard !unfinished.isEmpty else { return }
+      give(.transitionFinished(id: unfinished.removeFirst().id, stragglers: []))
+    }
+
+    /// As the driver does: an event's effects are performed in order, then come the answers.
+    private mutating func give(_ event: TerminalStateMachine.Event) {
+      var events = [event]
+      while !events.isEmpty, endings == 0 {
+        for effect in machine.handle(events.removeFirst()) { events += perform(effect) }
+      }
+    }
+
+    private mutating func perform(_ effect: TerminalStateMachine.Effect) -> [TerminalStateMachine.Event] {
+      switch effect {
+      case .lookAtTerminal: return [.terminalLook(owner)]
+      case .takeTerminal:
+        if owner != .foreground { faults.append("takes a terminal that is another's") }
+        if takingFails {
+          takingFails = false
+          owner = .background
+          holdsTerminal = false
+          return [.terminalTaken(false)]
+        }
+        holdsTerminal = true
+        return [.terminalTaken(true)]
+      case .giveTerminalBack, .dropTerminal: holdsTerminal = false
+      case .quietFocus: if !holdsTerminal { faults.append("writes to a terminal that it does not hold") }
+      case .requestDisplay, .report, .reportRefusedStop, .reportUncaughtStop: break
+      case .send(let delivery): send(delivery)
+      case .armDeadline: deadlineIsArmed = true
+      case .disarmDeadline: deadlineIsArmed = false
+      case .predictStop: return [.stopPredicted(isPossible: true)]
+      case .stopSelf: return stop()
+      case .die, .finish:
+        endings += 1
+        if holdsTerminal { faults.append("ends with the terminal in its own modes") }
+        if case .finish(0, _) = effect, application.state != .notRunning {
+          faults.append("ends before the application")
+        }
+      }
+      return []
+    }
+
+    /// The application takes inputs in the order in which they were sent: none must come when it cannot be taken.
+    private mutating func send(_ delivery: TerminalStateMachine.Delivery) {
+      unfinished.append(delivery)
+      let before = application.state
+      if case .ignore(let reason)? = application.handle(delivery.input).first, !applicationEndsItself {
+        faults.append("sends \(delivery.input.scriptToken) in \(before): \(reason.rawValue)")
+      }
+    }
+
+    private mutating func stop() -> [TerminalStateMachine.Event] {
+      if holdsTerminal { faults.append("stops with the terminal in its own modes") }
+      if application.state != .suspended { faults.append("stops in \(application.state)") }
+      if unfinished.contains(where: { $0.id == machine.awaited }) { faults.append("stops during a tear-down") }
+      defer { (stopIsRefused, stopMeetsTerminate, stopEndsInBackground) = (false, false, false) }
+      if stopIsRefused { return [.stopEnded(wasContinued: false)] }
+      if owner != .gone { owner = stopEndsInBackground ? .background : .foreground }
+      let arrived: [CaughtSignal] = stopMeetsTerminate ? [.continue, .terminate] : [.continue]
+      return [.signals(arrived.map { SignalRecord(signal: $0) }), .stopEnded(wasContinued: true)]
+    }
+
+    /// What must be true between events.
+    private mutating func check() {
+      if machine.question != nil { faults.append("leaves a question open") }
+      if holdsTerminal != machine.holdsTerminal { faults.append("is wrong about holding the terminal") }
+      if machine.phase == .stopped || machine.phase == .starting { faults.append("stays in \(machine.phase)") }
+      switch machine.phase {
+      case .leaving, .suspending, .terminating:
+        if !deadlineIsArmed { faults.append("waits in \(machine.phase) without a deadline") }
+      case .foreground, .background:
+        if deadlineIsArmed { faults.append("has a deadline in \(machine.phase)") }
+        if machine.termination != nil { faults.append("has forgotten to end") }
+        if machine.wantedStop != nil { faults.append("has forgotten to stop") }
+        if !applicationEndsItself, application.state.isForeground != (machine.phase == .foreground) {
+          faults.append("is in \(machine.phase), its application in \(application.state)")
+        }
+      case .starting, .stopped, .ended: break
+      }
+      if endings > 1 || (endings == 1) != (machine.phase == .ended) { faults.append("ends \(endings) times") }
+    }
+
+    /// However it got here: told to end, and given time, it ends.
+    mutating func end() {
+      if machine.phase != .ended { act(.terminate) }
+      for _ in 0..<20 where machine.phase != .ended { act(.timePasses) }
+      if machine.phase != .ended { faults.append("does not end, but stays in \(machine.phase)") }
+    }
+  }
+
+  private static let worlds = [
+    World(startsInForeground: true, ignoresHangUp: false), World(startsInForeground: false, ignoresHangUp: false),
+    World(startsInForeground: true, ignoresHangUp: true),
+  ]
+
+  @Test(arguments: Action.allCases)
+  func everyShortSequenceKeepsTheRules(first: Action) {
+    func explore(_ world: World, _ past: [Action], depth: Int) -> Bool {
+      for action in Action.allCases {
+        var next = world
+        next.act(action)
+        var last = next
+        last.end()
+        guard last.faults.isEmpty else {
+          Issue.record("after \(past + [action]): \(last.faults)")
+          return false
+        }
+        if depth > 1, next.machine.phase != .ended, !explore(next, past + [action], depth: depth - 1) { return false }
+      }
+      return true
+    }
+    for var world in Self.worlds {
+      world.act(first)
+      guard explore(world, [first], depth: 2) else { return }
+    }
+  }
+
+  @Test(arguments: 1...300 as ClosedRange<UInt64>)
+  func everyLongSequenceKeepsTheRules(seed: UInt64) {
+    print("TerminalStateMachineExplorationTests.everyLongSequenceKeepsTheRules: seed \(seed)")
+    var random = SplitMix64(seed: seed)
+    var world = Self.worlds.randomElement(using: &random)!
+    // Orders to end are rare, or nothing would live long.
+    let actions = Action.allCases + Array(repeating: Self.common, count: 10).flatMap { $0 }
+    var past: [Action] = []
+    for _ in 0..<200 where world.machine.phase != .ended && world.faults.isEmpty {
+      let action = actions.randomElement(using: &random)!
+      past.append(action)
+      world.act(action)
+    }
+    world.end()
+    #expect(world.faults.isEmpty, "seed \(seed): after \(past.suffix(12))")
+  }
+
+  private static let common: [Action] = [
+    .stop, .continue, .applicationFinishes, .applicationFinishes, .takeTerminalAway, .giveTerminal, .look, .losesFocus,
+    .getsFocus, .timePasses, .nextStopEndsInBackground, .nextStopIsRefused, .backgroundRead, .nextTakingFails,
+  ]
+}
