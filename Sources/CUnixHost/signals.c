@@ -129,6 +129,7 @@ static void unblock(int number, sigset_t *before) {
 }
 
 bool unixhost_stop(bool whole_group, uint32_t continue_count) {
+  if (atomic_load(&continues) != continue_count) return true;
   struct sigaction ignore, before;
   sigset_t mask;
   memset(&ignore, 0, sizeof ignore);
@@ -137,10 +138,13 @@ bool unixhost_stop(bool whole_group, uint32_t continue_count) {
   if (whole_group) kill(0, SIGTSTP);  // for this process discarded, as ignored
   set_default(SIGTSTP, NULL);
   unblock(SIGTSTP, &mask);
+  bool is_withdrawn = atomic_load(&continues) != continue_count;
   // raise is sent to this very thread and returns only after the stop; kill on oneself may return before it.
-  if (atomic_load(&continues) == continue_count) raise(SIGTSTP);
+  if (!is_withdrawn) raise(SIGTSTP);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   sigaction(SIGTSTP, &before, NULL);
+  // The others must not stay behind, stopped for a stop that was taken back.
+  if (is_withdrawn && whole_group) kill(0, SIGCONT);
   // Whoever was stopped was continued by a SIGCONT. Its handler may run on another thread, a moment later.
   for (int i = 0; i < 20 && atomic_load(&continues) == continue_count; i++) poll(NULL, 0, 5);
   return atomic_load(&continues) != continue_count;

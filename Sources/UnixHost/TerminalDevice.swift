@@ -143,7 +143,8 @@ struct TerminalDevice {
 
   mutating func writeUnwritten() {
     // An emergency has given the terminal back: nothing more must go there.
-    while !unwritten.isEmpty, unixhost_emergency_is_armed() {
+    if !unixhost_emergency_is_armed() { unwritten = [] }
+    while !unwritten.isEmpty {
       let count = unwritten.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
       if count > 0 {
         unwritten = unwritten.dropFirst(count)
@@ -158,9 +159,10 @@ struct TerminalDevice {
     unwritten += text.utf8
     writeUnwritten()
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    while hasOutput, unixhost_emergency_is_armed(), poll(&waiting, 1, Self.patience) > 0,
-      waiting.revents & Int16(POLLHUP | POLLERR) == 0
-    {
+    while hasOutput {
+      let count = poll(&waiting, 1, Self.patience)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0, waiting.revents & Int16(POLLHUP | POLLERR) == 0 else { break }
       writeUnwritten()
     }
     unwritten = []

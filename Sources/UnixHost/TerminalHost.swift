@@ -54,6 +54,8 @@ public final class TerminalHost: Sendable {
   /// The application's side of the terminal.
   public let terminal: Terminal
 
+  @MainActor private static var isRunning = false
+
   private let application: Application
   private let configuration: Configuration
   private let link: HostLink
@@ -78,7 +80,11 @@ public final class TerminalHost: Sendable {
   /// main actor does not answer, the process is ended here with status 70, without returning.
   ///
   /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down overran its budget.
+  /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
+    precondition(!Self.isRunning, "a process has one terminal and one set of signals: a host runs already")
+    Self.isRunning = true
+    defer { Self.isRunning = false }
     let link = link
     application.transitionObserver = { [application] step in
       switch step {

@@ -134,6 +134,7 @@ import Testing
     private mutating func stop() -> [TerminalStateMachine.Event] {
       if holdsTerminal { faults.append("stops with the terminal in its own modes") }
       if application.state != .suspended { faults.append("stops in \(application.state)") }
+      if machine.termination != nil { faults.append("stops though it is to end") }
       if unfinished.contains(where: { $0.id == machine.awaited }) { faults.append("stops during a tear-down") }
       defer { (stopIsRefused, stopMeetsTerminate, stopEndsInBackground) = (false, false, false) }
       if stopIsRefused { return [.stopEnded(wasContinued: false)] }
