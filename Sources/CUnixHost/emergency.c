@@ -89,6 +89,19 @@ void unixhost_emergency_install(void) {
   atexit(unixhost_emergency_restore);
 }
 
+// The handler's own needs are small; the frame that the kernel builds, with all vector registers, is not.
+#define EMERGENCY_STACK_SIZE (64 * 1024)
+
+void unixhost_emergency_stack_install(void) {
+  stack_t stack;
+  // The backtracer, where it is on, has given the thread one.
+  if (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE)) return;
+  void *memory = mmap(NULL, EMERGENCY_STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack = (stack_t){.ss_sp = memory, .ss_size = EMERGENCY_STACK_SIZE};
+  if (sigaltstack(&stack, NULL) != 0) munmap(memory, EMERGENCY_STACK_SIZE);
+}
+
 // MARK: Standard error
 
 static int error_found = -1;    // where descriptor 2 pointed

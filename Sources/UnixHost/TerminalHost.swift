@@ -1,4 +1,5 @@
 public import AppLifecycle
+import CUnixHost
 public import PubSub
 
 /// Hosts an application in a terminal: translates what the terminal and the kernel do into ``SystemInput``s.
@@ -103,6 +104,8 @@ public final class TerminalHost: Sendable {
     let budgets = TerminalStateMachine.Budgets(
       didEnterBackground: application.configuration.didEnterBackgroundBudget,
       willTerminate: application.configuration.willTerminateBudget)
+    // The main actor's thread is the one that runs the program's own code, and so the one whose stack may overflow.
+    unixhost_emergency_stack_install()
     return await withCheckedContinuation { continuation in
       // Here and not on the thread: a signal that comes before that runs must not be lost.
       let signals = SignalPipe()

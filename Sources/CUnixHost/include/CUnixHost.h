@@ -78,6 +78,10 @@ void unixhost_emergency_restore(void);
 // found, the backtracer's, by giving them back and letting the fault happen again. Works once; further calls do nothing.
 void unixhost_emergency_install(void);
 
+// Gives the calling thread a stack for handlers to run on, if it has none: one that has used up its own could not run them.
+// For a thread that lives as long as the process.
+void unixhost_emergency_stack_install(void);
+
 // Sends what is written to descriptor 2 into memory, if it is a terminal: what a program prints before it traps would
 // vanish with the alternate screen.
 void unixhost_stderr_capture(void);
