@@ -36,6 +36,15 @@ import Testing
     }
   }
 
+  /// Nothing is left of the stack for the handler that restores the terminal: it needs another one.
+  @Test func aStackOverflowLeavesTheTerminalInOrder() async throws {
+    try await underDash { _, terminal in
+      terminal.send("o")
+      try await terminal.prompt()
+      #expect(try await terminal.status(in: .dash) == 128 + SIGSEGV)
+    }
+  }
+
   /// The backtracer runs after the host's own handler, and finds the fault as it was.
   @Test func theBacktracerStillRuns() async throws {
     let environment = ["SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no,output-to=stderr,threads=crashed"]

@@ -101,6 +101,8 @@ import Testing
         try await probe.isActive(visit: 1, on: terminal)
         terminal.control("Z")
         try await probe.log.line(startingWith: "release begin")
+        // They are switched off before the tear-down, which may take its time.
+        try await terminal.waitForScreen("no focus reports") { !$0.modes.contains(1004) }
         terminal.send(focusOut)
         try probe.gate.open()
         try await terminal.jobHasStopped(in: .dash)

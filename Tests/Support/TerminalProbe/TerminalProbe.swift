@@ -88,6 +88,7 @@ extension Probe {
     case UInt8(ascii: "c"): crash()
     case UInt8(ascii: "C"): crashesInBackground = true
     case UInt8(ascii: "f"): fatalError("the probe was told to trap")
+    case UInt8(ascii: "o"): Log.shared.write("depth \(overflow(1))")
     case UInt8(ascii: "e"): writeAll("a message on standard error\n", to: STDERR_FILENO)
     case UInt8(ascii: "x"): exit(5)
     default: break
@@ -99,6 +100,9 @@ extension Probe {
     // The index is not known to the compiler, so that the check happens when the program runs.
     writeAll("\(none[Int(getpid())])", to: STDERR_FILENO)
   }
+
+  /// Uses up the stack.
+  private func overflow(_ depth: Int) -> Int { depth == 0 ? 0 : overflow(depth + 1) + 1 }
 
   /// Blocks the main actor, as a handler does that waits for a disk.
   private func block(for duration: Duration) {
