@@ -116,8 +116,9 @@ import Testing
         let pid = try probe.pid()
         let group = try #require(ProcessTable.entry(pid)).group
         for _ in 0..<400 {
-          // Lets the others run for a while, each time another one: so the signals find them at all kinds of places.
-          for _ in 0..<Int.random(in: 0..<1_000, using: &generator) { sched_yield() }
+          // A pause of another length each time, so that the signals find the others at all kinds of places. Work, not a
+          // wait: its length in time does not matter.
+          for _ in 0..<Int.random(in: 0..<20_000, using: &generator) { _ = generator.next() }
           switch Int.random(in: 0..<4, using: &generator) {
           case 0: kill(-group, SIGTSTP)
           case 1: kill(pid, SIGTSTP)
