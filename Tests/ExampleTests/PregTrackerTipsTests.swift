@@ -142,6 +142,19 @@ import Testing
     await connection.close()
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `A server that never stops sending leaves everything else its turn, on the same actor`() async throws {
+    try await LineServer.run { server in
+      let connection = connect(to: Endpoint(host: "127.0.0.1", port: server.port))
+      let peer = try await server.nextConnection()
+      let lines = String(repeating: "a tip\n", count: 5_000)
+      startThread { while !peer.isClosed { peer.send(lines) } }
+      #expect(try await tip() == "a tip")
+      await connection.close()
+      try await peer.closed()
+    }
+  }
+
   @Test func `A connection can be closed before it stands`() async throws {
     let connection = connect(to: Endpoint(host: "nobody.invalid", port: 1))
     await connection.close()

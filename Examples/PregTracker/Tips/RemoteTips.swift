@@ -41,9 +41,10 @@ import AppLifecycle
         report(.connected(to: "\(endpoint)"))
         var lines = LineBuffer()
         while let bytes = try await socket.read() {
-          for line in lines.append(bytes) {
+          // Of tips that come together only the last one would be seen.
+          if let tip = lines.append(bytes).last {
             failures = 0  // it works; a server that accepts and hangs up at once does not get here
-            report(.tip(line))
+            report(.tip(tip))
           }
         }
         problem = "\(endpoint): closed by the server"
