@@ -32,6 +32,30 @@ import Testing
     #expect(decoder.decode([0xFF, 0x80, 0x80, 0x80, 0x71]).last == .character("q"))
   }
 
+  @Test func `Bytes that are no UTF-8 hold back no key that follows`() {
+    var decoder = KeyDecoder()
+    #expect(decoder.decode([0xE4, 0x71]) == [.character("q")])  // ä in Latin-1
+    #expect(decoder.decode([0xFF, 0x71]) == [.character("q")])
+    #expect(decoder.decode([0xF0, 0x9F]) == [])
+    #expect(decoder.decode([0x71]) == [.character("q")])
+    #expect(decoder.decode([0xC0, 0x80, 0x71]) == [.character("q")])
+  }
+
+  @Test func `Alt and a bracket hold back no key that follows`() {
+    #expect(keys("\u{1B}[", "q") == [.character("q")])
+    #expect(keys("\u{1B}O", "q") == [.character("q")])
+  }
+
+  @Test func `Of an immense pasted text only the beginning is kept`() {
+    var decoder = KeyDecoder()
+    #expect(decoder.decode(Array("\u{1B}[200~".utf8)) == [])
+    let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 4096)
+    for _ in 1...2000 { #expect(decoder.decode(piece) == []) }
+    #expect(
+      decoder.decode(Array("\u{1B}[201~q".utf8))
+        == [.paste(String(repeating: "x", count: 1000)), .character("q")])
+  }
+
   @Test func `Whatever bytes come, the pieces they come in change nothing`() {
     let seed = UInt64.random(in: .min ... .max)
     var random = SplitMix64(seed: seed)
