@@ -206,7 +206,7 @@ extension HostThread {
 
   private func takeTerminal() -> Bool {
     guard device.take() else { return false }
-    parser.reset()
+    take(parser.reset())
     parser.findsSuspendKey = device.delegatesSuspendKey
     escapeDeadline = nil
     if let size = device.size { parts.terminal.setSize(size) }

@@ -51,10 +51,17 @@ struct TerminalInputParser: Sendable, Hashable {
   /// A parser at the beginning of a terminal's input.
   init() {}
 
-  /// Forgets everything: the terminal's input begins anew.
-  mutating func reset() {
-    state = .ground
-    held = []
+  /// Begins anew with the terminal's input, and forgets what is held back.
+  ///
+  /// - Returns: what is missing of a paste's end, if the input broke off within one: who was told of its beginning would
+  ///   wait for its end for ever.
+  mutating func reset() -> [Element] {
+    defer {
+      state = .ground
+      held = []
+    }
+    guard case .paste(let matched) = state else { return [] }
+    return [.bytes(Array(Self.pasteEnds[matched...]))]
   }
 
   /// Takes bytes, in the order in which they were read.

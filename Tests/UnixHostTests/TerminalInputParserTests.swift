@@ -101,11 +101,15 @@ import Testing
     #expect(parser.feed([0x1A]) == [.suspendKey])
   }
 
-  @Test func resettingForgetsAPaste() {
+  /// Ctrl-Z among the pasted text stops the program and throws the rest away; whoever reads must not wait for it.
+  @Test(arguments: ["half", "half\u{1B}", "half\u{1B}[20", "half\u{1B}[201"])
+  func resettingEndsAPaste(text: String) {
     var parser = TerminalInputParser()
-    _ = parser.feed(bytes("\u{1B}[200~half"))
-    parser.reset()
+    let before = parser.feed(bytes("\u{1B}[200~" + text))
+    let after = parser.reset()
+    #expect(joined(before + after).last == plain("\u{1B}[200~half\u{1B}[201~"))
     #expect(parser.feed(bytes("\u{1B}[I")) == [.focus(true)])
+    #expect(parser.reset() == [])
   }
 
   /// However the input is cut up, the elements are the same but for the cuts.
