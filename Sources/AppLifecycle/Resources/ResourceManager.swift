@@ -99,6 +99,7 @@ internal import PubSub
   }
 
   private func acquire(_ index: Int, _ generation: Int) async {
+    guard generation == self.generation else { return }
     do {
       let keep = try await operations[index].acquire()
       guard generation == self.generation else { return }
@@ -117,7 +118,8 @@ internal import PubSub
   }
 
   private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {
-    guard (try? await clock.sleepUntil(deadline)) != nil else { return }
+    // It may have been called off after the sleep had ended; what runs for the resource now is another task.
+    guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
     didEnd(index, generation) { $0.retryIsDue(index) }
   }
 
