@@ -83,4 +83,30 @@ import Testing
     #expect(acquires == 1)
     #expect(most == 1, "never twice at once")
   }
+
+  @Test func `a return hurries all of a tear-down, also what begins after it`() async throws {
+    let system = SimulatedSystem()
+    let clock = system.clock
+    var ends: [String] = []
+    let database = try system.application.manage("database", while: .foreground) {
+    } release: { _ in
+      try? await clock.sleep(for: .seconds(2))
+      ends.append("database at \(clock.now.offset)")
+    }
+    try system.application.manage("query", while: .foreground, after: database) { _ in
+    } release: { _ in
+      try? await clock.sleep(for: .seconds(2))
+      ends.append("query at \(clock.now.offset)")
+    }
+    try await system.play("launch")
+    system.application.send(.home)
+    await clock.advance(by: .seconds(1))
+    system.application.send(.open)
+    await clock.settle()
+    #expect(ends == ["query at 1.0 seconds", "database at 1.0 seconds"])
+    #expect(system.application.state == .active)
+    // The next tear-down has its time again.
+    try await system.play("home")
+    #expect(ends.suffix(2) == ["query at 3.0 seconds", "database at 5.0 seconds"])
+  }
 }

@@ -25,6 +25,8 @@ internal import PubSub
   private var running: [Int: Task<Void, Never>] = [:]
   /// Grows when the process vanishes: what belonged to it must not be heard of any more.
   private var generation = 0
+  /// The application comes back: all of the present tear-down is to be quick, also what has not begun yet.
+  private var isHurried = false
   /// Called once nothing is being torn down any more.
   var whenTornDown: (@MainActor () -> Void)?
   /// The application to which the operations belong, for `handle` called inside them.
@@ -53,10 +55,14 @@ internal import PubSub
     perform(actions)
   }
 
-  func setOpenPhases(_ phases: Set<LifecyclePhase>) { perform(graph.setOpenPhases(phases)) }
+  func setOpenPhases(_ phases: Set<LifecyclePhase>) {
+    if phases != openPhases { isHurried = false }
+    perform(graph.setOpenPhases(phases))
+  }
 
   /// Hurries what is being torn down, as the application comes back; it is still awaited.
   func cancelTearDown() {
+    isHurried = true
     for index in graph.indicesBeingTornDown { running[index]?.cancel() }
   }
 
@@ -64,6 +70,7 @@ internal import PubSub
     generation += 1
     for task in running.values { task.cancel() }
     running = [:]
+    isHurried = false
     graph.loseEverything()
     for operation in operations {
       operation.lose()
@@ -75,7 +82,9 @@ internal import PubSub
     for action in actions {
       switch action {
       case .acquire(let index): start(index) { await self.acquire(index, $0) }
-      case .release(let index): start(index) { await self.release(index, $0) }
+      case .release(let index):
+        start(index) { await self.release(index, $0) }
+        if isHurried { running[index]?.cancel() }
       case .retry(let index, let failures):
         let chance = Double.random(in: 0..<1, using: &random)
         let deadline = clock.now() + retry.delay(afterFailures: failures, chance: chance)
