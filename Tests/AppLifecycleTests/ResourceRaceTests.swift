@@ -109,4 +109,21 @@ import Testing
     try await system.play("home")
     #expect(ends.suffix(2) == ["query at 3.0 seconds", "database at 5.0 seconds"])
   }
+
+  @Test func `a dependency of an application that is gone is foreign, also at the same address`() async throws {
+    // Most allocators give the next object of a size the place of the last one.
+    for _ in 1...50 {
+      let stale = try Application(delegate: Nobody()).manage("database", while: .running) {
+      } release: { _ in
+      }
+      let application = Application(delegate: Nobody())
+      #expect(throws: ResourceError.foreignDependency("database", of: "cache")) {
+        try application.manage("cache", while: .running, after: stale) { _ in
+        } release: { _ in
+        }
+      }
+    }
+  }
 }
+
+@MainActor private final class Nobody: ApplicationDelegate {}

@@ -30,7 +30,7 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> {
     var dependencies: [Int] = []
     for one in repeat each dependency {
-      guard one.owner == ObjectIdentifier(self) else { throw .foreignDependency(one.name, of: name) }
+      guard one.owner === resources else { throw .foreignDependency(one.name, of: name) }
       dependencies.append(one.index)
     }
     return try register(
@@ -69,9 +69,8 @@ extension Application {
     release: @escaping @MainActor (Handle) async throws -> Void
   ) throws(ResourceError) -> ManagedResource<Handle> {
     guard resources.index(named: name) == nil else { throw .duplicateName(name) }
-    let owner = ObjectIdentifier(self)
-    let resource = ManagedResource<Handle>(name: name, phase: phase, index: resources.nextIndex, owner: owner)
-    resources.scope = owner
+    let resource = ManagedResource<Handle>(name: name, phase: phase, index: resources.nextIndex, owner: resources)
+    resources.scope = ObjectIdentifier(self)
     var seen: Set<Int> = []
     resources.add(
       ResourceManager.Operations(

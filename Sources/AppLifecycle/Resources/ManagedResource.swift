@@ -10,7 +10,8 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   /// When it is held.
   public let phase: LifecyclePhase
   let index: Int
-  let owner: ObjectIdentifier
+  /// Weak, and no identifier: another application's manager may come to lie where a former one lay.
+  weak let owner: ResourceManager?
 
   private struct State {
     var handle: Handle?
@@ -19,7 +20,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
   private let state = Guarded(State())
 
-  init(name: String, phase: LifecyclePhase, index: Int, owner: ObjectIdentifier) {
+  init(name: String, phase: LifecyclePhase, index: Int, owner: ResourceManager) {
     self.name = name
     self.phase = phase
     self.index = index
