@@ -124,6 +124,22 @@ import Testing
       }
     }
   }
+
+  @Test func `an application that nobody holds does not go on trying`() async throws {
+    let clock = ManualClock()
+    weak var gone: Application?
+    try await { () async throws in
+      let application = Application(delegate: Nobody(), clock: clock)
+      gone = application
+      try application.manage("connection", while: .running) { throw Failure() } release: { (_: Void) in
+      }
+      _ = await clock.running { await application.handle(.launch) }
+      #expect(clock.sleepers == 1)
+    }()
+    await clock.settle()
+    #expect(gone == nil)
+    #expect(clock.sleepers == 0)
+  }
 }
 
 @MainActor private final class Nobody: ApplicationDelegate {}

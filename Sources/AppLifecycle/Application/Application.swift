@@ -74,6 +74,9 @@ public import PubSub
     resources = ResourceManager(
       tasks: tasks, clock: self.clock, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil)
   }
+
+  /// Nothing is left to release anything for: as when a process vanishes, and what is to be tried again is not.
+  isolated deinit { resources.loseProcess() }
 }
 
 // MARK: - The program's own application
