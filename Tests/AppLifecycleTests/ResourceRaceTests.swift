@@ -142,4 +142,44 @@ import Testing
   }
 }
 
+/// How `handle` tells a handler that its transition waits for from everybody else.
+@MainActor @Suite(.timeLimit(.minutes(1))) struct `Handling from inside a handler` {
+  @Test func `what a handler has started waits for its inputs once the handler is over`() async throws {
+    let system = SimulatedSystem()
+    let application = system.application
+    var outcomes: [TransitionReport.Outcome] = []
+    try application.manage("listener", while: .running) {
+      let listener = Task {
+        try await system.clock.sleep(for: .seconds(1))
+        outcomes.append(await application.handle(.memoryWarning).outcome)
+      }
+      outcomes.append(await application.handle(.memoryWarning).outcome)
+      return listener
+    } release: {
+      $0.cancel()
+    }
+
+    try await system.play("launch; wait:2s")
+    #expect(outcomes == [.queued, .completed])
+  }
+
+  @Test func `a transition that a handler has asked for is not inside that handler`() async throws {
+    let system = SimulatedSystem()
+    let application = system.application
+    var outcomes: [TransitionReport.Outcome] = []
+    let warnings = system.bus.subscribe(to: Application.DidReceiveMemoryWarning.self) { _ in
+      Task { outcomes.append(await application.handle(.significantTimeChange).outcome) }
+    }
+    try application.manage("cache", while: .running) {
+      try await system.clock.sleep(for: .seconds(1))
+      application.send(.memoryWarning)
+      try await system.clock.sleep(for: .seconds(1))
+    } release: { _ in
+    }
+    try await system.play("launch; wait:3s")
+    withExtendedLifetime(warnings) {}
+    #expect(outcomes == [.completed])
+  }
+}
+
 @MainActor private final class Nobody: ApplicationDelegate {}

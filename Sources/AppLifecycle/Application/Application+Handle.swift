@@ -34,16 +34,30 @@ struct InputQueue: Sendable {
   }
 }
 
+/// One run of a handler that transitions may wait for.
+///
+/// Tasks that the handler starts inherit it and may outlive it, hence the flag.
+final class HandlerRun: Sendable {
+  /// Whose handler it is.
+  weak let resources: ResourceManager?
+  /// The process in which it began.
+  let generation: Int
+  @MainActor var isOver = false
+
+  init(of resources: ResourceManager, generation: Int) { (self.resources, self.generation) = (resources, generation) }
+}
+
 /// Marks the tasks in which a transition's own handlers run: `handle` must not wait in them for that transition.
 enum HandlerScope {
-  @TaskLocal static var application: ObjectIdentifier?
+  @TaskLocal static var run: HandlerRun?
 }
 
 extension Application {
   /// Takes an input and returns when its transition has finished, tear-down included, or the budget has passed.
   ///
   /// Inputs run in the order in which they came, after whatever transition is under way. Inside a handler that the
-  /// transition waits for (acquire and release of a managed resource) the input is queued and this returns at once.
+  /// transition waits for (acquire and release of a managed resource) the input is queued and this returns at once; what such
+  /// a handler has started waits as everybody else once the handler is over.
   ///
   /// - Parameters:
   ///   - input: what the system does.
@@ -51,7 +65,7 @@ extension Application {
   /// - Returns: what became of it.
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
-    if HandlerScope.application == ObjectIdentifier(self) {
+    if let run = HandlerScope.run, run.resources === resources, !run.isOver {
       enqueue(PendingInput(input: input, cause: cause, waiter: nil))
       return TransitionReport(outcome: .queued, cause: cause, from: state, to: state, duration: .zero, stragglers: [])
     }
@@ -72,7 +86,8 @@ extension Application {
   private nonisolated func enqueue(_ pending: PendingInput) {
     let mustStart = inbox.withLock { $0.add(pending) }
     if mustStart {
-      tasks.start { await self.workOff() }
+      // The transitions belong to no handler, though one may have sent the first input.
+      tasks.start { await HandlerScope.$run.withValue(nil) { await self.workOff() } }
     } else if pending.input.mayBringToForeground {
       // It may have to hurry the tear-down that is being awaited.
       tasks.start { await self.hurryTearDownIfReturning() }

@@ -70,7 +70,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> {
     guard resources.index(named: name) == nil else { throw .duplicateName(name) }
     let resource = ManagedResource<Handle>(name: name, phase: phase, index: resources.nextIndex, owner: resources)
-    resources.scope = ObjectIdentifier(self)
     var seen: Set<Int> = []
     resources.add(
       ResourceManager.Operations(

@@ -29,8 +29,6 @@ internal import PubSub
   private var isHurried = false
   /// Called once nothing is being torn down any more.
   var whenTornDown: (@MainActor () -> Void)?
-  /// The application to which the operations belong, for `handle` called inside them.
-  var scope: ObjectIdentifier?
 
   init(tasks: TaskStarter, clock: TransitionClock, retry: RetryPolicy, seed: UInt64?) {
     self.tasks = tasks
@@ -100,40 +98,40 @@ internal import PubSub
     }
   }
 
-  private func start(_ index: Int, _ operation: @escaping @Sendable (_ generation: Int) async -> Void) {
-    let (generation, scope) = (generation, scope)
-    running[index] = tasks.start {
-      await HandlerScope.$application.withValue(scope) { await operation(generation) }
-    }
+  private func start(_ index: Int, _ operation: @escaping @Sendable (HandlerRun) async -> Void) {
+    let run = HandlerRun(of: self, generation: generation)
+    running[index] = tasks.start { await HandlerScope.$run.withValue(run) { await operation(run) } }
   }
 
-  private func acquire(_ index: Int, _ generation: Int) async {
-    guard generation == self.generation else { return }
+  private func acquire(_ index: Int, _ run: HandlerRun) async {
+    guard run.generation == generation else { return }
+    defer { run.isOver = true }
     do {
       let keep = try await operations[index].acquire()
-      guard generation == self.generation else { return }
+      guard run.generation == generation else { return }
       keep()
-      didEnd(index, generation) { $0.didAcquire(index) }
+      didEnd(index, run) { $0.didAcquire(index) }
     } catch {
-      didEnd(index, generation) { $0.didFailToAcquire(index) }
+      didEnd(index, run) { $0.didFailToAcquire(index) }
     }
   }
 
-  private func release(_ index: Int, _ generation: Int) async {
-    guard generation == self.generation else { return }
+  private func release(_ index: Int, _ run: HandlerRun) async {
+    guard run.generation == generation else { return }
+    defer { run.isOver = true }
     // A release that throws has ended all the same: what it held is gone, and it is acquired anew.
     try? await operations[index].release()
-    didEnd(index, generation) { $0.didRelease(index) }
+    didEnd(index, run) { $0.didRelease(index) }
   }
 
-  private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {
+  private func waitToRetry(_ index: Int, until deadline: Duration, _ run: HandlerRun) async {
     // It may have been called off after the sleep had ended; what runs for the resource now is another task.
     guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
-    didEnd(index, generation) { $0.retryIsDue(index) }
+    didEnd(index, run) { $0.retryIsDue(index) }
   }
 
-  private func didEnd(_ index: Int, _ generation: Int, _ input: (inout ResourceGraph) -> [ResourceGraph.Action]) {
-    guard generation == self.generation else { return }
+  private func didEnd(_ index: Int, _ run: HandlerRun, _ input: (inout ResourceGraph) -> [ResourceGraph.Action]) {
+    guard run.generation == generation else { return }
     running[index] = nil
     let actions = input(&graph)
     operations[index].statusDidChange(graph.status(of: index))
