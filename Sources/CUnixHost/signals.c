@@ -26,8 +26,14 @@ static void record_signal(int number, siginfo_t *info, void *context) {
   int saved_errno = errno;
   struct unixhost_signal record = {number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0};
   int writer = atomic_load(&record_writer);
-  if (writer >= 0 && write(writer, &record, sizeof record) != (ssize_t)sizeof record)
+  if (writer >= 0 && write(writer, &record, sizeof record) != (ssize_t)sizeof record) {
     atomic_fetch_or(&unrecorded, UINT64_C(1) << (number & 63));
+    // The pipe may have been emptied between the two, and its reader wait by now. A record of no signal wakes it; if the pipe
+    // is still full, that does.
+    struct unixhost_signal wake = {0, 0, 0, 0};
+    ssize_t ignored = write(writer, &wake, sizeof wake);
+    (void)ignored;
+  }
   // After the write: a count that has grown tells of a record that can be read.
   if (number == SIGCONT) atomic_fetch_add(&continues, 1);
   errno = saved_errno;
@@ -35,14 +41,23 @@ static void record_signal(int number, siginfo_t *info, void *context) {
 
 static void discard_signal(int number) { (void)number; }
 
+int unixhost_pipe(int ends[2]) {
+#if defined(__linux__)
+  return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+#else
+  if (pipe(ends) != 0) return -1;
+  for (int i = 0; i < 2; i++) {
+    fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[i], F_SETFL, O_NONBLOCK);
+  }
+  return 0;
+#endif
+}
+
 int unixhost_signals_open(void) {
   if (record_reader < 0) {
     int ends[2];
-    if (pipe(ends) != 0) return -1;
-    for (int i = 0; i < 2; i++) {
-      fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-      fcntl(ends[i], F_SETFL, O_NONBLOCK);
-    }
+    if (unixhost_pipe(ends) != 0) return -1;
     record_reader = ends[0];
     atomic_store(&record_writer, ends[1]);
   }

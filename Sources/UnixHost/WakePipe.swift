@@ -1,3 +1,5 @@
+import CUnixHost
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -14,11 +16,7 @@ final class WakePipe: Sendable {
 
   init() {
     var ends: [Int32] = [-1, -1]
-    precondition(pipe(&ends) == 0, "no descriptor is left for the host's pipe")
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
+    precondition(unixhost_pipe(&ends) == 0, "no descriptor is left for the host's pipe")
     (descriptor, writer) = (ends[0], ends[1])
   }
 

@@ -17,6 +17,12 @@
 // block SIGTTIN and SIGTTOU, whose default is what keeps a background job from wrecking the shell's terminal.
 bool unixhost_thread_start(void (*body)(void *), void *argument);
 
+// MARK: Pipes
+
+// Makes a non-blocking pipe: ends[0] to read, ends[1] to write. Where the system can (Linux), it is close-on-exec from the
+// start: a child that another thread makes meanwhile must not inherit it. 0, or -1 with errno.
+int unixhost_pipe(int ends[2]);
+
 // MARK: Signals
 
 // One caught signal. Written to a pipe by the handler; its 16 bytes are less than PIPE_BUF, so no record is ever torn.
@@ -42,7 +48,8 @@ int unixhost_signal_discard(int number);
 // Gives back the dispositions that `catch` and `discard` found.
 void unixhost_signals_restore(void);
 
-// Takes the oldest record. False when there is none. A signal that found the pipe full comes last, with code 0.
+// Takes the oldest record. False when there is none. A signal that found the pipe full comes last, with code 0; a record of
+// number 0 may come with it, which only woke the reader.
 bool unixhost_signal_next(struct unixhost_signal *record);
 
 // How many SIGCONT have been recorded. Counted after the record was written, so that every counted one can be read.
