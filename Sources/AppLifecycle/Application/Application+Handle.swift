@@ -11,26 +11,33 @@ struct PendingInput: Sendable {
 
 /// The inputs that wait for their turn.
 struct InputQueue: Sendable {
-  private var waiting: [PendingInput] = []
+  /// Those that came last, last come last.
+  private var incoming: [PendingInput] = []
+  /// Those that came before them, first come last: taking the first of many does not move the others.
+  private var outgoing: [PendingInput] = []
   private var isBeingWorkedOff = false
 
   /// The inputs that wait, first come first.
-  var inputs: [SystemInput] { waiting.map(\.input) }
+  var inputs: [SystemInput] { outgoing.reversed().map(\.input) + incoming.map(\.input) }
 
   /// Adds one; true if nobody works the queue off, and the caller must see to it.
   mutating func add(_ pending: PendingInput) -> Bool {
-    waiting.append(pending)
+    incoming.append(pending)
     defer { isBeingWorkedOff = true }
     return !isBeingWorkedOff
   }
 
   /// Takes the next; nil ends the work.
   mutating func next() -> PendingInput? {
-    if waiting.isEmpty {
+    if outgoing.isEmpty {
+      outgoing = incoming.reversed()
+      incoming = []
+    }
+    guard let next = outgoing.popLast() else {
       isBeingWorkedOff = false
       return nil
     }
-    return waiting.removeFirst()
+    return next
   }
 }
 
