@@ -37,7 +37,7 @@ public import PubSub
   public internal(set) var deactivationReasons: Set<DeactivationReason> = []
   /// Why the application was launched; nil before the first launch.
   public internal(set) var launchCause: LifecycleCause?
-  /// Is told everything that happens, in order, before it happens: state, delegate, notification and report records.
+  /// Is told everything that happens, in order, before anybody else is: state, delegate, notification and report records.
   public var recorder: (@MainActor (LifecycleRecord) -> Void)?
   /// Is told when a transition begins and when it has ended, whoever sent its input: a host watches over the budgets of
   /// those too that it did not ask for.

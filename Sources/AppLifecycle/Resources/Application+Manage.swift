@@ -12,13 +12,15 @@ extension Application {
   /// Every acquire that succeeds is followed by exactly one release, whatever happens: an acquire that is under way when the
   /// phase closes is cancelled, awaited, and released if it succeeded all the same; a release that is under way when the
   /// phase opens again is awaited before the next acquire; only a process that vanishes releases nothing. An acquire that
-  /// throws is tried again after a while (``Configuration/retry``). If the phase is open now, acquiring begins now.
+  /// throws is tried again after a while (``Configuration/retry``). If the phase is open now, acquiring begins now. An
+  /// application that is released itself releases nothing: that, too, is a process that vanishes.
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
   ///   - phase: when it is held. It ends earlier if the phase of something that it depends on does.
   ///   - dependency: what it depends on; each is passed to `acquire`.
-  ///   - acquire: makes the handle. Runs on the main actor, never twice at once.
+  ///   - acquire: makes the handle. Runs on the main actor, never twice at once in one process's life; one that was under way
+  ///     when the process vanished is cancelled, and what it makes is dropped.
   ///   - release: takes it down. Runs on the main actor. An error ends it all the same.
   /// - Returns: the resource, through which the handle can be read while it is held.
   /// - Throws: ``ResourceError`` if the name is taken or a dependency belongs to another application.
