@@ -131,7 +131,9 @@ import Testing
     try await { () async throws in
       let application = Application(delegate: Nobody(), clock: clock)
       gone = application
-      try application.manage("connection", while: .running) { throw Failure() } release: { (_: Void) in
+      try application.manage("connection", while: .running) {
+        throw Failure()
+      } release: { (_: Void) in
       }
       _ = await clock.running { await application.handle(.launch) }
       #expect(clock.sleepers == 1)
