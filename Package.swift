@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "AppLifecycleTesting", targets: ["AppLifecycleTesting"]),
     .library(name: "UnixHost", targets: ["UnixHost"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
+    .executable(name: "Quickstart", targets: ["Quickstart"]),
     .executable(name: "PregTracker", targets: ["PregTracker"]),
   ],
   targets: [
@@ -22,6 +23,10 @@ let package = Package(
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting"]),
 
     // The examples use products only, as a package that depends on this one would.
+    .executableTarget(
+      name: "Quickstart",
+      dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
+      path: "Examples/Quickstart"),
     .executableTarget(
       name: "PregTracker",
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"],
@@ -45,7 +50,7 @@ let package = Package(
       dependencies: ["AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "TerminalProbe"]),
     .testTarget(
       name: "ExampleTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub"]),
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"]),

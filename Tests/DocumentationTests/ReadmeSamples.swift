@@ -4,7 +4,8 @@ import PubSub
 import Testing
 import UnixHost
 
-// The samples of the README, in its order. DocumentationTests compares the two word for word.
+// The samples of the README, in its order, but for those of Examples/Quickstart. DocumentationTests compares them word for
+// word.
 
 @MainActor final class DueDateModel {
   private(set) var label = ""
@@ -52,9 +53,9 @@ private struct Feed {
   #expect(database.current == nil && feed.current == nil)
 }
 
-final class AppDelegate: MainApplicationDelegate {}
+private final class SavingDelegate {}
 
-extension AppDelegate {
+extension SavingDelegate: ApplicationDelegate {
   func applicationDidEnterBackground(_ application: Application) { save() }
 }
 
@@ -68,7 +69,7 @@ extension AppDelegate {
 
   @Test func `hold and save in order`() async throws {
     log.withLock { $0 = [] }
-    let system = SimulatedSystem(delegate: AppDelegate())
+    let system = SimulatedSystem(delegate: SavingDelegate())
     try hold(system.application)
     try await system.play("launch; wait:1s; home; kill")
     #expect(

@@ -1,0 +1,35 @@
+// The smallest program with a life cycle: `swift run Quickstart`, then Ctrl-Z, `fg`, and `q` to quit.
+
+import AppLifecycle
+import PubSub
+import UnixHost
+
+@main final class AppDelegate {
+  private var greeting: Greeting?
+}
+
+// Conform in an extension: there the compiler warns of a callback whose name is misspelt.
+extension AppDelegate: MainApplicationDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    greeting = Greeting(bus: application.bus)
+  }
+}
+
+/// A view that finds out by itself what it has to know; the delegate only makes it and keeps it.
+@MainActor final class Greeting {
+  private var text = "Welcome. Press Ctrl-Z and come back with fg; q quits."
+  private var departure = ContinuousClock.now
+
+  init(bus: EventBus) {
+    bus.subscribe(self, to: Application.DidEnterBackground.self) { greeting, _ in greeting.departure = .now }
+    bus.subscribe(self, to: Application.WillEnterForeground.self) { greeting, _ in
+      greeting.text = "Welcome back after \((.now - greeting.departure).components.seconds) s; q quits."
+    }
+    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { greeting, event in
+      event.terminal.write("\u{1B}[2J\u{1B}[H" + greeting.text)
+    }
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, event in
+      if event.bytes.contains(UInt8(ascii: "q")) { Application.shared.send(.terminate, cause: "q") }
+    }
+  }
+}
