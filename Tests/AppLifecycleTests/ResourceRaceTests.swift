@@ -146,41 +146,48 @@ import Testing
 
 /// How `handle` tells a handler that its transition waits for from everybody else.
 @MainActor @Suite(.timeLimit(.minutes(1))) struct `Handling from inside a handler` {
-  @Test func `what a handler has started waits for its inputs once the handler is over`() async throws {
+  /// Hands over inputs, and keeps what became of them.
+  @MainActor private final class Sender {
     let system = SimulatedSystem()
-    let application = system.application
-    var outcomes: [TransitionReport.Outcome] = []
-    try application.manage("listener", while: .running) {
-      let listener = Task {
-        try await system.clock.sleep(for: .seconds(1))
-        outcomes.append(await application.handle(.memoryWarning).outcome)
-      }
-      outcomes.append(await application.handle(.memoryWarning).outcome)
-      return listener
-    } release: {
-      $0.cancel()
+    private(set) var outcomes: [TransitionReport.Outcome] = []
+
+    func handle(_ input: SystemInput, after delay: Duration = .zero) async {
+      try? await system.clock.sleep(for: delay)
+      outcomes.append(await system.application.handle(input).outcome)
     }
 
-    try await system.play("launch; wait:2s")
-    #expect(outcomes == [.queued, .completed])
+    /// In a task of the simulated world, which inherits what its maker was part of.
+    func startHandling(_ input: SystemInput, after delay: Duration = .zero) {
+      Task(executorPreference: system.clock.executor) { await self.handle(input, after: delay) }
+    }
+  }
+
+  @Test func `what a handler has started waits for its inputs once the handler is over`() async throws {
+    let sender = Sender()
+    try sender.system.application.manage("listener", while: .running) {
+      sender.startHandling(.memoryWarning, after: .seconds(1))
+      await sender.handle(.memoryWarning)
+    } release: { _ in
+    }
+    try await sender.system.play("launch; wait:2s")
+    #expect(sender.outcomes == [.queued, .completed])
   }
 
   @Test func `a transition that a handler has asked for is not inside that handler`() async throws {
-    let system = SimulatedSystem()
-    let application = system.application
-    var outcomes: [TransitionReport.Outcome] = []
+    let sender = Sender()
+    let system = sender.system
     let warnings = system.bus.subscribe(to: Application.DidReceiveMemoryWarning.self) { _ in
-      Task { outcomes.append(await application.handle(.significantTimeChange).outcome) }
+      sender.startHandling(.significantTimeChange)
     }
-    try application.manage("cache", while: .running) {
+    try system.application.manage("cache", while: .running) {
       try await system.clock.sleep(for: .seconds(1))
-      application.send(.memoryWarning)
+      system.application.send(.memoryWarning)
       try await system.clock.sleep(for: .seconds(1))
     } release: { _ in
     }
     try await system.play("launch; wait:3s")
     withExtendedLifetime(warnings) {}
-    #expect(outcomes == [.completed])
+    #expect(sender.outcomes == [.completed])
   }
 }
 
