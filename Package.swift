@@ -40,6 +40,16 @@ let package = Package(
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
 
+    // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal libraries that are installed.
+    .executableTarget(
+      name: "Benchmarks",
+      dependencies: ["BenchmarkHarness", "CBenchmarks", "CPeers", "PubSub"],
+      path: "Tests/Benchmarks/Program"),
+    .target(name: "BenchmarkHarness", path: "Tests/Benchmarks/Harness"),
+    .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),
+    .target(name: "CPeers", dependencies: ["CBenchmarks"], path: "Tests/Benchmarks/CPeers"),
+
+    .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(name: "PubSubTests", dependencies: ["PubSub"]),
     .testTarget(name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .testTarget(

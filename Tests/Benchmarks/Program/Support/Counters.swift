@@ -1,0 +1,27 @@
+import CBenchmarks
+
+/// What one subscriber adds to.
+///
+/// A closure that captures one of these and nothing else has it as its context, at no further step.
+final class Counter: @unchecked Sendable {
+  /// Every contestant would pay alike for a check of exclusive access; the floor, in C, would not.
+  @exclusivity(unchecked) var total = 0
+}
+
+/// A counter for each subscriber.
+final class CounterBank: Sendable {
+  let counters: [Counter]
+
+  init(_ count: Int) { counters = (0..<count).map { _ in Counter() } }
+
+  /// What all subscribers have been told.
+  var total: Int { counters.reduce(0) { $0 + $1.total } }
+}
+
+/// What subscribers do with an event.
+enum Work {
+  /// Each adds to a counter of its own.
+  case counting(CounterBank)
+  /// Each of so many adds to a counter of the thread that calls it.
+  case tallying(Int)
+}
