@@ -47,7 +47,10 @@ let package = Package(
       path: "Tests/Benchmarks/Program"),
     .target(name: "BenchmarkHarness", path: "Tests/Benchmarks/Harness"),
     .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),
-    .target(name: "CPeers", dependencies: ["CBenchmarks"], path: "Tests/Benchmarks/CPeers"),
+    .target(
+      name: "CPeers", dependencies: ["CBenchmarks"], path: "Tests/Benchmarks/CPeers",
+      linkerSettings: Context.environment["CPLUS_INCLUDE_PATH"]?.contains("sigc++-2.0") == true
+        ? [.linkedLibrary("sigc-2.0")] : []),
 
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(name: "PubSubTests", dependencies: ["PubSub"]),

@@ -7,7 +7,7 @@ extension Section {
   /// What a subscription takes of the heap; its handler captures one word, and whoever subscribed keeps the token.
   static func memory(_ scale: Scale) -> Section {
     Section(
-      name: "memory", title: "Bytes a subscription", rounds: 3,
+      name: "memory", title: "Bytes a subscription", rounds: scale.isQuick ? 1 : 3,
       judgements: [
         Judgement(row, "× \(Column.foundation)", .atMost, 0.6, aim: 0.45) {
           $0.ratio(row, Column.ours, to: Column.foundation)
