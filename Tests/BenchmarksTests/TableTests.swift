@@ -26,10 +26,10 @@ import Testing
     #expect(
       Table.lines(section, results) == [
         "Posting, ns",
-        "                           floor    ours  ratio                bound     aim verdict",
-        "to 1                        2.00    7.00   3.50 × floor       ≤ 4.00  ≤ 3.00      ok",
-        "                                           7.00 ns            ≤ 3.00  ≤ 3.00   SHORT",
-        "to 10                       20.0       –",
+        "        floor    ours ratio          bound    aim verdict",
+        "to 1     2.00    7.00  3.50 × floor ≤ 4.00 ≤ 3.00      ok",
+        "                       7.00 ns      ≤ 3.00 ≤ 3.00   SHORT",
+        "to 10    20.0       –",
       ])
     #expect(Table.sentence(section, section.judgements[1], results) == "posting, to 1: 7.00 ns, must be ≤ 3.00")
   }

@@ -2,18 +2,19 @@
 ///
 /// The first judgement of a workload stands on the workload's own line, further ones on lines below.
 package enum Table {
-  private static let rowWidth = 24
   private static let figureWidth = 8
-  private static let tail = (figure: 7, unit: 13, bound: 8, aim: 8, verdict: 6)
+  private static let tail = (figure: 6, bound: 7, aim: 7, verdict: 8)
 
   /// The lines of a section's table, its heading among them.
   package static func lines(_ section: Section, _ results: Results) -> [String] {
+    let rowWidth = results.rows.map(\.count).max() ?? 0
+    let unitWidth = 1 + (section.judgements.map(\.unit.count).max() ?? 0)
     var lines = [section.title]
     var heading = "".padded(to: rowWidth)
     for column in results.columns { heading += column.aligned(to: figureWidth) }
     if !section.judgements.isEmpty {
-      heading += "ratio".aligned(to: tail.figure) + "".padded(to: tail.unit) + "bound".aligned(to: tail.bound)
-      heading += "aim".aligned(to: tail.aim) + "verdict".aligned(to: tail.verdict + 2)
+      heading += "ratio".aligned(to: tail.figure) + "".padded(to: unitWidth) + "bound".aligned(to: tail.bound)
+      heading += "aim".aligned(to: tail.aim) + "verdict".aligned(to: tail.verdict)
     }
     lines.append(heading)
     for row in results.rows {
@@ -22,7 +23,7 @@ package enum Table {
         line += (results.median(row, column).map(format) ?? "–").aligned(to: figureWidth)
       }
       for judgement in section.judgements where judgement.row == row {
-        lines.append((line + cells(judgement, results)).withoutTrailingSpaces)
+        lines.append((line + cells(judgement, results, unitWidth)).withoutTrailingSpaces)
         line = "".padded(to: rowWidth + figureWidth * results.columns.count)
       }
       if !line.allSatisfy({ $0 == " " }) { lines.append(line.withoutTrailingSpaces) }
@@ -49,13 +50,13 @@ package enum Table {
     }
   }
 
-  private static func cells(_ judgement: Judgement, _ results: Results) -> String {
+  private static func cells(_ judgement: Judgement, _ results: Results, _ unitWidth: Int) -> String {
     let side = judgement.side.rawValue
     return (judgement.figure(in: results).map(format) ?? "–").aligned(to: tail.figure)
-      + (" " + judgement.unit).padded(to: tail.unit)
+      + (" " + judgement.unit).padded(to: unitWidth)
       + "\(side) \(format(judgement.bound))".aligned(to: tail.bound)
       + "\(side) \(format(judgement.aim))".aligned(to: tail.aim)
-      + judgement.verdict(in: results).rawValue.aligned(to: tail.verdict + 2)
+      + judgement.verdict(in: results).rawValue.aligned(to: tail.verdict)
   }
 
   private static func fixed(_ value: Double, digits: Int) -> String {

@@ -1,5 +1,6 @@
 import BenchmarkHarness
 import Foundation
+import Synchronization
 
 /// Tasks that take events, and the moment when all of them have them all.
 final class Consumers {
@@ -7,7 +8,7 @@ final class Consumers {
   let events: Int
   private let ready = DispatchSemaphore(value: 0)
   private let done = DispatchSemaphore(value: 0)
-  private var totals: [Counter] = []
+  private var totals: [() -> Int] = []
   private var duration: Duration?
 
   init(count: Int, events: Int) { (self.count, self.events) = (count, events) }
@@ -17,7 +18,8 @@ final class Consumers {
     _ makeSequence: () -> Sequence, amount: @escaping @Sendable (Sequence.Element) -> Int
   ) where Sequence.Failure == Never, Sequence.Element: Sendable {
     for _ in 0..<count {
-      let (sequence, total, events) = (makeSequence(), makeTotal(), events)
+      let (sequence, total, events) = (makeSequence(), Counter(), events)
+      totals.append { total.total }
       Task.detached { [ready, done] in
         var iterator = sequence.makeAsyncIterator()
         ready.signal()
@@ -29,7 +31,11 @@ final class Consumers {
   }
 
   /// A handler's share of the work.
-  func makeHandler() -> Handler { Handler(total: makeTotal(), events: events, done: done) }
+  func makeHandler() -> Handler {
+    let handler = Handler(events: events, done: done)
+    totals.append { handler.total }
+    return handler
+  }
 
   /// Posts all events and waits, for a minute at most, until all consumers have taken them.
   func post(_ post: () -> Void) {
@@ -41,26 +47,27 @@ final class Consumers {
 
   /// From the first post until the last consumer had the last event.
   func elapsed(_ place: String) throws -> Duration {
-    try WorkNotDone.check(totals.reduce(0) { $0 + $1.total }, expected: count * events, place)
+    try WorkNotDone.check(totals.reduce(0) { $0 + $1() }, expected: count * events, place)
     guard let duration else { throw WorkNotDone("\(place): a consumer did not end") }
     return duration
   }
 
-  private func makeTotal() -> Counter {
-    totals.append(Counter())
-    return totals.last!
-  }
+  /// Counts what one handler is told; atomically, as Foundation calls one handler several times at once.
+  final class Handler: Sendable {
+    private let count = Atomic(0)
+    private let events: Int
+    private let done: DispatchSemaphore
 
-  /// Counts what one handler is told; its calls are serial.
-  struct Handler: Sendable {
-    let total: Counter
-    let events: Int
-    let done: DispatchSemaphore
+    init(events: Int, done: DispatchSemaphore) {
+      self.events = events
+      self.done = done
+    }
+
+    var total: Int { count.load(ordering: .relaxed) }
 
     /// Asynchronous, as handlers are that have something to wait for.
     func take(_ amount: Int) async {
-      total.total += amount
-      if total.total == events { done.signal() }
+      if count.add(amount, ordering: .relaxed).newValue == events { done.signal() }
     }
   }
 }
