@@ -11,7 +11,7 @@ package struct Machine: Codable, Sendable {
   /// The version of the Swift library.
   package var swift: String
   /// How many tasks the system had to run, on average of the last minute; other work than ours disturbs.
-  package var load: String
+  package var load: Double
   /// Whether the program was built with optimisation.
   package var isOptimized: Bool
 
@@ -25,9 +25,12 @@ package struct Machine: Codable, Sendable {
       processor: processor?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown",
       cores: ProcessInfo.processInfo.activeProcessorCount,
       system: ProcessInfo.processInfo.operatingSystemVersionString, swift: "\(_SwiftStdlibVersion.current)",
-      load: contents("/proc/loadavg").split(separator: " ").first.map(String.init) ?? "unknown",
+      load: contents("/proc/loadavg").split(separator: " ").first.flatMap { Double($0) } ?? 0,
       isOptimized: isOptimized)
   }
+
+  /// Whether so much else was running that wall time tells little.
+  package var isBusy: Bool { load > Double(cores) / 2 }
 
   /// The same as a line.
   package var summary: String {

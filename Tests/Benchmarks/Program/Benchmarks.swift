@@ -46,7 +46,7 @@ import Foundation
         shortfalls.append(Table.sentence(section, judgement, results))
       }
     }
-    report.notes = notes()
+    report.notes = notes(machine)
     if !report.notes.isEmpty { print("\n" + report.notes.joined(separator: "\n")) }
     if let path = options.jsonPath { try report.write(to: path) }
     guard options.checks else { return true }
@@ -63,8 +63,11 @@ import Foundation
   }
 
   /// What cannot be measured here, and why.
-  private static func notes() -> [String] {
+  private static func notes(_ machine: Machine) -> [String] {
     var notes: [String] = []
+    if machine.isBusy {
+      notes.append("The machine was busy when this began: two threads' figures and those of delivery mean little.")
+    }
     for (peer, library) in [(Peer.boost, "boost::signals2"), (.sigc, "libsigc++")] where peer.makeSignal() == nil {
       notes.append("\(library) was not measured: its headers were not found when this was built.")
     }
