@@ -1,8 +1,8 @@
-// The library's headers lie outside of the compiler's own path: CPLUS_INCLUDE_PATH has to name them (Docs/Performance.md),
-// and the manifest, seeing that, names the library to the linker.
+// The manifest defines MEASURES_SIGC, and links the library, where CPLUS_INCLUDE_PATH names the library's headers; so a change
+// of that variable compiles this anew.
 #include "Peer.hpp"
 
-#if __has_include(<sigc++/sigc++.h>) && __has_include(<sigc++config.h>)
+#if defined(MEASURES_SIGC) && __has_include(<sigc++/sigc++.h>) && __has_include(<sigc++config.h>)
 #include <sigc++/sigc++.h>
 
 namespace {

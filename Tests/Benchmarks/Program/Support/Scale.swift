@@ -9,5 +9,5 @@ struct Scale: Sendable {
   /// How many rounds count where one takes a good part of a second.
   var longRounds: Int { isQuick ? 3 : 7 }
   /// How many events a round of asynchronous delivery posts.
-  var asynchronousEvents: Int { isQuick ? 3_000 : 30_000 }
+  var asynchronousEvents: Int { isQuick ? 3_000 : 10_000 }
 }
