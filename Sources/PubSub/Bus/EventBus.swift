@@ -8,7 +8,10 @@
 /// handler runs. A bus that is released ends its subscriptions and its event sequences.
 public final class EventBus: Sendable {
   let tasks: TaskStarter
-  let clock: any Clock<Duration>
+  /// The deadlines of what is awaited, on the bus's own clock.
+  let deadlines: Deadlines
+  /// Those on other clocks, by the clock's type.
+  let deadlinesByClock = Guarded<[ObjectIdentifier: Deadlines]>([:])
   private let table = Guarded(TopicTable())
 
   /// A bus without subscribers.
@@ -23,12 +26,14 @@ public final class EventBus: Sendable {
 
   private init(tasks: TaskStarter, clock: any Clock<Duration>) {
     self.tasks = tasks
-    self.clock = clock
+    deadlines = Deadlines(clock: clock, tasks: tasks)
   }
 
   deinit {
     // A registration's bus is gone by now, so cancelling ends mailboxes and sequences and nothing else.
     for registration in table.withLock({ $0.registrations }) { registration.cancel() }
+    deadlines.rest()
+    for deadlines in deadlinesByClock.withLock({ $0.values.map { $0 } }) { deadlines.rest() }
   }
 }
 
@@ -56,41 +61,42 @@ extension EventBus {
   }
 
   private func deliver<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)?) {
+    for recipient in recipients(of: event, from: subject) { deliver(event, from: subject, to: recipient) }
+  }
+
+  /// Those for whom a post is, in the order of delivery; a sticky event is kept in the same instant.
+  func recipients<E: BusEvent>(of event: E, from subject: (any AnyObject & Sendable)?) -> [Recipient<E>] {
     let isSticky = E.traits.contains(.sticky)
     // The former latest event leaves the lock before it is released: its deinitialiser may call the bus.
     let kept = isSticky ? (event as? any WeaklyKept)?.weakened() as? E ?? event : event
-    let (deliveries, former) = table.withLock { table -> ([TopicStorage<E>.Delivery], (E, WeakReference?)?) in
+    let (recipients, former) = table.withLock { table -> ([Recipient<E>], (E, WeakReference?)?) in
       guard let topic = table.existing(E.self) else { return ([], nil) }
-      guard isSticky else { return (topic.deliveries, nil) }
+      guard isSticky else { return (topic.recipients, nil) }
       defer { topic.latest = (kept, subject.map(WeakReference.init)) }
-      return (topic.deliveries, topic.latest)
+      return (topic.recipients, topic.latest)
     }
     withExtendedLifetime(former) {}
-    if E.traits.contains(.reversed) {
-      for delivery in deliveries.reversed() { deliver(event, from: subject, to: delivery) }
-    } else {
-      for delivery in deliveries { deliver(event, from: subject, to: delivery) }
-    }
+    return E.traits.contains(.reversed) ? recipients.reversed() : recipients
   }
 
   private func deliver<E: BusEvent>(
-    _ event: E, from subject: (any AnyObject & Sendable)?, to delivery: TopicStorage<E>.Delivery
+    _ event: E, from subject: (any AnyObject & Sendable)?, to recipient: Recipient<E>
   ) {
-    let registration = delivery.registration
+    let registration = recipient.registration
     if registration.isExpired { return registration.cancel() }
     guard registration.accepts(subject), registration.beginDelivery() else { return }
     defer { registration.endDelivery() }
     do {
-      try delivery.deliver(event)
+      try recipient.deliver(event)
     } catch {
-      reportFailure(of: registration, error, in: E.name)
+      reportFailure(of: registration.subscriber, error, in: E.name)
     }
   }
 
   /// Posts what a handler threw, unless it threw while it was told of such a failure.
-  func reportFailure(of registration: Registration, _ error: any Error, in eventName: EventName) {
+  func reportFailure(of subscriber: Subscriber, _ error: any Error, in eventName: EventName) {
     guard eventName != HandlerFailure.name else { return }
-    post(HandlerFailure(subscriber: registration.subscriber, eventName: eventName, error: error))
+    post(HandlerFailure(subscriber: subscriber, eventName: eventName, error: error))
   }
 }
 
@@ -106,33 +112,12 @@ extension EventBus {
     return registration
   }
 
-  /// Registers a handler with a mailbox of its own.
-  func registerMailbox<E: BusEvent>(
-    _ type: E.Type, _ details: SubscriptionDetails, handle: @escaping @Sendable (E) async throws -> Void
-  ) -> Registration {
-    let registration = makeRegistration(details)
-    let mailbox = makeMailbox(registration, nameOf: { _ in E.name }, handle: handle)
-    insert(registration) { (event: E) in mailbox.push(event) }
-    return registration
-  }
-
   /// Registers a handler of every event, or of those of one name, that runs inside the post.
   func registerWildcard(
     named name: EventName?, _ details: SubscriptionDetails, deliver: @escaping @Sendable (any BusEvent) throws -> Void
   ) -> Registration {
     let registration = makeRegistration(details)
-    table.withLock { $0.insert(Wildcard(registration: registration, name: name, deliver: deliver)) }
-    return registration
-  }
-
-  /// Registers a handler of every event, or of those of one name, with a mailbox of its own.
-  func registerWildcardMailbox(
-    named name: EventName?, _ details: SubscriptionDetails,
-    handle: @escaping @Sendable (any BusEvent) async throws -> Void
-  ) -> Registration {
-    let registration = makeRegistration(details)
-    let mailbox = makeMailbox(registration, nameOf: { type(of: $0).name }, handle: handle)
-    table.withLock { $0.insert(Wildcard(registration: registration, name: name) { mailbox.push($0) }) }
+    insert(Wildcard(registration: registration, name: name, deliver: deliver))
     return registration
   }
 
@@ -149,34 +134,39 @@ extension EventBus {
     _ = table.withLock { $0.remove(registration) }
   }
 
-  private func makeRegistration(_ details: SubscriptionDetails) -> Registration {
+  func makeRegistration(
+    _ details: SubscriptionDetails, mailbox: (any AsynchronousReceiver)? = nil
+  ) -> Registration {
     Registration(
       id: table.withLock { $0.nextID() }, subscriber: details.subscriber, priority: details.priority,
-      subject: details.subject, owner: details.owner, bus: self)
+      subject: details.subject, owner: details.owner, mailbox: mailbox, bus: self)
   }
 
-  private func insert<E: BusEvent>(_ registration: Registration, _ deliver: @escaping @Sendable (E) throws -> Void) {
+  func insert<E: BusEvent>(_ registration: Registration, _ deliver: @escaping @Sendable (E) throws -> Void) {
     _ = table.withLock { $0.topic(E.self).insert(.init(registration: registration, deliver: deliver)) }
   }
 
-  private func makeMailbox<Element: Sendable>(
-    _ registration: Registration, nameOf: @escaping @Sendable (Element) -> EventName,
-    handle: @escaping @Sendable (Element) async throws -> Void
-  ) -> Mailbox<Element> {
-    let mailbox = Mailbox<Element>(tasks: tasks) { [weak self] element in
-      guard registration.beginDelivery() else { return }
-      defer { registration.endDelivery() }
-      let link = HandlerChain.Link(registration, nameOf(element))
-      defer { link.end() }
-      do {
-        try await HandlerChain.$current.withValue(HandlerChain.current + [link]) { try await handle(element) }
-      } catch {
-        self?.reportFailure(of: registration, error, in: link.eventName)
-      }
+  func insert(_ wildcard: Wildcard) { table.withLock { $0.insert(wildcard) } }
+
+  /// Inserts, and in the same instant has the latest event of a sticky type held.
+  ///
+  /// No post comes between the two, so that each event is either that one, or one that was posted before it, or will be
+  /// delivered. `hold` is called under the bus's lock, if there is a latest event from the subject asked for.
+  func insert<E: BusEvent>(
+    _ registration: Registration, from subject: (any AnyObject & Sendable)?, holding hold: (E) -> Void,
+    _ deliver: @escaping @Sendable (E) throws -> Void
+  ) {
+    let untouched = table.withLock { table -> (TopicStorage<E>.Swept, E?, (any AnyObject & Sendable)?) in
+      let topic = table.topic(E.self)
+      let swept = topic.insert(.init(registration: registration, deliver: deliver))
+      let poster = topic.latest?.subject?.object
+      guard let latest = topic.latest?.event, subject == nil || poster === subject else { return (swept, nil, poster) }
+      let event = if let weak = latest as? any WeaklyKept { weak.strengthened() as? E } else { latest }
+      if let event { hold(event) }
+      return (swept, event, poster)
     }
-    // Weak: the mailbox holds the registration, and lives as long as it is in the table or runs.
-    registration.whenCancelled { [weak mailbox] in mailbox?.close() }
-    return mailbox
+    // What was read is released outside the lock: its deinitialisers may call the bus.
+    withExtendedLifetime(untouched) {}
   }
 }
 

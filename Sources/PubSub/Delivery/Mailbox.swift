@@ -1,59 +1,197 @@
-/// The queue of one asynchronous handler: runs are serial and in posting order, and never block the poster.
+internal import Synchronization
+
+/// The queue of one asynchronous handler: its runs are serial and in posting order, and never block the poster.
 ///
-/// A task a burst, none while idle.
+/// A task a burst, and none while idle. Whole batches are taken from the queue at once, unless it is bounded; what is rare
+/// (deliveries that are waited for, lost events) is kept beside the events, not in them.
 final class Mailbox<Element: Sendable>: Sendable {
-  private struct State {
-    var queue: [Element] = []
-    var isRunning = false
-    var isClosed = false
+  /// How the elements relate to events; `Element` is an event type, `Received` of one, or `any BusEvent`.
+  struct Form: Sendable {
+    let element: @Sendable (any BusEvent) -> Element
+    let eventType: @Sendable (Element) -> any BusEvent.Type
+    /// Tells of lost events; nil where there is no bound.
+    let missed: (@Sendable (Int) -> Element)?
   }
 
-  private let state = Guarded(State())
+  let subscriber: Subscriber
+  private let form: Form
+  private let handler: @Sendable (Element) async throws -> Void
   private let tasks: TaskStarter
-  private let handle: @Sendable (Element) async -> Void
+  private weak let bus: EventBus?
+  private let state: Guarded<MailboxState>
+  /// Odd while a handler runs, and another number for each; even in between.
+  ///
+  /// Written by the run alone.
+  private let runs = Atomic<UInt64>(0)
+  /// Read before each event, so that cancelling takes effect at once.
+  private let isClosed = Atomic(false)
 
-  init(tasks: TaskStarter, handle: @escaping @Sendable (Element) async -> Void) {
-    self.tasks = tasks
-    self.handle = handle
+  init(
+    subscriber: Subscriber, bus: EventBus, buffering: Buffering, form: Form,
+    handler: @escaping @Sendable (Element) async throws -> Void
+  ) {
+    self.subscriber = subscriber
+    self.form = form
+    self.handler = handler
+    self.bus = bus
+    tasks = bus.tasks
+    state = Guarded(MailboxState(buffering))
   }
 
-  func push(_ element: Element) {
+  deinit {
+    var (events, _) = state.withLock { $0.close() }
+    events.removeAll(as: Element.self)
+    events.free()
+  }
+}
+
+// MARK: - Coming
+
+extension Mailbox {
+  /// Takes an event that nobody waits for, where there is no bound.
+  func post(_ element: Element) {
     let starts = state.withLock { state in
       if state.isClosed { return false }
       state.queue.append(element)
-      defer { state.isRunning = true }
-      return !state.isRunning
+      return state.shouldStart()
     }
-    if starts { tasks.start { await self.run() } }
+    if starts { start(with: RawEvents()) }
   }
 
-  /// Drops what waits; the handler that runs goes on.
-  func close() {
-    // What is dropped is released outside the lock: its deinitialiser may call back.
-    _ = state.withLock { state in
-      state.isClosed = true
-      defer { state.queue = [] }
-      return state.queue
+  /// Takes an event that nobody waits for, where there is a bound.
+  func postWithinBound(_ element: Element) {
+    var dropped: Element?
+    let starts = state.withLock { state in
+      if state.isClosed { return false }
+      dropped = state.queue.appendWithinBound(element)
+      return state.shouldStart()
     }
+    withExtendedLifetime(dropped) {}
+    if starts { start(with: RawEvents()) }
   }
 
-  private func run() async {
-    while let batch = nextBatch() {
-      for element in batch {
-        if state.withLock({ $0.isClosed }) { break }
-        await handle(element)
-      }
-    }
-  }
-
-  private func nextBatch() -> [Element]? {
+  /// Holds an event back, before anybody can post another; `startHolding` lets it go.
+  ///
+  /// May be called under a lock: it starts nothing.
+  func hold(_ element: Element) {
     state.withLock { state in
-      if state.queue.isEmpty {
-        state.isRunning = false
-        return nil
-      }
-      defer { state.queue = [] }
-      return state.queue
+      if state.queue.isBounded { _ = state.queue.appendWithinBound(element) } else { state.queue.append(element) }
     }
+  }
+
+  /// Starts with what was held back.
+  func startHolding() {
+    let starts = state.withLock { !$0.queue.isEmpty && $0.shouldStart() }
+    if starts { start(with: RawEvents()) }
+  }
+
+  private func start(with rest: RawEvents) {
+    let number = state.withLock { $0.nextTask() }
+    let task = tasks.start { await self.run(rest) }
+    let isCancelled = state.withLock { $0.keep(task, number: number) }
+    if isCancelled { task.cancel() }
+  }
+}
+
+// MARK: - Running
+
+extension Mailbox {
+  private func run(_ rest: RawEvents) async {
+    var batch = rest
+    while true {
+      switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
+      case .handle(let count):
+        for _ in 0..<count {
+          if isClosed.load(ordering: .relaxed) { break }
+          await handle(batch.takeFirst())
+        }
+      case .handleAwaited(let delivery): await handle(batch.takeFirst(), for: delivery)
+      case .tellMissed(let count): if let missed = form.missed { await handle(missed(count)) }
+      case .drop: batch.removeAll(as: Element.self)
+      case .leave: return start(with: batch)
+      case .end(let actions):
+        batch.free()
+        for action in actions { action() }
+        return
+      }
+    }
+  }
+
+  private func handle(_ element: Element) async {
+    do {
+      try await call(with: element, cause: nil)
+    } catch {
+      bus?.reportFailure(of: subscriber, error, in: form.eventType(element).name)
+    }
+  }
+
+  private func handle(_ element: Element, for delivery: AwaitedDelivery) async {
+    switch delivery.post.begin(delivery) {
+    case .withdrawn: return
+    case .begun: break
+    case .begunCancelled:
+      state.withLock { $0.noteCancelledTask() }
+      withUnsafeCurrentTask { $0?.cancel() }
+    }
+    do {
+      try await call(with: element, cause: delivery.post)
+      delivery.post.end(delivery, .delivered)
+    } catch {
+      // After the deadline no report tells of the error; that a cancelled handler says so is no news.
+      if !delivery.post.end(delivery, .threw(error)), !(error is CancellationError) {
+        bus?.reportFailure(of: subscriber, error, in: form.eventType(element).name)
+      }
+    }
+  }
+
+  private func call(with element: Element, cause: AwaitedPost?) async throws {
+    let number = runs.load(ordering: .relaxed) + 1
+    runs.store(number, ordering: .releasing)
+    defer { runs.store(number + 1, ordering: .releasing) }
+    let run = HandlerRun(receiver: self, number: number, eventType: form.eventType(element), cause: cause)
+    try await HandlerRun.$current.withValue(run) { try await handler(element) }
+  }
+}
+
+// MARK: - As the bus sees it
+
+extension Mailbox: AsynchronousReceiver {
+  var runUnderWay: UInt64? {
+    let number = runs.load(ordering: .acquiring)
+    return number & 1 == 1 ? number : nil
+  }
+
+  func take(_ event: any BusEvent, for delivery: AwaitedDelivery) -> Bool { append(event, delivery) }
+
+  func takePromised(_ event: any BusEvent) { _ = append(event, nil) }
+
+  private func append(_ event: any BusEvent, _ delivery: AwaitedDelivery?) -> Bool {
+    let element = form.element(event)
+    let (isTaken, starts) = state.withLock { state in
+      if state.isClosed { return (false, false) }
+      state.queue.append(element, delivery: delivery)
+      return (true, state.shouldStart())
+    }
+    if starts { start(with: RawEvents()) }
+    return isTaken
+  }
+
+  func withdraw(_ delivery: AwaitedDelivery) {
+    // What is taken out is released outside the lock: its deinitialiser may call back.
+    _ = state.withLock { $0.queue.withdraw(delivery, as: Element.self) }
+  }
+
+  func cancelRun(of delivery: AwaitedDelivery) { state.withLock { $0.cancelTask(of: delivery) }?.cancel() }
+
+  func close() {
+    isClosed.store(true, ordering: .releasing)
+    var (events, marks) = state.withLock { $0.close() }
+    for mark in marks { mark.delivery.map { $0.post.cancelled($0) } }
+    events.removeAll(as: Element.self)
+    events.free()
+  }
+
+  func whenIdle(_ action: @escaping @Sendable () -> Void) {
+    if !state.withLock({ $0.keepsUntilIdle(action) }) { action() }
   }
 }

@@ -6,29 +6,32 @@ final class Registration: Sendable {
   private struct State {
     var isCancelled = false
     var running = 0
-    var drainers: [UnsafeContinuation<Void, Never>] = []
-    /// Ends what stands behind the handler: a mailbox, a sequence.
+    var idleActions: [@Sendable () -> Void] = []
+    /// Ends what stands behind the handler, if that is a sequence.
     var onCancel: (@Sendable () -> Void)?
   }
 
   let id: UInt64
   let subscriber: Subscriber
   let priority: Priority
+  /// What stands behind the handler, if it is asynchronous.
+  let mailbox: (any AsynchronousReceiver)?
   /// Holds its object weakly, so that a freed subject never matches a new object at the same address.
   private let subject: WeakReference?
   private let owner: WeakReference?
-  private weak let bus: EventBus?
+  weak let bus: EventBus?
   private let state = Guarded(State())
 
   init(
     id: UInt64, subscriber: Subscriber, priority: Priority, subject: (any AnyObject & Sendable)?,
-    owner: (any AnyObject & Sendable)?, bus: EventBus
+    owner: (any AnyObject & Sendable)?, mailbox: (any AsynchronousReceiver)?, bus: EventBus
   ) {
     self.id = id
     self.subscriber = subscriber
     self.priority = priority
     self.subject = subject.map(WeakReference.init)
     self.owner = owner.map(WeakReference.init)
+    self.mailbox = mailbox
     self.bus = bus
   }
 
@@ -53,13 +56,13 @@ final class Registration: Sendable {
 
   /// Counts a handler out, and lets go on who waited for the last one.
   func endDelivery() {
-    let drainers = state.withLock { state in
+    let actions = state.withLock { state in
       state.running -= 1
-      guard state.running == 0 else { return [UnsafeContinuation<Void, Never>]() }
-      defer { state.drainers = [] }
-      return state.drainers
+      guard state.running == 0 else { return [@Sendable () -> Void]() }
+      defer { state.idleActions = [] }
+      return state.idleActions
     }
-    for drainer in drainers { drainer.resume() }
+    for action in actions { action() }
   }
 
   /// Sets what is ended with the subscription; done before anybody else knows of the registration.
@@ -71,38 +74,18 @@ final class Registration: Sendable {
       return (!state.isCancelled, state.onCancel)
     }
     guard isFirst else { return }
+    mailbox?.close()
     onCancel?()
     bus?.remove(self)
   }
 
-  /// Waits until no handler runs; inside a handler for 30 seconds at most, and never for that handler itself.
-  func drain() async {
-    let chain = HandlerChain.current
-    if chain.contains(where: { $0.registration === self && !$0.hasEnded }) { return }
-    guard let waiting = chain.first(where: { !$0.hasEnded }), let bus else { return await idle() }
-    let outcome = OneShot()
-    bus.tasks.start {
-      await self.idle()
-      outcome.settle(true)
+  /// Calls once no handler runs; at once if that is so.
+  func whenIdle(_ action: @escaping @Sendable () -> Void) {
+    if let mailbox { return mailbox.whenIdle(action) }
+    let isIdle = state.withLock { state in
+      if state.running > 0 { state.idleActions.append(action) }
+      return state.running == 0
     }
-    let timer = bus.tasks.start {
-      guard (try? await bus.clock.sleep(for: HandlerChain.waitBudget)) != nil else { return }
-      outcome.settle(false)
-    }
-    let wasDrained = await outcome.value
-    timer.cancel()
-    if wasDrained { return }
-    bus.reportFailure(of: waiting.registration, DrainTimeout(subscriber: subscriber), in: waiting.eventName)
-  }
-
-  private func idle() async {
-    await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-      let isIdle = state.withLock { state in
-        if state.running == 0 { return true }
-        state.drainers.append(continuation)
-        return false
-      }
-      if isIdle { continuation.resume() }
-    }
+    if isIdle { action() }
   }
 }

@@ -3,12 +3,9 @@
 /// Everything here is guarded by the bus's lock. A post takes the array and iterates over it without the lock, so that who
 /// subscribes meanwhile is not seen by that post.
 final class TopicStorage<E: BusEvent>: AnyTopicStorage {
-  struct Delivery: Sendable {
-    let registration: Registration
-    let deliver: @Sendable (E) throws -> Void
-  }
+  typealias Swept = [Recipient<E>]
 
-  private(set) var deliveries: [Delivery] = []
+  private(set) var recipients: [Recipient<E>] = []
   /// The latest event of a sticky type, with who posted it.
   var latest: (event: E, subject: WeakReference?)?
   /// Subscribers whose owner is gone are swept out when the array has grown to this.
@@ -17,33 +14,33 @@ final class TopicStorage<E: BusEvent>: AnyTopicStorage {
   /// Inserts in order of priority, then of subscription.
   ///
   /// What is returned was swept out, and is to be released outside the lock.
-  func insert(_ delivery: Delivery) -> [Delivery] {
-    var swept: [Delivery] = []
-    if deliveries.count >= sweepsAt {
-      swept = deliveries.filter { $0.registration.isExpired }
-      if !swept.isEmpty { deliveries.removeAll { $0.registration.isExpired } }
-      sweepsAt = 2 * deliveries.count + 16
+  func insert(_ recipient: Recipient<E>) -> Swept {
+    var swept: Swept = []
+    if recipients.count >= sweepsAt {
+      swept = recipients.filter { $0.registration.isExpired }
+      if !swept.isEmpty { recipients.removeAll { $0.registration.isExpired } }
+      sweepsAt = 2 * recipients.count + 16
     }
-    let index = deliveries.partitioningIndex { isOrdered(delivery.registration, before: $0.registration) }
-    deliveries.insert(delivery, at: index)
+    let index = recipients.partitioningIndex { isOrdered(recipient.registration, before: $0.registration) }
+    recipients.insert(recipient, at: index)
     return swept
   }
 
   func insert(_ wildcard: Wildcard) {
     let deliver = wildcard.deliver
     // Wildcards have no owner of this type to sweep for, so nothing is swept out here.
-    let delivery = Delivery(registration: wildcard.registration) { try deliver($0) }
-    let index = deliveries.partitioningIndex { isOrdered(wildcard.registration, before: $0.registration) }
-    deliveries.insert(delivery, at: index)
+    let recipient = Recipient<E>(registration: wildcard.registration) { try deliver($0) }
+    let index = recipients.partitioningIndex { isOrdered(wildcard.registration, before: $0.registration) }
+    recipients.insert(recipient, at: index)
   }
 
   func remove(_ registration: Registration) -> (any Sendable)? {
-    let index = deliveries.partitioningIndex { !isOrdered($0.registration, before: registration) }
-    guard index < deliveries.count, deliveries[index].registration === registration else { return nil }
-    return deliveries.remove(at: index)
+    let index = recipients.partitioningIndex { !isOrdered($0.registration, before: registration) }
+    guard index < recipients.count, recipients[index].registration === registration else { return nil }
+    return recipients.remove(at: index)
   }
 
-  var registrations: [Registration] { deliveries.map(\.registration) }
+  var registrations: [Registration] { recipients.map(\.registration) }
 }
 
 /// The single order of delivery: higher priority first, then who subscribed first.

@@ -1,0 +1,110 @@
+// Registering what stands behind a subscription and is not the poster's to run: a mailbox, or the buffer of a sequence.
+
+extension EventBus {
+  /// Registers a handler with a mailbox of its own.
+  func registerMailbox<E: BusEvent>(
+    _ type: E.Type, _ details: SubscriptionDetails, replay: Replay = .none,
+    handle: @escaping @Sendable (E) async throws -> Void
+  ) -> Registration {
+    let form = Mailbox<E>.Form(element: { $0 as! E }, eventType: { _ in E.self }, missed: nil)
+    let mailbox = Mailbox(
+      subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
+    let registration = makeRegistration(details, mailbox: mailbox)
+    insert(registration, details, replay, hold: { mailbox.hold($0) }, { mailbox.post($0) })
+    mailbox.startHolding()
+    return registration
+  }
+
+  /// Registers a handler with a mailbox of its own that says what it loses, if it is bounded.
+  func registerMailbox<E: BusEvent>(
+    _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay,
+    handle: @escaping @Sendable (Received<E>) async throws -> Void
+  ) -> Registration {
+    let form = Mailbox<Received<E>>.Form(
+      element: { .event($0 as! E) }, eventType: { _ in E.self }, missed: { .missed($0) })
+    let mailbox = Mailbox(subscriber: details.subscriber, bus: self, buffering: buffering, form: form, handler: handle)
+    let registration = makeRegistration(details, mailbox: mailbox)
+    if buffering.bound == nil {
+      insert(registration, details, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.post(.event($0)) })
+    } else {
+      insert(registration, details, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.postWithinBound(.event($0)) })
+    }
+    mailbox.startHolding()
+    return registration
+  }
+
+  /// Registers a handler of every event, or of those of one name, with a mailbox of its own.
+  func registerWildcardMailbox(
+    named name: EventName?, _ details: SubscriptionDetails,
+    handle: @escaping @Sendable (any BusEvent) async throws -> Void
+  ) -> Registration {
+    let form = Mailbox<any BusEvent>.Form(element: { $0 }, eventType: { type(of: $0) }, missed: nil)
+    let mailbox = Mailbox(
+      subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
+    let registration = makeRegistration(details, mailbox: mailbox)
+    insert(Wildcard(registration: registration, name: name) { mailbox.post($0) })
+    return registration
+  }
+
+  /// Registers the buffer of a sequence of events.
+  func registerSequence<E: BusEvent>(
+    _ type: E.Type, _ details: SubscriptionDetails, replay: Replay
+  ) -> EventSequence<E> {
+    let buffer = EventBuffer<E>(.unbounded, missed: nil)
+    let registration = makeRegistration(details)
+    insert(registration, details, replay, hold: { buffer.post($0) }, { buffer.post($0) })
+    return sequence(registration, buffer)
+  }
+
+  /// Registers the buffer of a sequence that says what it loses, if it is bounded.
+  func registerSequence<E: BusEvent>(
+    _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay
+  ) -> EventSequence<Received<E>> {
+    let buffer = EventBuffer<Received<E>>(buffering, missed: { .missed($0) })
+    let registration = makeRegistration(details)
+    if buffering.bound == nil {
+      insert(registration, details, replay, hold: { buffer.post(.event($0)) }, { buffer.post(.event($0)) })
+    } else {
+      insert(
+        registration, details, replay, hold: { buffer.postWithinBound(.event($0)) },
+        { buffer.postWithinBound(.event($0)) })
+    }
+    return sequence(registration, buffer)
+  }
+
+  private func sequence<Element>(
+    _ registration: Registration, _ buffer: EventBuffer<Element>
+  ) -> EventSequence<Element> {
+    registration.whenCancelled { [weak buffer] in buffer?.finish() }
+    return EventSequence(buffer: buffer, subscription: Subscription(registration))
+  }
+
+  private func insert<E: BusEvent>(
+    _ registration: Registration, _ details: SubscriptionDetails, _ replay: Replay, hold: (E) -> Void,
+    _ deliver: @escaping @Sendable (E) throws -> Void
+  ) {
+    switch replay {
+    case .none: insert(registration, deliver)
+    case .latest: insert(registration, from: details.subject, holding: hold, deliver)
+    }
+  }
+
+  /// The deadlines on a clock: the bus's own unless another clock is asked for.
+  ///
+  /// A clock without parts is the same as any other of its type, so its deadlines are kept for the next post;
+  /// those on any other clock are for one post alone.
+  func deadlines(on clock: (any Clock<Duration>)?) -> Deadlines {
+    guard let clock else { return deadlines }
+    guard clock.hasNoParts else {
+      let tasks = clock is any SimulatedClock ? TaskStarter(clock: clock) : tasks
+      return Deadlines(clock: clock, tasks: tasks, sleepsOnlyForNeed: true)
+    }
+    return deadlinesByClock.withLock { deadlines in
+      let key = ObjectIdentifier(type(of: clock))
+      if let known = deadlines[key] { return known }
+      let new = Deadlines(clock: clock, tasks: tasks)
+      deadlines[key] = new
+      return new
+    }
+  }
+}

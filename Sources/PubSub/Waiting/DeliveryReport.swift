@@ -1,0 +1,46 @@
+/// What became of a post that was waited for: every subscriber that it was for, in the order of delivery.
+public struct DeliveryReport: Sendable {
+  /// How a delivery ended.
+  public enum Outcome: Sendable, CustomStringConvertible {
+    /// The handler has returned. An event sequence counts as soon as it holds the event.
+    case delivered
+    /// The handler threw.
+    case threw(any Error)
+    /// The deadline passed first. A handler that ran was cancelled; an event that was still queued was removed.
+    case timedOut
+    /// The subscription was cancelled before its handler was called.
+    case cancelled
+    /// Waiting would never have ended, as the handler waits for this very post; it gets the event later.
+    case skipped
+
+    /// The outcome in words.
+    public var description: String {
+      switch self {
+      case .delivered: "delivered"
+      case .threw(let error): "threw \(error)"
+      case .timedOut: "timed out"
+      case .cancelled: "cancelled"
+      case .skipped: "skipped"
+      }
+    }
+  }
+
+  /// What became of the event at one subscriber.
+  public struct Delivery: Sendable {
+    /// Who it is.
+    public let subscriber: Subscriber
+    /// How it ended.
+    public let outcome: Outcome
+    /// From handing over the event, queueing included, to the end or the deadline; zero if that never began.
+    public let duration: Duration
+  }
+
+  /// One for each subscriber, in the order of delivery.
+  public let deliveries: [Delivery]
+
+  /// The deliveries that the deadline cut short.
+  public var stragglers: [Delivery] { deliveries.filter { if case .timedOut = $0.outcome { true } else { false } } }
+
+  /// The deliveries whose handler threw.
+  public var failures: [Delivery] { deliveries.filter { if case .threw = $0.outcome { true } else { false } } }
+}
