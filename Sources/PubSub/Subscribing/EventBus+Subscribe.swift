@@ -37,25 +37,29 @@ extension EventBus {
 
   /// Subscribes an asynchronous handler with a mailbox of its own: its runs are serial and in posting order.
   ///
-  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. Parameters as for a synchronous handler.
+  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. With `replay` it gets the latest event of
+  /// a sticky type first, and then every later one, exactly once each, also when others post meanwhile. The other
+  /// parameters as for a synchronous handler.
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @Sendable (E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerMailbox(type, details, handle: handler))
+    return Subscription(registerMailbox(type, details, replay: replay, handle: handler))
   }
 
   /// Subscribes a handler that runs on the main actor, from a mailbox of its own: serial and in posting order.
   ///
-  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. Parameters as for a synchronous handler.
+  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. With `replay` it gets the latest event of
+  /// a sticky type first, and then every later one, exactly once each, also when others post meanwhile. The other
+  /// parameters as for a synchronous handler.
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    label: String? = nil, fileID: String = #fileID, line: Int = #line, on actor: MainActor,
+    replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, on actor: MainActor,
     _ handler: @escaping @MainActor (E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerMailbox(type, details) { try await handler($0) })
+    return Subscription(registerMailbox(type, details, replay: replay) { try await handler($0) })
   }
 }

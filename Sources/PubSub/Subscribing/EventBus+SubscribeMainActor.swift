@@ -36,14 +36,15 @@ extension EventBus {
 
   /// Subscribes an asynchronous main-actor handler with a mailbox of its own: serial and in posting order.
   ///
-  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. Parameters as for a synchronous handler.
+  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. With `replay` it gets the latest event of
+  /// a sticky type first, and then every later one, exactly once each. The other parameters as for a synchronous handler.
   public func subscribe<E: MainActorEvent>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @MainActor (E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerMailbox(type, details) { try await handler($0) })
+    return Subscription(registerMailbox(type, details, replay: replay) { try await handler($0) })
   }
 
   /// Subscribes a main-actor handler that is told the latest event of a sticky type first, before this returns.

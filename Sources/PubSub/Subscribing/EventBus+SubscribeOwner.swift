@@ -31,16 +31,17 @@ extension EventBus {
 
   /// Subscribes an asynchronous handler for an owner, with a mailbox of its own: serial and in posting order.
   ///
-  /// Parameters as for a synchronous handler.
+  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
-    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    priority: Priority = .normal, replay: Replay = .none, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line,
     _ handler: @escaping @Sendable (Owner, E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
     return Subscription(registration, endsWithOwner: true)
@@ -48,16 +49,17 @@ extension EventBus {
 
   /// Subscribes a handler for an owner that runs on the main actor, from a mailbox of its own: serial, in posting order.
   ///
-  /// Parameters as for a synchronous handler.
+  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
-    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    priority: Priority = .normal, replay: Replay = .none, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line,
     on actor: MainActor, _ handler: @escaping @MainActor (Owner, E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
     return Subscription(registration, endsWithOwner: true)
@@ -80,18 +82,38 @@ extension EventBus {
     return Subscription(registration, endsWithOwner: true)
   }
 
+  /// Subscribes a main-actor handler for an owner that is told the latest event of a sticky type first, before this returns.
+  ///
+  /// Every later event follows, exactly once each. Parameters as for a handler without replay.
+  @_disfavoredOverload @discardableResult
+  @MainActor public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
+    _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
+    priority: Priority = .normal, replay: Replay, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @MainActor (Owner, E) -> Void
+  ) -> Subscription {
+    let details = SubscriptionDetails(
+      subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
+    let registration = register(type, details) { [weak owner] (event: E) in
+      MainActor.assumeIsolated { if let owner { handler(owner, event) } }
+    }
+    // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
+    if replay == .latest, let latest = latest(type, for: registration) { handler(owner, latest) }
+    return Subscription(registration, endsWithOwner: true)
+  }
+
   /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: serial and in posting order.
   ///
-  /// Parameters as for an event that is posted from anywhere.
+  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
-    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    priority: Priority = .normal, replay: Replay = .none, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line,
     _ handler: @escaping @MainActor (Owner, E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
     return Subscription(registration, endsWithOwner: true)
@@ -99,16 +121,17 @@ extension EventBus {
 
   /// Subscribes a handler for an actor; it runs on the actor, without `await`, from a mailbox: serial, in posting order.
   ///
-  /// Parameters as for the other owner forms.
+  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
   @discardableResult
   public func subscribe<Owner: Actor, E: BusEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
-    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    priority: Priority = .normal, replay: Replay = .none, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line,
     _ handler: @escaping @Sendable (isolated Owner, E) throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details) { [weak owner] (event: E) in
+    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
     return Subscription(registration, endsWithOwner: true)
