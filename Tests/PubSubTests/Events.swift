@@ -61,3 +61,9 @@ final class Gate: Sendable {
 
 /// An object that can be a subject or an owner.
 final class Thing: Sendable {}
+
+/// Sticky, and posted from any thread.
+struct LevelDidChange: Event {
+  static let traits: EventTraits = .sticky
+  let level: Int
+}

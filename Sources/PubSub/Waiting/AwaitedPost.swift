@@ -133,13 +133,20 @@ extension AwaitedPost {
 
 extension AwaitedPost {
   /// Returns when every delivery that was added has ended, at the deadline at the latest.
+  ///
+  /// If the task is cancelled, the handlers are.
   func wait() async {
-    await withUnsafeContinuation { continuation in
-      let isDone = state.withLock { state in
-        if state.open > 0 { state.waiter = continuation }
-        return state.open == 0
+    if state.withLock({ $0.open == 0 }) { return }
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        let isDone = state.withLock { state in
+          if state.open > 0 { state.waiter = continuation }
+          return state.open == 0
+        }
+        if isDone { continuation.resume() }
       }
-      if isDone { continuation.resume() }
+    } onCancel: {
+      cancel()
     }
   }
 
@@ -167,7 +174,7 @@ extension AwaitedPost {
   }
 
   /// The poster was cancelled: so are the handlers for which it waits, those that begin later included.
-  func cancel() {
+  private func cancel() {
     let running = state.withLock { state in
       state.isCancelled = true
       return state.slots.indices.compactMap { index -> (any AsynchronousReceiver, AwaitedDelivery)? in

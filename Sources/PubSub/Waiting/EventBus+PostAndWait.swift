@@ -79,19 +79,15 @@ private struct WaitForPost {
       timer.map(deadlines.clear)
       post.finish()
     }
-    return await withTaskCancellationHandler {
-      var entries: [(Subscriber, Entry)] = []
-      for (index, recipient) in recipients.enumerated() {
-        if index > 0, recipients[index - 1].registration.priority != recipient.registration.priority {
-          await post.wait()
-        }
-        if let entry = begin(event, at: recipient) { entries.append((recipient.registration.subscriber, entry)) }
+    var entries: [(Subscriber, Entry)] = []
+    for (index, recipient) in recipients.enumerated() {
+      if index > 0, recipients[index - 1].registration.priority != recipient.registration.priority {
+        await post.wait()
       }
-      await post.wait()
-      return entries.map(report)
-    } onCancel: {
-      post.cancel()
+      if let entry = begin(event, at: recipient) { entries.append((recipient.registration.subscriber, entry)) }
     }
+    await post.wait()
+    return entries.map(report)
   }
 
   private func setTimer() -> DeadlineHeap.ID? { deadline.map { deadlines.set($0) { [post] in post.expire() } } }

@@ -1,0 +1,121 @@
+import AppLifecycleTesting
+import PubSub
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `Overflow` {
+  /// What a bounded handler receives that is busy with event 0 while others come.
+  private func received(
+    _ buffering: Buffering, posting body: @escaping @Sendable (EventBus, ManualClock) async -> Void
+  ) async -> [Received<Tick>] {
+    await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let (log, gate) = (Log<Received<Tick>>(), Gate())
+      let subscription = bus.subscribe(to: Tick.self, buffering: buffering) { received in
+        log.add(received)
+        await gate.wait()
+      }
+      bus.post(Tick(number: 0))
+      await clock.settle()
+      await body(bus, clock)
+      gate.open()
+      await clock.settle()
+      bus.post(Tick(number: 100))
+      await clock.settle()
+      withExtendedLifetime(subscription) {}
+      return log.all
+    }
+  }
+
+  @Test func `Rule 14: a handler that drops the oldest is told of the loss where it happened`() async {
+    let received = await received(.bounded(3, dropping: .oldest)) { bus, _ in
+      for number in 1...7 { bus.post(Tick(number: number)) }
+    }
+    #expect(received == events(0) + [.missed(4)] + events(5, 6, 7, 100))
+  }
+
+  @Test func `Rule 14: a handler that drops the newest is told of the loss where it happened`() async {
+    let received = await received(.bounded(3, dropping: .newest)) { bus, _ in
+      for number in 1...7 { bus.post(Tick(number: number)) }
+    }
+    #expect(received == events(0, 1, 2, 3) + [.missed(4)] + events(100))
+  }
+
+  @Test func `Rule 14: an unbounded handler may ask to be told, and never is`() async {
+    let received = await received(.unbounded) { bus, _ in for number in 1...500 { bus.post(Tick(number: number)) } }
+    #expect(received == (0...500).map { .event(Tick(number: $0)) } + events(100))
+  }
+
+  @Test func `Rule 14: what is waited for is never dropped, and losses stand on either side of it`() async {
+    let oldest = await received(.bounded(1, dropping: .oldest)) { bus, clock in await Self.mix(bus, clock) }
+    #expect(oldest == events(0) + [.missed(1)] + events(2) + [.missed(1)] + events(4, 100))
+    let newest = await received(.bounded(1, dropping: .newest)) { bus, clock in await Self.mix(bus, clock) }
+    #expect(newest == events(0, 1, 2) + [.missed(2)] + events(100))
+  }
+
+  /// Posts 1 to 4; somebody waits for 2.
+  private static func mix(_ bus: EventBus, _ clock: ManualClock) async {
+    bus.post(Tick(number: 1))
+    Task(executorPreference: clock.executor) { @Sendable in _ = await bus.postAndWait(Tick(number: 2)) }
+    await clock.settle()
+    bus.post(Tick(number: 3))
+    bus.post(Tick(number: 4))
+  }
+
+  @Test(arguments: [0, -1, Int.min], [Buffering.Dropping.oldest, .newest])
+  func `Rule 14: a bound of zero or less holds nothing, and tells that all was missed`(
+    limit: Int, dropping: Buffering.Dropping
+  ) async {
+    await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let log = Log<Received<Tick>>()
+      let sequence = bus.events(Tick.self, buffering: .bounded(limit, dropping: dropping))
+      let subscription = bus.subscribe(to: Tick.self, buffering: .bounded(limit, dropping: dropping)) { log.add($0) }
+      for number in 1...3 { bus.post(Tick(number: number)) }
+      await clock.settle()
+      let report = await bus.postAndWait(Tick(number: 4))
+      withExtendedLifetime(subscription) {}
+      #expect(log.all == [.missed(3), .event(Tick(number: 4))], "what is waited for needs no room")
+      #expect(report.deliveries.map(\.outcome.description) == ["delivered", "delivered"])
+      var iterator = sequence.makeAsyncIterator()
+      #expect(await iterator.next() == .missed(4))
+    }
+  }
+
+  @Test func `Rule 14: a bounded sequence tells of its losses in band`() async {
+    let bus = EventBus()
+    let oldest = bus.events(Tick.self, buffering: .bounded(2, dropping: .oldest))
+    let newest = bus.events(Tick.self, buffering: .bounded(2, dropping: .newest))
+    for number in 1...5 { bus.post(Tick(number: number)) }
+    var iterator = oldest.makeAsyncIterator()
+    #expect(await iterator.next() == .missed(3))
+    #expect(await iterator.next() == .event(Tick(number: 4)))
+    bus.post(Tick(number: 6))
+    bus.post(Tick(number: 7))
+    #expect(await iterator.next() == .missed(1), "the bound counts what the consumer has not taken")
+    #expect(await iterator.next() == .event(Tick(number: 6)))
+    iterator = newest.makeAsyncIterator()
+    #expect(await iterator.next() == .event(Tick(number: 1)))
+    #expect(await iterator.next() == .event(Tick(number: 2)))
+    #expect(await iterator.next() == .missed(5))
+  }
+
+  @Test func `Rule 14: a dropped event is released without the lock, as its end may call the bus`() {
+    final class Talkative: Sendable {
+      let bus: EventBus
+      init(_ bus: EventBus) { self.bus = bus }
+      deinit { bus.post(Tick()) }
+    }
+    struct Carrier: Event { let talkative: Talkative }
+    let bus = EventBus()
+    let heard = Log<Tick>()
+    let subscription = bus.subscribe(to: Tick.self) { heard.add($0) }
+    let sequences = [Buffering.Dropping.oldest, .newest].map {
+      bus.events(Carrier.self, buffering: .bounded(1, dropping: $0))
+    }
+    for _ in 0..<3 { bus.post(Carrier(talkative: Talkative(bus))) }
+    #expect(heard.all.count == 1, "each sequence holds one, and only the second event is held by none")
+    withExtendedLifetime((subscription, sequences)) {}
+  }
+}
+
+private func events(_ numbers: Int...) -> [Received<Tick>] { numbers.map { .event(Tick(number: $0)) } }

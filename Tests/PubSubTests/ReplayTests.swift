@@ -1,0 +1,107 @@
+import AppLifecycleTesting
+import PubSub
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `Replay` {
+  @Test func `Rule 15: an asynchronous handler with replay gets the latest first, then every later one`() async {
+    await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let (replayed, bounded, fresh) = (Log<Int>(), Log<Received<Int>>(), Log<Int>())
+      bus.post(LevelDidChange(level: 1))
+      bus.post(LevelDidChange(level: 2))
+      let subscriptions = [
+        bus.subscribe(to: LevelDidChange.self, replay: .latest) { (event: LevelDidChange) async in
+          replayed.add(event.level)
+        },
+        bus.subscribe(to: LevelDidChange.self, replay: .latest, buffering: .bounded(1, dropping: .oldest)) { received in
+          switch received {
+          case .event(let event): bounded.add(.event(event.level))
+          case .missed(let count): bounded.add(.missed(count))
+          }
+        },
+        bus.subscribe(to: LevelDidChange.self) { (event: LevelDidChange) async in fresh.add(event.level) },
+      ]
+      bus.post(LevelDidChange(level: 3))
+      await clock.settle()
+      withExtendedLifetime(subscriptions) {}
+      #expect(replayed.all == [2, 3])
+      #expect(bounded.all == [.missed(1), .event(3)], "the replayed event counts like any other")
+      #expect(fresh.all == [3])
+    }
+  }
+
+  @MainActor @Test func `Rule 15: sequences and handlers of main-actor events replay, too`() async {
+    let bus = EventBus()
+    bus.post(ModeDidChange(mode: "latest"))
+    let (log, ended) = (Log<String>(), Gate())
+    let subscription = bus.subscribe(to: ModeDidChange.self, replay: .latest) { (event: ModeDidChange) async in
+      log.add(event.mode)
+      if event.mode == "next" { ended.open() }
+    }
+    let sequence = bus.events(ModeDidChange.self, replay: .latest)
+    let bounded = bus.events(ModeDidChange.self, replay: .latest, buffering: .bounded(1, dropping: .newest))
+    let owner = Thing()
+    bus.subscribe(owner, to: ModeDidChange.self, replay: .latest) { (_, event) -> Void in log.add("owner \(event.mode)")
+    }
+    #expect(log.all == ["owner latest"], "a synchronous one is told before subscribe returns")
+    bus.post(ModeDidChange(mode: "next"))
+    await ended.wait()
+    var iterator = sequence.makeAsyncIterator()
+    #expect(await iterator.next()?.mode == "latest")
+    #expect(await iterator.next()?.mode == "next")
+    var received = bounded.makeAsyncIterator()
+    guard case .event(let first) = await received.next(), case .missed(1) = await received.next() else {
+      Issue.record("the latest, and then the loss")
+      return
+    }
+    #expect(first.mode == "latest")
+    withExtendedLifetime((subscription, owner)) {}
+    #expect(log.all.filter { !$0.hasPrefix("owner") } == ["latest", "next"])
+  }
+
+  @Test func `Rule 15: only the subject that was asked for is replayed`() async {
+    let bus = EventBus()
+    let (one, other) = (Thing(), Thing())
+    bus.post(LevelDidChange(level: 1), from: one)
+    let ofOne = bus.events(LevelDidChange.self, from: one, replay: .latest)
+    let ofOther = bus.events(LevelDidChange.self, from: other, replay: .latest)
+    bus.post(LevelDidChange(level: 2), from: other)
+    bus.post(LevelDidChange(level: 3), from: one)
+    var iterator = ofOne.makeAsyncIterator()
+    #expect(await iterator.next()?.level == 1)
+    #expect(await iterator.next()?.level == 3)
+    iterator = ofOther.makeAsyncIterator()
+    #expect(await iterator.next()?.level == 2)
+  }
+
+  @Test func `Rule 15: exactly once each, also when posts race with the subscribing`() async {
+    for _ in 0..<50 {
+      let bus = EventBus()
+      let last = 200
+      await withTaskGroup { group in
+        group.addTask { for level in 1...last { bus.post(LevelDidChange(level: level)) } }
+        for _ in 0..<4 {
+          group.addTask {
+            var levels: [Int] = []
+            for await event in bus.events(LevelDidChange.self, replay: .latest) {
+              levels.append(event.level)
+              if event.level == last { break }
+            }
+            #expect(levels == Array(levels[0]...last))
+          }
+          group.addTask {
+            let (log, ended) = (Log<Int>(), Gate())
+            let subscription = bus.subscribe(to: LevelDidChange.self, replay: .latest) {
+              (event: LevelDidChange) async in
+              log.add(event.level)
+              if event.level == last { ended.open() }
+            }
+            await ended.wait()
+            withExtendedLifetime(subscription) {}
+            #expect(log.all == Array(log.all[0]...last))
+          }
+        }
+      }
+    }
+  }
+}
