@@ -18,7 +18,8 @@ let package = Package(
   ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
-    .target(name: "PubSub"),
+    .target(name: "CPubSub"),
+    .target(name: "PubSub", dependencies: ["CPubSub"]),
     .target(name: "AppLifecycle", dependencies: ["PubSub"]),
     .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "PubSub"]),
     .target(name: "CUnixHost"),

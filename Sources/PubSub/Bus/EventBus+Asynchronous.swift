@@ -1,3 +1,5 @@
+internal import CPubSub
+
 // Registering what stands behind a subscription and is not the poster's to run: a mailbox, or the buffer of a sequence.
 
 extension EventBus {
@@ -9,8 +11,8 @@ extension EventBus {
     let form = Mailbox<E>.Form(element: { $0 as! E }, eventType: { _ in E.self }, missed: nil)
     let mailbox = Mailbox(
       subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
-    let registration = makeRegistration(details, mailbox: mailbox)
-    insert(registration, details, replay, hold: { mailbox.hold($0) }, { mailbox.post($0) })
+    let registration = Registration(details, bus: self, mailbox: mailbox)
+    insert(registration, replay, hold: { mailbox.hold($0) }, { mailbox.post($0) })
     mailbox.startHolding()
     return registration
   }
@@ -23,11 +25,11 @@ extension EventBus {
     let form = Mailbox<Received<E>>.Form(
       element: { .event($0 as! E) }, eventType: { _ in E.self }, missed: { .missed($0) })
     let mailbox = Mailbox(subscriber: details.subscriber, bus: self, buffering: buffering, form: form, handler: handle)
-    let registration = makeRegistration(details, mailbox: mailbox)
+    let registration = Registration(details, bus: self, mailbox: mailbox)
     if buffering.bound == nil {
-      insert(registration, details, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.post(.event($0)) })
+      insert(registration, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.post(.event($0)) })
     } else {
-      insert(registration, details, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.postWithinBound(.event($0)) })
+      insert(registration, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.postWithinBound(.event($0)) })
     }
     mailbox.startHolding()
     return registration
@@ -41,8 +43,8 @@ extension EventBus {
     let form = Mailbox<any BusEvent>.Form(element: { $0 }, eventType: { type(of: $0) }, missed: nil)
     let mailbox = Mailbox(
       subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
-    let registration = makeRegistration(details, mailbox: mailbox)
-    insert(Wildcard(registration: registration, name: name) { mailbox.post($0) })
+    let registration = Registration(details, bus: self, mailbox: mailbox)
+    core.add(Wildcard(registration, named: name) { mailbox.post($0) })
     return registration
   }
 
@@ -51,8 +53,8 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, replay: Replay
   ) -> EventSequence<E> {
     let buffer = EventBuffer<E>(.unbounded, missed: nil)
-    let registration = makeRegistration(details)
-    insert(registration, details, replay, hold: { buffer.post($0) }, { buffer.post($0) })
+    let registration = Registration(details, bus: self)
+    insert(registration, replay, hold: { buffer.post($0) }, { buffer.post($0) })
     return sequence(registration, buffer)
   }
 
@@ -61,12 +63,12 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay
   ) -> EventSequence<Received<E>> {
     let buffer = EventBuffer<Received<E>>(buffering, missed: { .missed($0) })
-    let registration = makeRegistration(details)
+    let registration = Registration(details, bus: self)
     if buffering.bound == nil {
-      insert(registration, details, replay, hold: { buffer.post(.event($0)) }, { buffer.post(.event($0)) })
+      insert(registration, replay, hold: { buffer.post(.event($0)) }, { buffer.post(.event($0)) })
     } else {
       insert(
-        registration, details, replay, hold: { buffer.postWithinBound(.event($0)) },
+        registration, replay, hold: { buffer.postWithinBound(.event($0)) },
         { buffer.postWithinBound(.event($0)) })
     }
     return sequence(registration, buffer)
@@ -80,13 +82,9 @@ extension EventBus {
   }
 
   private func insert<E: BusEvent>(
-    _ registration: Registration, _ details: SubscriptionDetails, _ replay: Replay, hold: (E) -> Void,
-    _ deliver: @escaping @Sendable (E) throws -> Void
+    _ registration: Registration, _ replay: Replay, hold: (E) -> Void, _ deliver: @escaping @Sendable (E) -> Void
   ) {
-    switch replay {
-    case .none: insert(registration, deliver)
-    case .latest: insert(registration, from: details.subject, holding: hold, deliver)
-    }
+    core.add(.of(deliver), registration, to: E.self, replay: replay, hold: hold)
   }
 
   /// The deadlines on a clock: the bus's own unless another clock is asked for.

@@ -20,7 +20,7 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (E) -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(register(type, details, deliver: handler))
+    return Subscription(register(type, details, handler: handler))
   }
 
   /// Subscribes a handler that may throw; it runs on the poster's thread, before the post returns.
@@ -32,7 +32,7 @@ extension EventBus {
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(register(type, details, deliver: handler))
+    return Subscription(registerThrowing(type, details, handler: handler))
   }
 
   /// Subscribes an asynchronous handler with a mailbox of its own: its runs are serial and in posting order.

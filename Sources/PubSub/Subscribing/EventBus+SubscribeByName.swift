@@ -21,7 +21,7 @@ extension EventBus {
     _ handler: @escaping @Sendable (any BusEvent) throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerWildcard(named: name, details, deliver: handler))
+    return Subscription(registerWildcard(named: name, details, handler: handler))
   }
 
   /// Subscribes an asynchronous handler to every event of a name, with a mailbox of its own.
@@ -44,7 +44,7 @@ extension EventBus {
     fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (any BusEvent) throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerWildcard(named: nil, details, deliver: handler))
+    return Subscription(registerWildcard(named: nil, details, handler: handler))
   }
 
   /// Subscribes an asynchronous handler to every event, with a mailbox of its own.

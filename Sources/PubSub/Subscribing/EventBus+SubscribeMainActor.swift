@@ -19,7 +19,7 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line, _ handler: @escaping @MainActor (E) -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(register(type, details) { event in MainActor.assumeIsolated { handler(event) } })
+    return Subscription(register(type, details, onMainActor: handler))
   }
 
   /// Subscribes a handler that may throw; it runs on the main actor, before the post returns.
@@ -31,7 +31,8 @@ extension EventBus {
     _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(register(type, details) { event in try MainActor.assumeIsolated { try handler(event) } })
+    return Subscription(
+      registerThrowing(type, details) { event in try MainActor.assumeIsolated { try handler(event) } })
   }
 
   /// Subscribes an asynchronous main-actor handler with a mailbox of its own: serial and in posting order.
@@ -56,7 +57,7 @@ extension EventBus {
     _ handler: @escaping @MainActor (E) -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    let registration = register(type, details) { (event: E) in MainActor.assumeIsolated { handler(event) } }
+    let registration = register(type, details, onMainActor: handler)
     // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
     if replay == .latest, let latest = latest(type, for: registration) { handler(latest) }
     return Subscription(registration)

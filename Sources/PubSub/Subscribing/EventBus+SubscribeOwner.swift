@@ -23,7 +23,7 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = register(type, details) { [weak owner] (event: E) in
+    let registration = registerThrowing(type, details) { [weak owner] (event: E) in
       if let owner { try handler(owner, event) }
     }
     return Subscription(registration, endsWithOwner: true)
@@ -76,7 +76,7 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = register(type, details) { [weak owner] (event: E) in
+    let registration = registerThrowing(type, details) { [weak owner] (event: E) in
       try MainActor.assumeIsolated { if let owner { try handler(owner, event) } }
     }
     return Subscription(registration, endsWithOwner: true)
@@ -93,7 +93,7 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = register(type, details) { [weak owner] (event: E) in
+    let registration = registerThrowing(type, details) { [weak owner] (event: E) in
       MainActor.assumeIsolated { if let owner { handler(owner, event) } }
     }
     // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.

@@ -29,6 +29,14 @@
       defer { pthread_mutex_unlock(mutex) }
       return try body(&value)
     }
+
+    package func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+      defer { pthread_mutex_unlock(mutex) }
+      return try body(&value)
+    }
   }
 #else
   internal import Synchronization
@@ -43,6 +51,12 @@
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)
+    }
+
+    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      try mutex.withLockIfAvailable(body)
     }
   }
 #endif

@@ -46,7 +46,7 @@ extension EventBus {
   private func deliverAndWait<E: BusEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, within budget: Duration?, clock: (any Clock<Duration>)?
   ) async -> DeliveryReport {
-    let recipients = recipients(of: event, from: subject)
+    let recipients = core.recipients(of: event, from: subject)
     let run = HandlerRun.enclosing
     let deadlines = deadlines(on: clock)
     let budget = budget ?? (run == nil ? nil : HandlerRun.waitBudget)

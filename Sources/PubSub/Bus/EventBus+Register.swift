@@ -1,0 +1,90 @@
+internal import CPubSub
+
+// How each kind of handler becomes one that takes an event and returns: the only kind that a store knows.
+
+extension EventBus {
+  /// Registers a handler that does not throw: it stands in the store as it is.
+  func register<E: BusEvent>(
+    _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) -> Void
+  ) -> Registration {
+    let registration = Registration(details, bus: self)
+    core.add(.of(handler), registration, to: type)
+    return registration
+  }
+
+  /// Registers a main-actor handler that does not throw: it stands in the store as it is.
+  func register<E: MainActorEvent>(
+    _ type: E.Type, _ details: SubscriptionDetails, onMainActor handler: @escaping @MainActor (E) -> Void
+  ) -> Registration {
+    let registration = Registration(details, bus: self)
+    core.add(.of(onMainActor: handler), registration, to: type)
+    return registration
+  }
+
+  /// Registers a handler that may throw, or that may find its owner gone.
+  func registerThrowing<E: BusEvent>(
+    _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) throws -> Void
+  ) -> Registration {
+    let registration = Registration(details, bus: self, throwing: ThrowingHandler(handler))
+    core.add(.of { [core] (event: E) in core.run(registration, E.name) { try handler(event) } }, registration, to: type)
+    return registration
+  }
+
+  /// Registers a handler of every event, or of those of one name, that runs inside the post.
+  func registerWildcard(
+    named name: EventName?, _ details: SubscriptionDetails, handler: @escaping @Sendable (any BusEvent) throws -> Void
+  ) -> Registration {
+    let registration = Registration(details, bus: self, throwing: ThrowingHandler(handler))
+    core.add(
+      Wildcard(registration, named: name) { [core] event in
+        core.run(registration, Swift.type(of: event).name) { try handler(event) }
+      })
+    return registration
+  }
+
+  /// The latest event of a sticky type, for a subscriber who wants to be told of it.
+  func latest<E: BusEvent>(_ type: E.Type, for registration: Registration) -> E? {
+    core.latest(type, for: registration)
+  }
+
+  /// Posts what a handler threw, unless it threw while it was told of such a failure.
+  func reportFailure(of subscriber: Subscriber, _ error: any Error, in eventName: EventName) {
+    core.reportFailure(of: subscriber, error, in: eventName)
+  }
+}
+
+extension BusCore {
+  /// Runs a handler that may throw or whose owner may be gone.
+  func run(_ registration: Registration, _ name: EventName, _ handler: () throws -> Void) {
+    if registration.isExpired { return registration.cancel() }
+    do {
+      try handler()
+    } catch {
+      reportFailure(of: registration.subscriber, error, in: name)
+    }
+  }
+
+  /// Posts what a handler threw, unless it threw while it was told of such a failure.
+  func reportFailure(of subscriber: Subscriber, _ error: any Error, in eventName: EventName) {
+    guard eventName != HandlerFailure.name else { return }
+    post(HandlerFailure(subscriber: subscriber, eventName: eventName, error: error), from: nil)
+  }
+}
+
+/// What a subscription says of itself, whatever its handler.
+struct SubscriptionDetails: Sendable {
+  let subscriber: Subscriber
+  let priority: Priority
+  let subject: (any AnyObject & Sendable)?
+  var owner: (any AnyObject & Sendable)?
+
+  init(
+    subject: (any AnyObject & Sendable)?, priority: Priority, label: String?, fileID: String, line: Int,
+    owner: (any AnyObject & Sendable)? = nil
+  ) {
+    subscriber = Subscriber(label: label, fileID: fileID, line: line)
+    self.priority = priority
+    self.subject = subject
+    self.owner = owner
+  }
+}

@@ -1,0 +1,44 @@
+internal import CPubSub
+
+/// A handle on the events of one type on one bus, for hot paths: posting through it saves finding the topic by type.
+///
+/// May be kept and used from any thread. It does not keep the bus alive; on a bus that is gone nobody subscribes.
+public struct Topic<E: BusEvent>: Sendable {
+  private let core: BusCore
+  private let store: HandlerStore
+
+  fileprivate init(_ core: BusCore) {
+    self.core = core
+    store = core.withLock { core.store(of: E.self, &$0) }
+  }
+}
+
+extension Topic where E: Event {
+  /// Posts an event, as ``EventBus/post(_:from:)-(E,_)``.
+  ///
+  /// - Parameters:
+  ///   - event: what happened.
+  ///   - subject: what it happened to, for those who subscribed to this object only.
+  public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+    core.post(event, to: store.topic, from: subject)
+  }
+}
+
+extension Topic where E: MainActorEvent {
+  /// Posts a main-actor event, as ``EventBus/post(_:from:)-(E,_)``.
+  ///
+  /// - Parameters:
+  ///   - event: what happened.
+  ///   - subject: what it happened to, for those who subscribed to this object only.
+  @MainActor public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+    core.post(event, to: store.topic, from: subject)
+  }
+}
+
+extension EventBus {
+  /// A handle on the events of one type.
+  ///
+  /// - Parameter type: the events.
+  /// - Returns: the handle.
+  public func topic<E: BusEvent>(_ type: E.Type = E.self) -> Topic<E> { Topic(core) }
+}

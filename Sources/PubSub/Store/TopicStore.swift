@@ -1,0 +1,63 @@
+internal import CPubSub
+
+/// Who subscribes to the events of one type, and what the bus keeps of them.
+final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
+  /// The latest event of a sticky type, with who posted it. Guarded by the bus's lock.
+  private var latest: (event: E, subject: WeakReference?)?
+
+  init(limit: Int) { super.init(name: E.name, traits: E.traits, limit: limit) }
+
+  override func handler(of wildcard: Wildcard) -> pubsub_handler {
+    let deliver = wildcard.deliver
+    return .of { (event: E) in deliver(event) }
+  }
+
+  override func willPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, in core: BusCore) -> UInt64 {
+    let event = event.assumingMemoryBound(to: E.self)
+    core.observe(event.pointee)
+    guard traits.contains(.sticky) else { return core.nextID }
+    // Together under the lock: who subscribes before it is delivered to, who subscribes after it is told the latest.
+    let (former, firstUnseen) = core.withLock { _ in (keep(event.pointee, from: subject), core.nextID) }
+    // Released without the lock: its deinitialiser may call the bus.
+    withExtendedLifetime(former) {}
+    return firstUnseen
+  }
+
+  /// Keeps an event of a sticky type as the latest; the former one is to be released without the lock.
+  func keep(_ event: E, from subject: (any AnyObject & Sendable)?) -> (event: E, subject: WeakReference?)? {
+    guard traits.contains(.sticky) else { return nil }
+    let kept = (event as? any WeaklyKept)?.weakened() as? E ?? event
+    defer { latest = (kept, subject.map(WeakReference.init)) }
+    return latest
+  }
+
+  /// Those for whom a post from a subject is, in the order of delivery. The caller holds the lock.
+  func recipients(from subject: (any AnyObject & Sendable)?) -> [Recipient<E>] {
+    standing(for: subject).map { Recipient($0.registration, $0.handler) }
+  }
+
+  override func wasNotReceived(_ event: UnsafeRawPointer, in core: BusCore) {
+    core.reportUndelivered(event.assumingMemoryBound(to: E.self).pointee)
+  }
+
+  /// The latest event, if a subscriber to this subject, or to any, may be told of it. The caller holds the lock.
+  func latest(for registration: Registration) -> E? {
+    guard let latest, registration.accepts(latest.subject?.object) else { return nil }
+    guard let weak = latest.event as? any WeaklyKept else { return latest.event }
+    return weak.strengthened() as? E
+  }
+}
+
+/// A subscriber to every event type, or to those of one name.
+final class Wildcard: Sendable {
+  let registration: Registration
+  /// The name that it asked for; nil for every event.
+  let name: EventName?
+  let deliver: @Sendable (any BusEvent) -> Void
+
+  init(_ registration: Registration, named name: EventName?, _ deliver: @escaping @Sendable (any BusEvent) -> Void) {
+    self.registration = registration
+    self.name = name
+    self.deliver = deliver
+  }
+}
