@@ -57,7 +57,7 @@ let package = Package(
       linkerSettings: measuresSigc ? [.linkedLibrary("sigc-2.0")] : []),
 
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
-    .testTarget(name: "PubSubTests", dependencies: ["AppLifecycleTesting", "PubSub"]),
+    .testTarget(name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub"]),
     .testTarget(name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .testTarget(
       name: "AppLifecycleTestingTests",

@@ -240,7 +240,9 @@ extension BusCore {
   /// Everybody who subscribes, in order of subscription.
   var registrations: [Registration] {
     withLock { _ in
-      (stores.flatMap(\.registrations).filter { $0.store != nil } + wildcards.map(\.registration)).sorted { $0.id < $1.id }
+      (stores.flatMap(\.registrations).filter { $0.store != nil } + wildcards.map(\.registration)).sorted {
+        $0.id < $1.id
+      }
     }
   }
 

@@ -12,7 +12,9 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return .of { (event: E) in deliver(event) }
   }
 
-  override func willPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, in core: BusCore) -> UInt64 {
+  override func willPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, in core: BusCore)
+    -> UInt64
+  {
     let event = event.assumingMemoryBound(to: E.self)
     core.observe(event.pointee)
     guard traits.contains(.sticky) else { return core.nextID }

@@ -1,0 +1,256 @@
+import CPubSub
+import Testing
+
+@testable import PubSub
+
+/// An object that counts how many of its kind live.
+private final class Counted: Sendable {
+  private let living: Log<Int>
+  init(_ living: Log<Int>) {
+    self.living = living
+    living.add(1)
+  }
+  deinit { living.add(-1) }
+}
+
+@Suite struct `Where handlers stand` {
+  let bus = EventBus()
+  let log = Log<String>()
+
+  @Test func `Rule 1: subjects and priorities are merged into one order`() {
+    let (subject, other) = (Thing(), Thing())
+    var subscriptions: [Subscription] = []
+    for number in 0..<60 {
+      let priority = [Priority.low, .normal, .high][number % 3]
+      let wanted: Thing? = [nil, subject, other, nil][number % 4]
+      bus.subscribe(to: Tick.self, from: wanted, priority: priority) { [log] _ in log.add("\(number)") }
+        .store(in: &subscriptions)
+    }
+    func expected(_ wanted: Set<Int>) -> [String] {
+      [2, 1, 0].flatMap { priority in
+        (0..<60).filter { $0 % 3 == priority && wanted.contains($0 % 4) }.map(String.init)
+      }
+    }
+    bus.post(Tick(), from: subject)
+    #expect(log.all == expected([0, 1, 3]))
+    bus.post(Tick())
+    #expect(log.all.dropFirst(45) == expected([0, 3])[...])
+    bus.post(Tick(), from: Thing())
+    #expect(log.all.dropFirst(75) == expected([0, 3])[...])
+  }
+
+  @Test func `Rule 2: subjects and priorities are merged into the mirror image`() {
+    let subject = Thing()
+    let subscriptions = (0..<12).map { number in
+      bus.subscribe(
+        to: TearDown.self, from: number % 2 == 0 ? subject : nil, priority: number < 6 ? .high : .normal
+      ) { [log] _ in log.add("\(number)") }
+    }
+    bus.post(TearDown(), from: subject)
+    withExtendedLifetime(subscriptions) {}
+    #expect(log.all == (0..<12).reversed().map(String.init))
+  }
+
+  @Test func `Rule 5: who subscribes during a post is not seen by it, however many there are and wherever they stand`()
+  {
+    let added = Guarded<[Subscription]>([])
+    let first = bus.subscribe(to: Tick.self, priority: .high) { [bus, log] tick in
+      guard tick.number == 0 else { return }
+      for priority in [Priority.high, .normal, .low] {
+        for _ in 0..<100 {
+          let new = bus.subscribe(to: Tick.self, priority: priority) { [log] _ in log.add("new") }
+          added.withLock { $0.append(new) }
+        }
+      }
+    }
+    let last = bus.subscribe(to: Tick.self, priority: .low) { [log] _ in log.add("last") }
+    bus.post(Tick())
+    #expect(log.all == ["last"])
+    bus.post(Tick(number: 1))
+    #expect(log.all.count == 302)
+    withExtendedLifetime((first, last)) {}
+  }
+
+  @Test func `Rule 6: what a handler captured is released once no post that could see it is under way`() {
+    let living = Log<Int>()
+    let own = Guarded<Subscription?>(nil)
+    let counted = { Counted(living) }
+    own.withLock {
+      $0 = bus.subscribe(to: Tick.self) { [log, kept = counted()] _ in
+        own.withLock { $0 }?.cancel()
+        own.withLock { $0 = nil }
+        // The handler goes on although it is cancelled: what it captured must still be there.
+        withExtendedLifetime(kept) { log.add("\(living.all.reduce(0, +)) living") }
+      }
+    }
+    bus.post(Tick())
+    #expect(log.all == ["1 living"])
+    #expect(living.all.reduce(0, +) == 0, "released when the post had returned")
+  }
+
+  @Test func `Rule 6: among many, what a cancelled handler captured is released, too`() {
+    let living = Log<Int>()
+    let others = (0..<1000).map { _ in bus.subscribe(to: Tick.self) { _ in } }
+    let own = Guarded<Subscription?>(nil)
+    let counted = { Counted(living) }
+    own.withLock {
+      $0 = bus.subscribe(to: Tick.self) { [kept = counted()] _ in
+        own.withLock { $0 }?.cancel()
+        withExtendedLifetime(kept) {}
+      }
+    }
+    bus.post(Tick())
+    withExtendedLifetime(others) {}
+    #expect(living.all.reduce(0, +) == 0)
+  }
+
+  @Test func `Rule 13: a bus that goes during a post ends its subscriptions, and the post ends in peace`() {
+    let living = Log<Int>()
+    let holder = Guarded<EventBus?>(EventBus())
+    let counted = { Counted(living) }
+    var subscriptions = [
+      holder.withLock { $0! }.subscribe(to: Tick.self) { _ in holder.withLock { $0 = nil } },
+      holder.withLock { $0! }.subscribe(to: Tick.self) { [log, kept = counted()] _ in
+        withExtendedLifetime(kept) { log.add("after the bus was let go") }
+      },
+    ]
+    // The post holds the bus as long as it is under way.
+    holder.withLock { $0! }.post(Tick())
+    #expect(log.all == ["after the bus was let go"])
+    #expect(subscriptions.count == 2)
+    subscriptions = []
+    #expect(living.all.reduce(0, +) == 0)
+  }
+
+  @Test func `Rule 19: an event that nobody received can be observed, and begets no other`() {
+    let subject = Thing()
+    bus.post(Tick(number: 1))
+    let onlySubject = bus.subscribe(to: Tick.self, from: subject) { _ in }
+    var observer: Subscription? = bus.subscribe(to: Undelivered.self) { [log] undelivered in
+      log.add("\(type(of: undelivered.event).name)")
+    }
+    bus.post(Tick(number: 2))
+    bus.post(Tick(number: 3), from: subject)
+    bus.post(Tock())
+    #expect(log.all == ["Tick", "Tock"])
+    #expect(observer != nil)
+    observer = nil
+    bus.post(Tock())
+    #expect(log.all == ["Tick", "Tock"])
+    withExtendedLifetime(onlySubject) {}
+  }
+
+  @Test func `Rule 19: a tracer sees every post and is no receiver`() {
+    let observer = bus.subscribe(to: Undelivered.self) { [log] _ in log.add("undelivered") }
+    var tracing: Tracing? = bus.trace { [log] event in log.add("traced \(type(of: event).name)") }
+    bus.post(Tick())
+    #expect(log.all == ["traced Tick", "traced Undelivered", "undelivered"])
+    #expect(tracing != nil)
+    tracing = nil
+    bus.post(Tock())
+    #expect(log.all.last == "undelivered")
+    #expect(!log.all.contains("traced Tock"))
+    withExtendedLifetime(observer) {}
+  }
+
+  @Test(arguments: [1, 2, 12, 13, 128, 1024])
+  func `Rule 21: posts nested deeper than the limit are refused, and reported when the stack has unwound`(limit: Int) {
+    let bus = EventBus(nestingLimit: limit)
+    let deepest = Guarded((now: 0, ever: 0))
+    let refusals = Log<[EventName]>()
+    let subscriptions = [
+      bus.subscribe(to: PostRefused.self) { refused in
+        #expect(deepest.withLock { $0.now } == 0, "the stack has unwound")
+        refusals.add(refused.chain)
+      },
+      bus.subscribe(to: Tick.self) { [bus] _ in
+        deepest.withLock { $0 = ($0.now + 1, max($0.ever, $0.now + 1)) }
+        bus.post(Tock())
+        deepest.withLock { $0.now -= 1 }
+      },
+      bus.subscribe(to: Tock.self) { [bus] _ in
+        deepest.withLock { $0 = ($0.now + 1, max($0.ever, $0.now + 1)) }
+        bus.post(Tick())
+        deepest.withLock { $0.now -= 1 }
+      },
+    ]
+    bus.post(Tick())
+    withExtendedLifetime(subscriptions) {}
+    #expect(deepest.withLock { $0.ever } == limit)
+    #expect(refusals.all.count == 1)
+    #expect(refusals.all.first == (0...limit).map { $0 % 2 == 0 ? "Tick" : "Tock" })
+  }
+
+  @Test func `Topic: posting through it is posting`() {
+    let topic = bus.topic(Tick.self)
+    let subject = Thing()
+    topic.post(Tick(number: 1))
+    let subscriptions = [
+      bus.subscribe(to: Tick.self) { [log] tick in log.add("all \(tick.number)") },
+      bus.subscribe(to: Tick.self, from: subject) { [log] tick in log.add("subject \(tick.number)") },
+    ]
+    topic.post(Tick(number: 2), from: subject)
+    topic.post(Tick(number: 3))
+    withExtendedLifetime(subscriptions) {}
+    #expect(log.all == ["all 2", "subject 2", "all 3"])
+  }
+
+  @Test func `The list of subscriptions says who, to what and with which priority`() {
+    let one = bus.subscribe(to: Tick.self, label: "one") { _ in }
+    let two = bus.subscribeToAll(priority: .high, label: "two") { _ in }
+    var three: Subscription? = bus.subscribe(to: Tock.self) { _ in }
+    let line = #line - 1
+    #expect(bus.subscriptions.map(\.subscriber.description) == ["one", "two", "PubSubTests/StoreTests.swift:\(line)"])
+    #expect(bus.subscriptions.map(\.eventName) == ["Tick", nil, "Tock"])
+    #expect(bus.subscriptions.map(\.priority) == [.normal, .high, .normal])
+    #expect(three != nil)
+    three = nil
+    #expect(bus.subscriptions.count == 2)
+    withExtendedLifetime((one, two)) {}
+  }
+
+  @Test func `Handlers can be cancelled in any order at any number`() {
+    let seed = UInt64.random(in: .min ... .max)
+    print("seed \(seed)")
+    var random = SplitMix64(seed: seed)
+    var subscriptions = (0..<20_000).map { number in
+      bus.subscribe(to: Tick.self, priority: number % 7 == 0 ? .low : .normal) { [log] _ in log.add("\(number)") }
+    }
+    subscriptions.shuffle(using: &random)
+    while subscriptions.count > 100 { subscriptions.removeLast().cancel() }
+    bus.post(Tick())
+    #expect(log.all.count == 100)
+    #expect(bus.subscriptions.count == 100)
+    subscriptions = []
+    bus.post(Tick())
+    #expect(log.all.count == 100)
+  }
+
+  @Test func `Subjects may come and go by the thousand`() {
+    let subjects = (0..<5_000).map { _ in Thing() }
+    var subscriptions = subjects.enumerated().map { index, subject in
+      bus.subscribe(to: Tick.self, from: subject) { [log] _ in log.add("\(index)") }
+    }
+    for index in [0, 17, 4_999] { bus.post(Tick(), from: subjects[index]) }
+    #expect(log.all == ["0", "17", "4999"])
+    subscriptions.removeSubrange(0..<4_990)
+    bus.post(Tick(), from: subjects[17])
+    bus.post(Tick(), from: subjects[4_995])
+    #expect(log.all == ["0", "17", "4999", "4995"])
+    subscriptions = []
+    bus.post(Tick(), from: subjects[4_995])
+    #expect(log.all.count == 4)
+  }
+}
+
+@Suite struct `The shape of closures` {
+  @Test func `is the one that the fast path relies on`() { #expect(ClosureShapeCheck.isAsExpected) }
+
+  @Test func `where it is not, a box is called instead`() {
+    let log = Log<String>()
+    let handler = pubsub_handler.boxed { (text: String) in log.add(text) }
+    withUnsafePointer(to: "through a box") { pubsub_call(handler.function, handler.context, $0) }
+    Unmanaged<AnyObject>.fromOpaque(handler.context!).release()
+    #expect(log.all == ["through a box"])
+  }
+}
