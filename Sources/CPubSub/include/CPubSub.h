@@ -182,10 +182,15 @@ typedef enum pubsub_rest {
 
 PUBSUB_INLINE bool pubsub_is_directory(const void *_Nullable root) { return ((uintptr_t)root & 1) != 0; }
 
+/// Whether a post reaches nobody, and nobody wants to see it.
+PUBSUB_INLINE bool pubsub_is_idle(const pubsub_topic *topic) {
+    return __atomic_load_n(&topic->root, __ATOMIC_ACQUIRE) == NULL &&
+           (__atomic_load_n(&topic->flags, __ATOMIC_RELAXED) & PUBSUB_GENERAL) == 0;
+}
+
 /// The fast path of a post: no lock, no allocation, no count; one locked instruction, on a line that is the thread's own.
 PUBSUB_INLINE pubsub_rest pubsub_post(pubsub_topic *topic, const void *event) {
     if (PUBSUB_UNLIKELY(__atomic_load_n(&topic->flags, __ATOMIC_RELAXED) & PUBSUB_GENERAL)) return pubsub_general;
-    if (__atomic_load_n(&topic->root, __ATOMIC_ACQUIRE) == NULL) return pubsub_done;
     pubsub_record *record = pubsub_record_of_thread();
     long depth = record->depth;
     if (PUBSUB_UNLIKELY(depth >= PUBSUB_SHALLOW || depth >= topic->limit)) return pubsub_general;

@@ -13,9 +13,17 @@ extension BusCore {
   func post<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    // Handlers take the event by address. The unprotected form: the address goes to them alone, and the protection of the
-    // stack that the other form adds would cost as much as a handler.
-    _withUnprotectedUnsafePointer(to: event) { address in
+    // A function of its own for the rest: a post to nobody is over before any register has to be saved.
+    if pubsub_is_idle(topic) { return }
+    deliver(event, to: topic, from: subject)
+  }
+
+  @inline(never)
+  private func deliver<E: BusEvent>(
+    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
+  ) {
+    // Handlers take the event by address.
+    withUnsafePointer(to: event) { address in
       let rest = pubsub_post(topic, address)
       if rest != pubsub_done { finish(rest, UnsafeRawPointer(address), topic, subject) }
     }

@@ -89,7 +89,7 @@ extension BusCore {
     }
   }
 
-  /// Remembers a store in which something waits. The caller holds the lock.
+  /// Remembers a store in which something waits; the caller holds the lock.
   private func note(_ store: HandlerStore) {
     if store.isClean {
       if !unclean.isEmpty { unclean[ObjectIdentifier(store)] = nil }
@@ -112,7 +112,7 @@ extension BusCore {
 
   private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
 
-  /// The store of a type, made if need be with the wildcards that stand. The caller holds the lock.
+  /// The store of a type, made if need be with the wildcards that stand; the caller holds the lock.
   func store<E: BusEvent>(of type: E.Type, _ released: inout Released) -> TopicStore<E> {
     // The identity of the type is the key, so the cast cannot fail.
     if let store = storeOfType[ObjectIdentifier(type)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
@@ -128,7 +128,7 @@ extension BusCore {
     return store
   }
 
-  /// A table of twice the size. The former one keeps what it has for those who read it, until the bus goes.
+  /// Makes a table of twice the size; the former one keeps what it has for those who read it, until the bus goes.
   private func growTable() {
     let table = pubsub_make_table(tables.count + 6)
     for (key, store) in zip(typeKeys, stores) { pubsub_insert(table, key, store.topic) }
@@ -217,13 +217,13 @@ extension BusCore {
     return wildcards.remove(at: index)
   }
 
-  /// Whether anybody looks at every post, or at those that nobody received. The caller holds the lock.
+  /// Whether anybody looks at every post, or at those that nobody received; the caller holds the lock.
   private var isObserved: Bool {
     guard let undelivered = storeOfType[ObjectIdentifier(Undelivered.self)] else { return false }
     return undelivered.topic.pointee.root != nil || !tracers.withLock { $0.isEmpty }
   }
 
-  /// Sends posts the way on which observers see them, and no other when there are none. The caller holds the lock.
+  /// Sends posts the way on which observers see them, while there are any; the caller holds the lock.
   func followObservers() {
     let isObserved = isObserved
     if isObserved != wasObserved { for store in stores { store.setGeneral(isObserved) } }

@@ -1,4 +1,4 @@
-/// Who subscribes to a topic, or to one subject of it: a buffer for each priority, highest first. The writers' view.
+/// Who subscribes to a topic, or to one subject of it, as writers see it: a buffer for each priority, highest first.
 struct HandlerList {
   struct Segment {
     let priority: Int

@@ -2,7 +2,7 @@ internal import CPubSub
 
 /// Who subscribes to the events of one type, and what the bus keeps of them.
 final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
-  /// The latest event of a sticky type, with who posted it. Guarded by the bus's lock.
+  /// The latest event of a sticky type, with who posted it; guarded by the bus's lock.
   private var latest: (event: E, subject: WeakReference?)?
 
   init(limit: Int) { super.init(name: E.name, traits: E.traits, limit: limit) }
@@ -33,7 +33,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return latest
   }
 
-  /// Those for whom a post from a subject is, in the order of delivery. The caller holds the lock.
+  /// Those for whom a post from a subject is, in the order of delivery; the caller holds the lock.
   func recipients(from subject: (any AnyObject & Sendable)?) -> [Recipient<E>] {
     standing(for: subject).map { Recipient($0.registration, $0.handler) }
   }
@@ -42,7 +42,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     core.reportUndelivered(event.assumingMemoryBound(to: E.self).pointee)
   }
 
-  /// The latest event, if a subscriber to this subject, or to any, may be told of it. The caller holds the lock.
+  /// The latest event, if this subscriber may be told of it; the caller holds the lock.
   func latest(for registration: Registration) -> E? {
     guard let latest, registration.accepts(latest.subject?.object) else { return nil }
     guard let weak = latest.event as? any WeaklyKept else { return latest.event }

@@ -13,6 +13,18 @@ extension Poster {
       })
   }
 
+  /// The event bus through a handle on the event's type.
+  static func byTopic(_ work: Work) -> Poster {
+    let (bus, subscriptions) = subscribedBus(work)
+    let topic: Topic<Tick> = bus.topic()
+    return Poster(
+      Column.topic,
+      subscribeAndCancel: { bus.subscribe(to: Tick.self) { _ in }.cancel() },
+      post: { times in
+        withExtendedLifetime((bus, subscriptions)) { for _ in 0..<times { topic.post(Tick(amount: 1)) } }
+      })
+  }
+
   /// A bus with subscribers.
   static func subscribedBus(_ work: Work) -> (EventBus, [Subscription]) {
     let bus = EventBus()

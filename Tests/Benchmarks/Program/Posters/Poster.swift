@@ -13,7 +13,8 @@ struct Poster: Sendable {
   /// Everyone who can do this work.
   static func all(_ work: Work) -> [Poster] {
     [
-      floor(work), byType(work), closures(work), foundation(work), message(work), Peer.snapshot.poster(work),
+      floor(work), byTopic(work), byType(work), closures(work), foundation(work), message(work),
+      Peer.snapshot.poster(work),
       Peer.boost.poster(work), Peer.sigc.poster(work),
     ].compactMap(\.self)
   }
