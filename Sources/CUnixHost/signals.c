@@ -136,38 +136,42 @@ static void set_default(int number, struct sigaction *before) {
   sigaction(number, &action, before);
 }
 
-static void unblock(int number, sigset_t *before) {
+static void change_mask(int how, int number, sigset_t *before) {
   sigset_t only;
   sigemptyset(&only);
   sigaddset(&only, number);
-  pthread_sigmask(SIG_UNBLOCK, &only, before);
+  pthread_sigmask(how, &only, before);
 }
 
 bool unixhost_stop(bool whole_group, uint32_t continue_count) {
   if (atomic_load(&continues) != continue_count) return true;
-  struct sigaction ignore, before;
+  struct sigaction before;
   sigset_t mask;
-  memset(&ignore, 0, sizeof ignore);
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGTSTP, &ignore, &before);
-  if (whole_group) kill(0, SIGTSTP);  // for this process discarded, as ignored
-  set_default(SIGTSTP, NULL);
-  unblock(SIGTSTP, &mask);
-  bool is_withdrawn = atomic_load(&continues) != continue_count;
-  // raise is sent to this very thread and returns only after the stop; kill on oneself may return before it.
-  if (!is_withdrawn) raise(SIGTSTP);
+  if (whole_group) {
+    // One call for the others and for this process: as soon as one of the others has stopped, the shell may continue all of
+    // them, and must find this process told as well. A second signal, for this process alone, would come after that SIGCONT,
+    // make the kernel forget it, and leave this process stopped in a job that runs.
+    change_mask(SIG_BLOCK, SIGTSTP, &mask);
+    set_default(SIGTSTP, &before);
+    kill(0, SIGTSTP);
+    // The kernel may have chosen another thread to take it, one that has yet to wake up. Unblocked here, it is taken here.
+    change_mask(SIG_UNBLOCK, SIGTSTP, NULL);
+  } else {
+    change_mask(SIG_UNBLOCK, SIGTSTP, &mask);
+    set_default(SIGTSTP, &before);
+    // raise is sent to this very thread and returns only after the stop; kill on oneself may return before it.
+    raise(SIGTSTP);
+  }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
-  sigaction(SIGTSTP, &before, NULL);
-  // The others must not stay behind, stopped for a stop that was taken back.
-  if (is_withdrawn && whole_group) kill(0, SIGCONT);
   // Whoever was stopped was continued by a SIGCONT. Its handler may run on another thread, a moment later.
   for (int i = 0; i < 20 && atomic_load(&continues) == continue_count; i++) poll(NULL, 0, 5);
+  sigaction(SIGTSTP, &before, NULL);
   return atomic_load(&continues) != continue_count;
 }
 
 void unixhost_die_by_signal(int number) {
   set_default(number, NULL);
-  unblock(number, NULL);
+  change_mask(SIG_UNBLOCK, number, NULL);
   raise(number);
   _exit(128 + number);
 }

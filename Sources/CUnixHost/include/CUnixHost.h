@@ -58,7 +58,7 @@ uint32_t unixhost_continue_count(void);
 // Stops the process with SIGTSTP, as a program does that does not catch it, and returns once it has been continued.
 //
 // With `whole_group` the rest of the process group is sent the signal, too: the shell waits until all of a job has stopped.
-// If a SIGCONT was counted since `continue_count` was read, the stop has been withdrawn, and nothing is stopped.
+// If a SIGCONT was counted since `continue_count` was read, the stop has been withdrawn before it began: nothing is stopped.
 // True: it was continued (or withdrawn). False: the kernel refused, as it does for orphaned groups.
 bool unixhost_stop(bool whole_group, uint32_t continue_count);
 
