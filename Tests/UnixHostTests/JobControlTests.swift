@@ -117,23 +117,30 @@ import Testing
     }
   }
 
+  private static let scriptRounds = 10
+
   @Test(arguments: Shell.allCases) func aScriptStopsWithTheProgramItRuns(shell: Shell) async throws {
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in
       try probe.directory.write("\(probe.command())\necho after the program\n", to: "script")
       try await shell.run(directory: probe.directory.path) { terminal in
         terminal.line("sh ./script")
-        try await probe.isActive(visit: 1, on: terminal)
-        try probe.signal(SIGTSTP)
-        try await terminal.jobHasStopped(in: shell)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
+        // The shell continues the job as soon as the script has stopped. More than once: that must never be before the
+        // program has stopped, which would then stay behind.
+        for visit in 1...Self.scriptRounds {
+          try await probe.isActive(visit: visit, on: terminal)
+          try probe.signal(SIGTSTP)
+          try await terminal.jobHasStopped(in: shell)
+          terminal.line("fg")
+        }
+        try await probe.isActive(visit: Self.scriptRounds + 1, on: terminal)
         terminal.send("q")
         try await probe.isNotRunning()
         try await terminal.wait(for: "after the program")
       }
+      let round: [Records] = [.leave("SIGTSTP"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg")]
       probe.expectRecords(
-        .launch(), .leave("SIGTSTP"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+        [.launch()] + Array(repeating: round, count: Self.scriptRounds).joined() + [.leave("q"), .terminate("q")])
     }
   }
 

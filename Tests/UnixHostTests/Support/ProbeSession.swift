@@ -39,6 +39,11 @@ struct ProbeSession {
 
   /// Expects the life cycle's records to be these transitions, no more and no less.
   func expectRecords(_ transitions: Records..., sourceLocation: SourceLocation = #_sourceLocation) {
+    expectRecords(transitions, sourceLocation: sourceLocation)
+  }
+
+  /// Expects the life cycle's records to be these transitions, no more and no less.
+  func expectRecords(_ transitions: [Records], sourceLocation: SourceLocation = #_sourceLocation) {
     let expected = transitions.flatMap(\.lines)
     let records = records
     guard records != expected else { return }
