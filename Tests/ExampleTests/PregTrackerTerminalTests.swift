@@ -196,6 +196,18 @@ import Testing
     }
   }
 
+  @Test func `A due date that cannot be saved is named when the screen is gone`() async throws {
+    try await run { setting in
+      let terminal = setting.terminal
+      setting.start("--due 2026-06-25 --state /proc/due-date")
+      try await terminal.waitForScreen(containing: Self.label142)
+      terminal.send("q")
+      let output = try await terminal.prompt()
+      #expect(output.contains("PregTracker: ") && output.contains("/proc/due-date"))
+      #expect(output.contains("the due date is not saved"))
+    }
+  }
+
   @Test func `A terminal of any size shows the label, and follows when it is resized`() async throws {
     try await run(rows: 3, columns: 20) { setting in
       let terminal = setting.terminal

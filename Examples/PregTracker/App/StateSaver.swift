@@ -1,4 +1,5 @@
 import AppLifecycle
+import Foundation
 import PubSub
 
 /// Saves the due date when the program goes to the background: the last moment at which the system lets it run for sure.
@@ -9,12 +10,13 @@ import PubSub
   private let file: StateFile
   private let dueDate: DueDate
   private let bus: EventBus
-  /// The last attempt to save failed.
-  private var isUnsaved = false
+  /// Why the last attempt to save failed; nil if it did not.
+  private var failure: String?
 
   init(file: StateFile, dueDate: DueDate, application: Application) {
     (self.file, self.dueDate, bus) = (file, dueDate, application.bus)
     bus.subscribe(self, to: Application.DidEnterBackground.self) { saver, _ in saver.save() }
+    bus.subscribe(self, to: Application.WillTerminate.self) { saver, _ in saver.sayWhatIsLost() }
     load()
   }
 
@@ -40,12 +42,18 @@ import PubSub
     guard let date = dueDate.date else { return }
     do throws(SystemError) {
       let kept = try file.save(date)
-      if kept != nil || isUnsaved { report(kept.map { "\($0)" }) }
-      isUnsaved = false
+      if kept != nil || failure != nil { report(kept.map { "\($0)" }) }
+      failure = nil
     } catch {
-      isUnsaved = true
-      report("\(error); the due date is not saved")
+      failure = "\(error); the due date is not saved"
+      report(failure)
     }
+  }
+
+  /// The screen goes with the program, and its warning with it: this is what is read afterwards.
+  private func sayWhatIsLost() {
+    guard let failure else { return }
+    FileHandle.standardError.write(Data("PregTracker: \(failure)\n".utf8))
   }
 
   private func report(_ problem: String?) { bus.post(DidReport(problem: problem), from: self) }

@@ -70,6 +70,7 @@ extension Application {
   ///   - input: what the system does.
   ///   - cause: what records and notifications call it; the input itself if nil.
   /// - Returns: what became of it.
+  @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
     if let run = HandlerScope.run, run.resources === resources, !run.isOver {
