@@ -8,11 +8,12 @@
   /// A value behind a lock that ThreadSanitizer can see: it is blind to `Synchronization.Mutex`, whose library is not
   /// instrumented, and would report false races.
   package final class Guarded<Value>: @unchecked Sendable {
-    private var value: Value
+    /// With a byte beside it: a value without a size would have the address of the next member, and reports with it.
+    private var storage: (value: Value, padding: UInt8)
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init(_ value: consuming sending Value) {
-      self.value = value
+      storage = (value, 0)
       mutex = .allocate(capacity: 1)
       pthread_mutex_init(mutex, nil)
     }
@@ -27,7 +28,7 @@
     ) throws(Failure) -> sending Result {
       pthread_mutex_lock(mutex)
       defer { pthread_mutex_unlock(mutex) }
-      return try body(&value)
+      return try body(&storage.value)
     }
 
     package func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
@@ -35,7 +36,7 @@
     ) throws(Failure) -> sending Result? {
       guard pthread_mutex_trylock(mutex) == 0 else { return nil }
       defer { pthread_mutex_unlock(mutex) }
-      return try body(&value)
+      return try body(&storage.value)
     }
   }
 #else
