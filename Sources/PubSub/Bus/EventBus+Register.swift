@@ -8,7 +8,7 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) -> Void
   ) -> Registration {
     let registration = Registration(details, bus: self)
-    core.add(.of(handler), registration, to: type)
+    core.add(.of(handler), registration, to: core.store(for: type))
     return registration
   }
 
@@ -17,7 +17,7 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, onMainActor handler: @escaping @MainActor (E) -> Void
   ) -> Registration {
     let registration = Registration(details, bus: self)
-    core.add(.of(onMainActor: handler), registration, to: type)
+    core.add(.of(onMainActor: handler), registration, to: core.store(for: type))
     return registration
   }
 
@@ -26,7 +26,9 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) throws -> Void
   ) -> Registration {
     let registration = Registration(details, bus: self, throwing: ThrowingHandler(handler))
-    core.add(.of { [core] (event: E) in core.run(registration, E.name) { try handler(event) } }, registration, to: type)
+    core.add(
+      .of { [core] (event: E) in core.run(registration, E.name) { try handler(event) } }, registration,
+      to: core.store(for: type))
     return registration
   }
 

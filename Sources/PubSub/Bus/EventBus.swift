@@ -13,7 +13,8 @@ public final class EventBus: Sendable {
   let deadlines: Deadlines
   /// Those on other clocks, by the clock's type.
   let deadlinesByClock = Guarded<[ObjectIdentifier: Deadlines]>([:])
-  private let weakSelf = Guarded<WeakBus?>(nil)
+  /// The bus for those who may outlive it, set before anybody knows of the bus; one reference for all of them.
+  nonisolated(unsafe) private(set) var weakly: WeakBus!
 
   /// A bus without subscribers.
   ///
@@ -34,8 +35,7 @@ public final class EventBus: Sendable {
     self.tasks = tasks
     deadlines = Deadlines(clock: clock, tasks: tasks)
     core = BusCore(limit: min(max(nestingLimit, 1), 1024))
-    let reference = WeakBus(self)
-    weakSelf.withLock { $0 = reference }
+    weakly = WeakBus(self)
   }
 
   deinit {
@@ -43,9 +43,6 @@ public final class EventBus: Sendable {
     deadlines.rest()
     for deadlines in deadlinesByClock.withLock({ $0.values.map { $0 } }) { deadlines.rest() }
   }
-
-  /// The bus for those who may outlive it; one reference for all of them.
-  var weakly: WeakBus { weakSelf.withLock { $0 } ?? WeakBus(self) }
 }
 
 // MARK: - Posting

@@ -23,6 +23,7 @@ final class BusCore: @unchecked Sendable {
   private var typeKeys: [UnsafeRawPointer] = []
   private var storeOfType: [ObjectIdentifier: HandlerStore] = [:]
   private var wildcards: [Wildcard] = []
+  private var undelivered: HandlerStore?
   private var wasObserved = false
   /// Stores in which something waits to be freed.
   private var unclean: [ObjectIdentifier: HandlerStore] = [:]
@@ -40,7 +41,7 @@ final class BusCore: @unchecked Sendable {
     tables = [table]
     tableRoot.initialize(to: UnsafeRawPointer(table))
     // There from the beginning, as whether it has subscribers decides how all others are posted to.
-    withLock { _ = store(of: Undelivered.self, &$0) }
+    withLock { undelivered = store(of: Undelivered.self, &$0) }
   }
 
   deinit {
@@ -139,21 +140,39 @@ extension BusCore {
 // MARK: - Subscribing and cancelling
 
 extension BusCore {
+  /// The store of a type, for who is about to subscribe or post.
+  func store<E: BusEvent>(for type: E.Type) -> HandlerStore {
+    guard let topic = pubsub_find(tableRoot, Self.key(type)), let owner = topic.pointee.owner else {
+      return withLock { store(of: type, &$0) }
+    }
+    return Unmanaged<HandlerStore>.fromOpaque(owner).takeUnretainedValue()
+  }
+
+  /// Adds a handler to a topic.
+  func add(_ handler: pubsub_handler, _ registration: Registration, to store: HandlerStore) {
+    withLock { released in add(handler, registration, to: store, &released) }
+  }
+
+  private func add(
+    _ handler: pubsub_handler, _ registration: Registration, to store: HandlerStore, _ released: inout Released
+  ) {
+    registration.id = lastID.load(ordering: .relaxed) + 1
+    registration.store = store
+    insert(handler, registration, into: store, &released)
+    lastID.store(registration.id, ordering: .releasing)
+    if store === undelivered { followObservers() }
+  }
+
   /// Adds a handler to a topic, and in the same instant has the latest event of a sticky type held.
   ///
   /// No post comes between the two, so that each event is either that one, or one that was posted before it, or will be
   /// delivered. `hold` is called under the lock, if there is a latest event from the subject asked for.
   func add<E: BusEvent>(
-    _ handler: pubsub_handler, _ registration: Registration, to type: E.Type, replay: Replay = .none,
-    hold: (E) -> Void = { _ in }
+    _ handler: pubsub_handler, _ registration: Registration, to type: E.Type, replay: Replay, hold: (E) -> Void
   ) {
     let untouched: E? = withLock { released in
       let store = store(of: type, &released)
-      registration.id = lastID.load(ordering: .relaxed) + 1
-      registration.store = store
-      insert(handler, registration, into: store, &released)
-      lastID.store(registration.id, ordering: .releasing)
-      if type == Undelivered.self { followObservers() }
+      add(handler, registration, to: store, &released)
       guard replay == .latest, let latest = store.latest(for: registration) else { return nil }
       hold(latest)
       return latest
@@ -200,7 +219,7 @@ extension BusCore {
       guard let store = registration.store else { return removeWildcard(registration, &released) }
       store.remove(registration, into: &released)
       note(store)
-      if store.name == Undelivered.name { followObservers() }
+      if store === undelivered { followObservers() }
       return nil
     }
     // Released without the lock: what it captured may call the bus.
@@ -219,7 +238,7 @@ extension BusCore {
 
   /// Whether anybody looks at every post, or at those that nobody received; the caller holds the lock.
   private var isObserved: Bool {
-    guard let undelivered = storeOfType[ObjectIdentifier(Undelivered.self)] else { return false }
+    guard let undelivered else { return false }
     return undelivered.topic.pointee.root != nil || !tracers.withLock { $0.isEmpty }
   }
 

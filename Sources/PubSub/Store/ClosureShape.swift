@@ -18,7 +18,7 @@ extension pubsub_handler {
   /// A closure as two words; its context is retained, and released by whoever removes the handler.
   static func of<Value>(_ body: @escaping @Sendable (Value) -> Void) -> pubsub_handler {
     guard ClosureShapeCheck.isAsExpected else { return boxed(body) }
-    return words(of: ClosureShape(body: body))
+    return retained(unsafeBitCast(ClosureShape(body: body), to: Words.self))
   }
 
   /// A closure of the main actor as two words; it is called on the main actor only.
@@ -30,7 +30,7 @@ extension pubsub_handler {
         MainActor.assumeIsolated { body(value) }
       }
     }
-    return words(of: MainActorClosureShape(body: body))
+    return retained(unsafeBitCast(MainActorClosureShape(body: body), to: Words.self))
   }
 
   /// A closure in a box, called through a function of C's: what is done where closures have another shape.
@@ -42,12 +42,11 @@ extension pubsub_handler {
     return pubsub_handler(function: pubsub_boxed(), context: Unmanaged<HandlerBox>.passRetained(box).toOpaque())
   }
 
-  fileprivate static func words<Shape>(of shape: Shape) -> pubsub_handler {
-    withUnsafePointer(to: shape) { pointer in
-      let words = UnsafeRawPointer(pointer).assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-      if let context = words[1] { _ = Unmanaged<AnyObject>.fromOpaque(context).retain() }
-      return pubsub_handler(function: words[0]!, context: words[1])
-    }
+  fileprivate typealias Words = (function: UnsafeRawPointer, context: UnsafeMutableRawPointer?)
+
+  fileprivate static func retained(_ words: Words) -> pubsub_handler {
+    if let context = words.context { _ = Unmanaged<AnyObject>.fromOpaque(context).retain() }
+    return pubsub_handler(function: words.function, context: words.context)
   }
 }
 
@@ -76,7 +75,8 @@ enum ClosureShapeCheck {
   /// Calls a closure as two words, and looks whether it received what was sent.
   private static func passes<Value: Equatable & Sendable>(_ value: Value) -> Bool {
     let flag = Flag()
-    let handler = pubsub_handler.words(of: ClosureShape<Value> { if $0 == value { flag.set() } })
+    let shape = ClosureShape<Value> { if $0 == value { flag.set() } }
+    let handler = pubsub_handler.retained(unsafeBitCast(shape, to: pubsub_handler.Words.self))
     guard let context = handler.context else { return false }
     withUnsafePointer(to: value) { pubsub_call(handler.function, context, $0) }
     Unmanaged<AnyObject>.fromOpaque(context).release()
