@@ -13,8 +13,6 @@ public final class EventBus: Sendable {
   let deadlines: Deadlines
   /// Those on other clocks, by the clock's type.
   let deadlinesByClock = Guarded<[ObjectIdentifier: Deadlines]>([:])
-  /// The bus for those who may outlive it, set before anybody knows of the bus; one reference for all of them.
-  nonisolated(unsafe) private(set) var weakly: WeakBus!
 
   /// A bus without subscribers.
   ///
@@ -35,7 +33,7 @@ public final class EventBus: Sendable {
     self.tasks = tasks
     deadlines = Deadlines(clock: clock, tasks: tasks)
     core = BusCore(limit: min(max(nestingLimit, 1), 1024))
-    weakly = WeakBus(self)
+    core.bus = self
   }
 
   deinit {

@@ -3,19 +3,19 @@
 /// Kept by the store in which its handler stands until it is cancelled, and by the ``Subscription``. Its lock is a leaf:
 /// nothing is called while it is held.
 final class Registration: @unchecked Sendable {
-  private struct State: Sendable {
+  /// The calls of the handler that the store does not know of.
+  private struct Calls {
     var isCancelled = false
     /// Posts that wait and that are in the handler; of others the store knows.
     var running = 0
     var idleActions: [@Sendable () -> Void] = []
-    /// What stands behind the handler, if it is asynchronous; let go of with the subscription, lest it keep what was captured.
-    var mailbox: (any AsynchronousReceiver)?
-    /// The same once it has been let go of: a run that is under way keeps it.
-    weak var formerMailbox: (any AsynchronousReceiver)?
-    /// A ``ThrowingHandler``, for posts that want to know what it throws; nil where the handler cannot throw.
-    var throwing: (any AnyObject & Sendable)?
-    /// Ends what stands behind the handler, if that is a sequence.
-    var onCancel: (@Sendable () -> Void)?
+  }
+
+  /// What it is tied to and may outlive; few are.
+  private struct Ties {
+    let subjectAddress: UnsafeRawPointer?
+    let subject: WeakReference?
+    let owner: WeakReference?
   }
 
   /// Rises with each subscription of a bus; set once, under the bus's lock, before any post can reach the handler.
@@ -26,13 +26,11 @@ final class Registration: @unchecked Sendable {
   unowned(unsafe) var store: HandlerStore?
   let subscriber: Subscriber
   let priority: Priority
-  /// The subject's address, by which it is found, also when it is gone.
-  let subjectAddress: UnsafeRawPointer?
-  private let weakSubject: WeakReference?
-  private let owner: WeakReference?
-  let bus: WeakBus
   private let core: BusCore
-  private let state: Guarded<State>
+  /// What stands behind the handler, if it is more than a closure; set before anybody else knows of the registration.
+  private var backing: Backing?
+  private let ties: Ties?
+  private let calls = Guarded(Calls())
 
   init(
     _ details: SubscriptionDetails, bus: EventBus, mailbox: (any AsynchronousReceiver)? = nil,
@@ -40,89 +38,129 @@ final class Registration: @unchecked Sendable {
   ) {
     subscriber = details.subscriber
     priority = details.priority
-    state = Guarded(State(mailbox: mailbox, throwing: throwing))
-    subjectAddress = details.subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }
-    weakSubject = details.subject.map(WeakReference.init)
-    owner = details.owner.map(WeakReference.init)
-    self.bus = bus.weakly
     core = bus.core
+    if mailbox != nil || throwing != nil { backing = Backing(mailbox: mailbox, throwing: throwing) }
+    let isTied = details.subject != nil || details.owner != nil
+    ties =
+      isTied
+      ? Ties(
+        subjectAddress: details.subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) },
+        subject: details.subject.map(WeakReference.init), owner: details.owner.map(WeakReference.init)) : nil
   }
 
-  /// What stands behind the handler, if it is asynchronous; nil once it is cancelled and no handler of it runs.
-  var mailbox: (any AsynchronousReceiver)? { state.withLock { $0.mailbox ?? $0.formerMailbox } }
+  /// The bus, unless it is gone.
+  var bus: EventBus? { core.bus }
 
-  /// A ``ThrowingHandler``, for posts that want to know what it throws; nil where the handler cannot throw.
-  var throwing: (any AnyObject & Sendable)? { state.withLock { $0.throwing } }
+  /// The subject's address, by which it is found, also when it is gone.
+  var subjectAddress: UnsafeRawPointer? { ties?.subjectAddress }
 
   /// The one object whose posts it wants; nil for all, or if that is gone.
-  var subject: (any AnyObject & Sendable)? { weakSubject?.object }
+  var subject: (any AnyObject & Sendable)? { ties?.subject?.object }
+
+  /// What stands behind the handler, if it is asynchronous; nil once it is cancelled and no handler of it runs.
+  var mailbox: (any AsynchronousReceiver)? { backing?.mailbox }
+
+  /// A ``ThrowingHandler``, for posts that want to know what it throws; nil where the handler cannot throw.
+  var throwing: (any AnyObject & Sendable)? { backing?.throwing }
 
   /// Whether it asked for events of this subject, or of any.
   func accepts(_ poster: (any AnyObject & Sendable)?) -> Bool {
-    guard let weakSubject else { return true }
-    guard let poster, let wanted = weakSubject.object else { return false }
+    guard let reference = ties?.subject else { return true }
+    guard let poster, let wanted = reference.object else { return false }
     return wanted === poster
   }
 
   /// Whether its owner or its subject has been released: it will never be delivered to again.
   var isExpired: Bool {
-    (owner.map { $0.object == nil } ?? false) || (weakSubject.map { $0.object == nil } ?? false)
+    guard let ties else { return false }
+    return (ties.owner.map { $0.object == nil } ?? false) || (ties.subject.map { $0.object == nil } ?? false)
   }
 
   /// Counts a handler in that a waiting post calls, unless the subscription was cancelled.
   func beginDelivery() -> Bool {
-    state.withLock { state in
-      if state.isCancelled { return false }
-      state.running += 1
+    calls.withLock { calls in
+      if calls.isCancelled { return false }
+      calls.running += 1
       return true
     }
   }
 
   /// Counts a handler out, and lets go on who waited for the last one.
   func endDelivery() {
-    let actions = state.withLock { state in
-      state.running -= 1
-      guard state.running == 0 else { return [@Sendable () -> Void]() }
-      defer { state.idleActions = [] }
-      return state.idleActions
+    let actions = calls.withLock { calls in
+      calls.running -= 1
+      guard calls.running == 0 else { return [@Sendable () -> Void]() }
+      defer { calls.idleActions = [] }
+      return calls.idleActions
     }
     for action in actions { action() }
   }
 
   /// Sets what is ended with the subscription; done before anybody else knows of the registration.
-  func whenCancelled(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onCancel = action } }
+  func whenCancelled(_ action: @escaping @Sendable () -> Void) {
+    let backing = backing ?? Backing(mailbox: nil, throwing: nil)
+    backing.whenCancelled(action)
+    self.backing = backing
+  }
 
   func cancel() {
-    // What it lets go of is released without the lock, and closed before that.
-    let former = state.withLock { state -> State? in
-      if state.isCancelled { return nil }
-      let former = state
-      state.isCancelled = true
-      state.formerMailbox = state.mailbox
-      (state.mailbox, state.throwing, state.onCancel) = (nil, nil, nil)
-      return former
+    let isFirst = calls.withLock { calls in
+      defer { calls.isCancelled = true }
+      return !calls.isCancelled
     }
-    guard let former else { return }
+    guard isFirst else { return }
     core.remove(self)
-    former.mailbox?.close()
-    former.onCancel?()
+    backing?.end()
   }
 
   /// Calls once no handler of the cancelled subscription runs; at once if that is so.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     if let mailbox { return mailbox.whenIdle(action) }
     core.whenUnread(self) {
-      let isIdle = self.state.withLock { state in
-        if state.running > 0 { state.idleActions.append(action) }
-        return state.running == 0
+      let isIdle = self.calls.withLock { calls in
+        if calls.running > 0 { calls.idleActions.append(action) }
+        return calls.running == 0
       }
       if isIdle { action() }
     }
   }
 }
 
-/// A bus that subscriptions and mailboxes may outlive.
-final class WeakBus: Sendable {
-  weak let bus: EventBus?
-  init(_ bus: EventBus) { self.bus = bus }
+/// What stands behind a handler that is more than a closure.
+///
+/// Its lock is a leaf.
+private final class Backing: Sendable {
+  private struct State: Sendable {
+    /// Let go of with the subscription, lest it keep what was captured.
+    var mailbox: (any AsynchronousReceiver)?
+    /// The same once it has been let go of: a run that is under way keeps it.
+    weak var formerMailbox: (any AsynchronousReceiver)?
+    var throwing: (any AnyObject & Sendable)?
+    /// Ends the buffer of a sequence.
+    var onCancel: (@Sendable () -> Void)?
+  }
+
+  private let state: Guarded<State>
+
+  init(mailbox: (any AsynchronousReceiver)?, throwing: (any AnyObject & Sendable)?) {
+    state = Guarded(State(mailbox: mailbox, throwing: throwing))
+  }
+
+  var mailbox: (any AsynchronousReceiver)? { state.withLock { $0.mailbox ?? $0.formerMailbox } }
+  var throwing: (any AnyObject & Sendable)? { state.withLock { $0.throwing } }
+
+  func whenCancelled(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onCancel = action } }
+
+  /// Closes what there is, and lets go of it.
+  func end() {
+    // What it lets go of is released without the lock, and closed before that.
+    let former = state.withLock { state -> State in
+      let former = state
+      state.formerMailbox = state.mailbox
+      (state.mailbox, state.throwing, state.onCancel) = (nil, nil, nil)
+      return former
+    }
+    former.mailbox?.close()
+    former.onCancel?()
+  }
 }

@@ -12,6 +12,8 @@ final class BusCore: @unchecked Sendable {
   private let isOwed = Atomic<Bool>(false)
   /// Whether posts of types that nobody subscribed to are seen by somebody.
   private let seesEveryPost = Atomic<Bool>(false)
+  /// The bus, for subscriptions and posts that may outlive it; set before anybody knows of it.
+  weak var bus: EventBus?
   let tracers = Guarded<[Tracer]>([])
   private let limit: Int
 
