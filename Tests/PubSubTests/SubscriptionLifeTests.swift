@@ -1,5 +1,6 @@
-import PubSub
 import Testing
+
+@testable import PubSub
 
 @Suite struct `Life of a subscription` {
   let log = Log<String>()
@@ -38,6 +39,36 @@ import Testing
     await received.wait()
     task.cancel()
     #expect(await task.value == 1)
+  }
+
+  @Test func `Rule 11: what one loop leaves the next one gets, and two at once share`() async {
+    let bus = EventBus()
+    let sequence = bus.events(Tick.self)
+    for number in 1...10 { bus.post(Tick(number: number)) }
+    var numbers: [Int] = []
+    for await tick in sequence {
+      numbers.append(tick.number)
+      if tick.number == 3 { break }
+    }
+    for await tick in sequence {
+      numbers.append(tick.number)
+      if tick.number == 10 { break }
+    }
+    #expect(numbers == Array(1...10))
+    let (shared, last) = (Log<Int>(), 2000)
+    await withTaskGroup { group in
+      for _ in 0..<3 {
+        group.addTask {
+          for await tick in sequence {
+            shared.add(tick.number)
+            // The last one ends the sequence for all: its subscription's end is told to each who waits.
+            if tick.number == last { sequence.subscription.cancel() }
+          }
+        }
+      }
+      for number in 1...last { bus.post(Tick(number: number)) }
+    }
+    #expect(shared.all.sorted() == Array(1...last))
   }
 
   @Test func `Rule 11: a sequence ends with its bus`() async {

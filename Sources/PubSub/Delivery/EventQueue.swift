@@ -40,12 +40,12 @@ struct EventQueue {
 
   /// Adds an event where there is no bound.
   @inline(__always)
-  mutating func append<E>(_ event: E) { events.append(event) }
+  mutating func append<E>(_ event: E) { events.append(event, as: E.self) }
 
   /// Adds an event; if there are too many, one is dropped, which is returned, and a gap tells where.
   mutating func appendWithinBound<E>(_ event: E) -> E? {
     if events.count - marks.count < limit {
-      events.append(event)
+      events.append(event, as: E.self)
       return nil
     }
     // The oldest that may be dropped stands behind the marked ones at the front, if there is any.
@@ -64,14 +64,14 @@ struct EventQueue {
     for index in gaps.indices where gaps[index].before <= oldest { gaps[index].before += 1 }
     mergeGaps()
     widenGap(before: oldest + 1)
-    events.append(event)
+    events.append(event, as: E.self)
     return dropped
   }
 
   /// Adds an event that no bound drops.
   mutating func append<E>(_ event: E, delivery: AwaitedDelivery?) {
     marks.append(Mark(number: events.end, delivery: delivery))
-    events.append(event)
+    events.append(event, as: E.self)
   }
 
   // MARK: Going

@@ -103,9 +103,9 @@ extension Mailbox {
       case .handle(let count):
         for _ in 0..<count {
           if isClosed.load(ordering: .relaxed) { break }
-          await handle(batch.takeFirst())
+          await handle(batch.takeFirst(as: Element.self))
         }
-      case .handleAwaited(let delivery): await handle(batch.takeFirst(), for: delivery)
+      case .handleAwaited(let delivery): await handle(batch.takeFirst(as: Element.self), for: delivery)
       case .tellMissed(let count): if let missed = form.missed { await handle(missed(count)) }
       case .drop: batch.removeAll(as: Element.self)
       case .leave: return start(with: batch)

@@ -87,7 +87,7 @@ struct MailboxState {
   /// One at a time, so that the bound is kept exactly: what a run has taken no longer counts.
   private mutating func nextWithinBound<E>(_ batch: inout RawEvents, as type: E.Type) -> Step {
     let isMarked = queue.nextMarked == queue.events.first
-    batch.append(queue.takeFirst(as: type))
+    batch.append(queue.takeFirst(as: type), as: type)
     return isMarked ? handleMarked() : .handle(1)
   }
 

@@ -25,15 +25,17 @@ struct RawEvents: @unchecked Sendable {
   init(first: Int = 0) { self.first = first }
 
   @inline(__always)
-  mutating func append<E>(_ event: E, as type: E.Type = E.self) {
+  mutating func append<E>(_ event: E, as type: E.Type) {
     if head + count == capacity { makeRoom(type) }
     place(head + count, type).initialize(to: event)
     count += 1
   }
 
   /// Moves the first event out; there is one.
+  ///
+  /// The type is always said, here and below: inferred from where the event goes, it could be an optional of it.
   @inline(__always)
-  mutating func takeFirst<E>(as type: E.Type = E.self) -> E {
+  mutating func takeFirst<E>(as type: E.Type) -> E {
     let event = place(head, type).move()
     head += 1
     first += 1
@@ -42,7 +44,7 @@ struct RawEvents: @unchecked Sendable {
   }
 
   /// Moves an event out and closes the gap by moving those before it: they are renumbered, those behind it are not.
-  mutating func removeMovingFormer<E>(_ number: Int, as type: E.Type = E.self) -> E {
+  mutating func removeMovingFormer<E>(_ number: Int, as type: E.Type) -> E {
     let index = head + number - first
     let event = place(index, type).move()
     place(head + 1, type).moveInitialize(from: place(head, type), count: index - head)
@@ -53,7 +55,7 @@ struct RawEvents: @unchecked Sendable {
   }
 
   /// Moves an event out and closes the gap by moving those behind it: they are renumbered, those before it are not.
-  mutating func removeMovingLater<E>(_ number: Int, as type: E.Type = E.self) -> E {
+  mutating func removeMovingLater<E>(_ number: Int, as type: E.Type) -> E {
     let index = head + number - first
     let event = place(index, type).move()
     place(index, type).moveInitialize(from: place(index + 1, type), count: head + count - index - 1)
@@ -62,7 +64,7 @@ struct RawEvents: @unchecked Sendable {
   }
 
   /// Releases the events that are held; the memory is kept.
-  mutating func removeAll<E>(as type: E.Type = E.self) {
+  mutating func removeAll<E>(as type: E.Type) {
     if count > 0 { place(head, type).deinitialize(count: count) }
     first += count
     count = 0

@@ -3,30 +3,14 @@
 /// The consumer takes all that is held at once, under the lock that posters use, and then one after another from what it
 /// took, under a lock that only consumers use: posters and the consumer meet once a batch. A bounded buffer is taken from
 /// one at a time, so that the bound is kept exactly.
+@usableFromInline
 final class EventBuffer<Element: Sendable>: Sendable {
-  private struct Inbox {
-    var queue: EventQueue
-    /// Who waits, first come first served.
-    ///
-    /// They are told to look again, and are not given an event: so no type parameter comes in here.
-    var waiters: [UnsafeContinuation<Void, Never>] = []
-    var isFinished = false
-
-    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiters.isEmpty ? nil : waiters.removeFirst() }
-  }
-
-  private enum Taken {
-    case element(Element)
-    case nothing
-    case end
-  }
-
-  private let inbox: Guarded<Inbox>
+  private let inbox: Guarded<EventInbox>
   private let batch = Guarded(RawEvents())
   private let missed: (@Sendable (Int) -> Element)?
 
   init(_ buffering: Buffering, missed: (@Sendable (Int) -> Element)?) {
-    inbox = Guarded(Inbox(queue: EventQueue(buffering)))
+    inbox = Guarded(EventInbox(queue: EventQueue(buffering)))
     self.missed = missed
   }
 
@@ -77,56 +61,75 @@ final class EventBuffer<Element: Sendable>: Sendable {
 
   // MARK: Going
 
-  /// The next element; nil at the end.
-  func next() async -> Element? {
-    while true {
-      switch take() {
-      case .element(let element): return element
-      case .end: return nil
-      case .nothing: break
-      }
-      await withTaskCancellationHandler {
-        await withUnsafeContinuation { continuation in
-          let hasToWait = inbox.withLock { inbox in
-            let hasToWait = inbox.queue.isEmpty && !inbox.isFinished
-            if hasToWait { inbox.waiters.append(continuation) }
-            return hasToWait
-          }
-          if !hasToWait { continuation.resume() }
-        }
-      } onCancel: {
-        finish()
-      }
+  /// Moves the next element to uninitialised memory; false if none is held.
+  ///
+  /// Not returned as an optional: code that is not specialised would look up that type's metadata for each element.
+  @usableFromInline
+  func take(into place: UnsafeMutablePointer<Element>) -> Bool {
+    guard missed == nil else { return takeWithinBound(into: place) }
+    return batch.withLock { batch in
+      if batch.isEmpty { refill(&batch) }
+      if batch.isEmpty { return false }
+      place.initialize(to: batch.takeFirst(as: Element.self))
+      return true
     }
   }
 
-  private func take() -> Taken {
-    missed == nil ? takeFromBatch() : takeFromInbox()
-  }
-
-  private func takeFromBatch() -> Taken {
-    batch.withLock { batch in
-      if batch.isEmpty {
-        // A consumer that is never without an event does not wait, and so has to be asked here whether it is cancelled.
-        let isCancelled = Task.isCancelled
-        let isFinished = inbox.withLock { inbox in
-          if isCancelled { inbox.isFinished = true }
-          if !inbox.queue.events.isEmpty { inbox.queue.takeAll(into: &batch) }
-          return inbox.isFinished
-        }
-        if batch.isEmpty { return isFinished ? .end : .nothing }
+  private func takeWithinBound(into place: UnsafeMutablePointer<Element>) -> Bool {
+    inbox.withLock { inbox in
+      inbox.finishIfCancelled()
+      if let missed, let count = inbox.queue.takeGap() {
+        place.initialize(to: missed(count))
+      } else if !inbox.queue.events.isEmpty {
+        place.initialize(to: inbox.queue.takeFirst(as: Element.self))
+      } else {
+        return false
       }
-      return .element(batch.takeFirst())
+      return true
     }
   }
 
-  private func takeFromInbox() -> Taken {
-    let isCancelled = Task.isCancelled
-    return inbox.withLock { inbox in
-      if isCancelled { inbox.isFinished = true }
-      if let count = inbox.queue.takeGap(), let missed { return .element(missed(count)) }
-      if !inbox.queue.events.isEmpty { return .element(inbox.queue.takeFirst(as: Element.self)) }
-      return inbox.isFinished ? .end : .nothing
+  private func refill(_ batch: inout RawEvents) {
+    inbox.withLock { inbox in
+      inbox.finishIfCancelled()
+      if !inbox.queue.events.isEmpty { inbox.queue.takeAll(into: &batch) }
     }
+  }
+
+  /// Waits until something is held; false at the end.
+  @usableFromInline
+  func hasMore() async -> Bool {
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { waiter in
+        // Both locks, so that no event is overlooked that another iterator has just moved from the one place to the other.
+        let isOver = batch.withLock { batch in inbox.withLock { $0.wait(waiter, unless: !batch.isEmpty) } }
+        if isOver { waiter.resume() }
+      }
+    } onCancel: {
+      finish()
+    }
+    return batch.withLock { batch in inbox.withLock { !batch.isEmpty || !$0.queue.isEmpty || !$0.isFinished } }
+  }
+}
+
+/// What posters and the consumer of a sequence share; guarded by a lock, and free of type parameters (see ``RawEvents``).
+private struct EventInbox {
+  var queue: EventQueue
+  /// Who waits, first come first served.
+  ///
+  /// They are told to look again, and are not given an event.
+  var waiters: [UnsafeContinuation<Void, Never>] = []
+  var isFinished = false
+
+  mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiters.isEmpty ? nil : waiters.removeFirst() }
+
+  /// A consumer that is never without an event does not wait, and so has to be asked whether its task is cancelled.
+  mutating func finishIfCancelled() { if Task.isCancelled { isFinished = true } }
+
+  /// Keeps who waits; true if there is nothing to wait for.
+  mutating func wait(_ waiter: UnsafeContinuation<Void, Never>, unless hasBatch: Bool) -> Bool {
+    let isOver = hasBatch || !queue.isEmpty || isFinished
+    if !isOver { waiters.append(waiter) }
+    return isOver
   }
 }

@@ -13,14 +13,31 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
 
   /// Takes one event after another.
   public struct Iterator: AsyncIteratorProtocol {
-    let buffer: EventBuffer<Element>
+    @usableFromInline let buffer: EventBuffer<Element>
     let subscription: Subscription
 
     /// The next event; nil when the task is cancelled or the bus is gone.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
     /// The next event, without leaving the caller's actor; nil when the task is cancelled or the bus is gone.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? { await buffer.next() }
+    ///
+    /// Inlined into the loop, which suspends only when no event is held.
+    @inlinable
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      while true {
+        if let element = takeHeld() { return element }
+        guard await buffer.hasMore() else { return nil }
+      }
+    }
+
+    @inlinable
+    func takeHeld() -> Element? {
+      withUnsafeTemporaryAllocation(of: Element.self, capacity: 1) { place in
+        // The allocation holds one element, which has a place of its own even if it takes no space.
+        let place = place.baseAddress.unsafelyUnwrapped
+        return buffer.take(into: place) ? place.move() : nil
+      }
+    }
   }
 }
 

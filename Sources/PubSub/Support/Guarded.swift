@@ -48,6 +48,8 @@
 
     package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
+    /// Inlined: passing a generic result through costs a look-up of its type's metadata.
+    @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
