@@ -1,0 +1,94 @@
+// swift-format-ignore-file
+// Client code as users would write it. It compiles unchanged against the package, without a warning, in Swift 6 mode.
+import AppLifecycle
+import PubSub
+
+// MARK: Events: plain values; `Event` from any thread, `MainActorEvent` on the main actor only
+
+struct PriceDidChange: Event, Equatable {  // its name: "PriceDidChange"
+  let symbol: String
+  let price: Int
+}
+
+struct SettingsDidChange: Event {
+  static let name: EventName = "settings.didChange"  // a name that outlives renaming the type
+  static let traits: EventTraits = .sticky  // who subscribes late, with replay, gets the latest
+  let currency: String
+}
+
+@MainActor final class Document {
+  struct DidClose: MainActorEvent { let document: Document }  // nested in its sender, carries it
+  let title: String
+  let bus: EventBus
+  init(title: String, bus: EventBus) { (self.title, self.bus) = (title, bus) }
+  func close() { bus.post(DidClose(document: self), from: self) }  // handlers have run when this returns
+}
+
+// MARK: In a main-actor class
+
+@MainActor final class TickerView {
+  private(set) var lines: [String] = []
+  private var subscriptions: Set<Subscription> = []
+
+  init(document: Document, application: Application) {
+    let bus = application.bus
+    // For an owner: weak, ends with it, nothing to store. A closure for a MainActorEvent is a main-actor closure.
+    bus.subscribe(self, to: Application.DidBecomeActive.self) { view, event in
+      view.lines.append("active, because of \(event.transition.cause.rawValue)")
+    }
+    bus.subscribe(self, to: Document.DidClose.self, from: document) { $0.close($1) }
+    // An Event may come from any thread: `on: .shared` runs the handler on the main actor, in posting order.
+    bus.subscribe(self, to: PriceDidChange.self, on: .shared) { view, change in view.lines.append(change.symbol) }
+    // Late, with replay: told the present state at once. A subscription of its own is kept by whoever stores it.
+    bus.subscribe(to: Application.StateDidChange.self, replay: .latest) { [weak self] change in
+      self?.lines.append("now \(change.transition.to)")
+    }.store(in: &subscriptions)
+  }
+
+  private func close(_ event: Document.DidClose) { lines.append("closed \(event.document.title)") }
+
+  func follow(_ bus: EventBus) async {  // ends when its task is cancelled
+    for await change in bus.events(PriceDidChange.self) { lines.append("\(change.price)") }
+  }
+
+  func sample(_ bus: EventBus) async {  // bounded: a drop is told where it happened
+    for await received in bus.events(PriceDidChange.self, buffering: .bounded(64, dropping: .oldest)) {
+      switch received {
+      case .event(let change): lines.append("\(change.price)")
+      case .missed(let count): lines.append("… \(count) missed …")
+      }
+    }
+  }
+}
+
+// MARK: In an actor
+
+actor PriceStore {
+  private(set) var prices: [String: Int] = [:]
+
+  init(bus: EventBus) {
+    // Owned by an actor: the handler runs on it, without `await`. (In an actor's init only the owner form works.)
+    bus.subscribe(self, to: PriceDidChange.self) { store, change in store.prices[change.symbol] = change.price }
+    bus.subscribe(self, to: Application.DidReceiveMemoryWarning.self) { store, _ in store.purge() }
+  }
+
+  private func purge() { prices = [:] }
+}
+
+// MARK: Anywhere else
+
+final class PriceFeed: Sendable {
+  private let prices: Topic<PriceDidChange>
+  init(bus: EventBus) { prices = bus.topic() }  // a handle for the hot path
+  func receive(_ symbol: String, _ price: Int) { prices.post(PriceDidChange(symbol: symbol, price: price), from: self) }
+}
+
+func audit(_ bus: EventBus) async {
+  let everything = bus.subscribeToAll { event in print(type(of: event).name) }
+  let named = bus.subscribe(named: "settings.didChange", priority: .high) { event in print(event) }
+  let settings = bus.subscribe(to: SettingsDidChange.self, label: "disk") { _ in try await Task.sleep(for: .seconds(60)) }
+  let report = await bus.postAndWait(SettingsDidChange(currency: "EUR"), within: .seconds(2))
+  for straggler in report.stragglers { print("\(straggler.subscriber) took longer than \(straggler.duration)") }
+  for failure in report.failures { print("\(failure.subscriber): \(failure.outcome)") }
+  for subscription in [everything, named, settings] { await subscription.cancelAndDrain() }
+}
