@@ -62,8 +62,17 @@ let package = Package(
     .testTarget(
       name: "AppLifecycleTestingTests",
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "lifecycle", "PseudoTerminal"]),
-    // Client code as users write it; in plain Swift 6 mode, as most of them do.
-    .testTarget(name: "UsageTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
+    // One file of client code, compiled as clients may: in plain Swift 6, with what is to come, on the main actor by default.
+    .testTarget(
+      name: "UsageTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"],
+      path: "Tests/Usage/Plain"),
+    .testTarget(name: "UsageUpcomingTests", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Usage/Upcoming"),
+    .testTarget(
+      name: "UsageMainActorTests",
+      dependencies: ["AppLifecycle", "PubSub"],
+      path: "Tests/Usage/MainActor",
+      swiftSettings: [.defaultIsolation(MainActor.self)]),
     .testTarget(
       name: "UnixHostTests",
       dependencies: ["AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "TerminalProbe"]),
@@ -78,14 +87,15 @@ let package = Package(
 )
 
 // Every Swift target is held to the same rules; a warning is an error where CI says so.
-let warningsAreErrors = Context.environment["CI"] != nil
-for target in package.targets where !target.name.hasPrefix("C") && target.name != "UsageTests" {
-  target.swiftSettings =
-    (target.swiftSettings ?? []) + [
-      .enableUpcomingFeature("ExistentialAny"),
-      .enableUpcomingFeature("InternalImportsByDefault"),
-      .enableUpcomingFeature("MemberImportVisibility"),
-      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-      .enableUpcomingFeature("InferIsolatedConformances"),
-    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
+let upcomingFeatures: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+let warnings: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
+for target in package.targets where !target.name.hasPrefix("C") {
+  let features = target.name == "UsageTests" ? [] : upcomingFeatures
+  target.swiftSettings = (target.swiftSettings ?? []) + features + warnings
 }
