@@ -159,3 +159,25 @@ void pubsub_insert(pubsub_table *table, const void *key, pubsub_topic *topic) {
 }
 
 void pubsub_free(const void *memory) { free((void *)memory); }
+
+// MARK: Posting
+
+static pubsub_finisher finisher;
+
+void pubsub_set_finisher(pubsub_finisher function) { __atomic_store_n(&finisher, function, __ATOMIC_RELEASE); }
+
+__attribute__((swiftcall)) void pubsub_post_event(
+    const void *event, pubsub_topic *topic, const void *subject, const void *type);
+__attribute__((swiftcall)) void pubsub_post_event(
+    const void *event, pubsub_topic *topic, const void *subject, const void *type) {
+    (void)type;
+    pubsub_rest rest = pubsub_post(topic, event);
+    if (PUBSUB_UNLIKELY(rest != pubsub_done))
+        __atomic_load_n(&finisher, __ATOMIC_ACQUIRE)(rest, event, topic, subject);
+}
+
+__attribute__((swiftcall)) const void *pubsub_address_of(const void *value, const void *type);
+__attribute__((swiftcall)) const void *pubsub_address_of(const void *value, const void *type) {
+    (void)type;
+    return value;
+}

@@ -209,6 +209,16 @@ PUBSUB_INLINE pubsub_rest pubsub_post(pubsub_topic *topic, const void *event) {
     return PUBSUB_UNLIKELY(reports || pubsub_owes(topic, root)) ? pubsub_housekeeping : pubsub_done;
 }
 
+/// Does what the fast path left; always the same function.
+typedef void (*pubsub_finisher)(
+    pubsub_rest rest, const void *event, pubsub_topic *topic, const void *_Nullable subject);
+void pubsub_set_finisher(pubsub_finisher finisher);
+
+// Two functions that Swift declares for itself, as generic ones (see EventAddress.swift): in a generic function the event is
+// in memory already, and only the calling convention tells where.
+//   pubsub_post_event(event, topic, subject, type of the event)
+//   pubsub_address_of(value, type of the value)
+
 // MARK: Topics by type
 
 /// An open-addressing table that only grows; what it is replaced by keeps every entry, so readers need no protection.

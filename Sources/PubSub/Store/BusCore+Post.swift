@@ -13,37 +13,29 @@ extension BusCore {
   func post<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    // A function of its own for the rest: a post to nobody is over before any register has to be saved.
+    // A post to nobody is over before any register has to be saved.
     if pubsub_is_idle(topic) { return }
-    deliver(event, to: topic, from: subject)
-  }
-
-  @inline(never)
-  private func deliver<E: BusEvent>(
-    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
-  ) {
-    // Handlers take the event by address.
+    let subject = subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }
+    if takesAddresses { return postEvent(event, topic, subject) }
     withUnsafePointer(to: event) { address in
       let rest = pubsub_post(topic, address)
-      if rest != pubsub_done { finish(rest, UnsafeRawPointer(address), topic, subject) }
+      if rest != pubsub_done { Self.finisher(rest, address, topic, subject) }
     }
   }
 
   /// Does what the fast path left.
-  @inline(never)
-  private func finish(
-    _ rest: pubsub_rest, _ event: UnsafeRawPointer, _ topic: UnsafeMutablePointer<pubsub_topic>,
-    _ subject: (any AnyObject & Sendable)?
-  ) {
-    if rest == pubsub_general {
-      let owner = topic.pointee.owner.unsafelyUnwrapped
-      return Unmanaged<HandlerStore>.fromOpaque(owner)._withUnsafeGuaranteedRef {
-        $0.postGenerally(event, from: subject, in: self)
+  static let finisher: pubsub_finisher = { rest, event, topic, subject in
+    Unmanaged<HandlerStore>.fromOpaque(topic.pointee.owner.unsafelyUnwrapped)._withUnsafeGuaranteedRef { store in
+      if rest == pubsub_general {
+        let subject = subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+        // A subject came as sendable; that it is one left no trace in its address.
+        store.postGenerally(event, from: unsafeBitCast(subject, to: (any AnyObject & Sendable)?.self), in: store.core)
+      } else {
+        let record = pubsub_record_of_thread()
+        if record.pointee.depth == 0, record.pointee.refusal != nil { store.core.reportRefusal(record) }
+        store.core.housekeep()
       }
     }
-    let record = pubsub_record_of_thread()
-    if record.pointee.depth == 0, record.pointee.refusal != nil { reportRefusal(record) }
-    housekeep()
   }
 }
 

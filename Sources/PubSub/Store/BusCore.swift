@@ -16,6 +16,8 @@ final class BusCore: @unchecked Sendable {
   weak var bus: EventBus?
   let tracers = Guarded<[Tracer]>([])
   private let limit: Int
+  /// Whether events are handed to C by their address as it comes.
+  let takesAddresses = EventAddressCheck.isAsExpected
 
   /// The table by type, as readers find it.
   private let tableRoot: UnsafeMutablePointer<UnsafeRawPointer?>
@@ -42,6 +44,7 @@ final class BusCore: @unchecked Sendable {
     let table = pubsub_make_table(6)
     tables = [table]
     tableRoot.initialize(to: UnsafeRawPointer(table))
+    pubsub_set_finisher(Self.finisher)
     // There from the beginning, as whether it has subscribers decides how all others are posted to.
     withLock { undelivered = store(of: Undelivered.self, &$0) }
   }
@@ -119,7 +122,7 @@ extension BusCore {
   func store<E: BusEvent>(of type: E.Type, _ released: inout Released) -> TopicStore<E> {
     // The identity of the type is the key, so the cast cannot fail.
     if let store = storeOfType[ObjectIdentifier(type)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
-    let store = TopicStore<E>(limit: limit)
+    let store = TopicStore<E>(in: self, limit: limit)
     if isObserved { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)

@@ -8,6 +8,8 @@ internal import CPubSub
 class HandlerStore: @unchecked Sendable {
   /// What readers look at first.
   let topic: UnsafeMutablePointer<pubsub_topic>
+  /// Keeps this store, and is there as long as anybody can post.
+  unowned(unsafe) let core: BusCore
   let name: EventName
   let traits: EventTraits
   private var list = HandlerList()
@@ -20,7 +22,8 @@ class HandlerStore: @unchecked Sendable {
   private var retirement = Retirement()
   private var flags = 0
 
-  init(name: EventName, traits: EventTraits, limit: Int) {
+  init(name: EventName, traits: EventTraits, in core: BusCore, limit: Int) {
+    self.core = core
     self.name = name
     self.traits = traits
     topic = pubsub_make_topic(limit)

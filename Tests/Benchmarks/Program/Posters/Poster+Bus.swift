@@ -21,7 +21,10 @@ extension Poster {
       Column.topic,
       subscribeAndCancel: { bus.subscribe(to: Tick.self) { _ in }.cancel() },
       post: { times in
-        withExtendedLifetime((bus, subscriptions)) { for _ in 0..<times { topic.post(Tick(amount: 1)) } }
+        // A topic does not keep its bus.
+        withExtendedLifetime(bus) {
+          withExtendedLifetime(subscriptions) { for _ in 0..<times { topic.post(Tick(amount: 1)) } }
+        }
       })
   }
 
