@@ -90,19 +90,6 @@ import Testing
     }
   }
 
-  @Test func `the forecast of a return to the foreground comes true`() {
-    var reached: Set<LifecycleStateMachine> = [LifecycleStateMachine()]
-    var open = Array(reached)
-    while let machine = open.popLast() {
-      for input in Self.inputs {
-        var next = machine
-        _ = next.handle(input)
-        #expect(machine.bringsToForeground(input) == (!machine.state.isForeground && next.state.isForeground))
-        if reached.insert(next).inserted { open.append(next) }
-      }
-    }
-  }
-
   @Test func `the watching rules are sharp: each kind of mistake is noticed`() {
     let active: LifecycleStateMachine = {
       var machine = LifecycleStateMachine()

@@ -59,14 +59,6 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     return reasons
   }
 
-  /// Whether this input, in this state, brings the application from out of sight into the foreground.
-  public func bringsToForeground(_ input: SystemInput) -> Bool {
-    guard !state.isForeground else { return false }
-    var future = self
-    _ = future.handle(input)
-    return future.state.isForeground
-  }
-
   /// Takes an input and says what is to be done.
   ///
   /// States that the input skips are synthesised in order. An input that the present state cannot take gives exactly one
