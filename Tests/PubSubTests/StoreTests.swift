@@ -226,6 +226,21 @@ private final class Counted: Sendable {
     #expect(log.all.count == 100)
   }
 
+  @Test func `A subject's only handler may be cancelled and replaced inside itself`() {
+    let subject = Thing()
+    let own = Guarded<Subscription?>(nil)
+    own.withLock {
+      $0 = bus.subscribe(to: Tick.self, from: subject) { [bus, log] _ in
+        log.add("old")
+        own.withLock { $0 }?.cancel()
+        let new = bus.subscribe(to: Tick.self, from: subject) { [log] _ in log.add("new") }
+        own.withLock { $0 = new }
+      }
+    }
+    for _ in 0..<3 { bus.post(Tick(), from: subject) }
+    #expect(log.all == ["old", "new", "new"])
+  }
+
   @Test func `Subjects may come and go by the thousand`() {
     let subjects = (0..<5_000).map { _ in Thing() }
     var subscriptions = subjects.enumerated().map { index, subject in

@@ -76,6 +76,22 @@ final class Registration: @unchecked Sendable {
     return (ties.owner.map { $0.object == nil } ?? false) || (ties.subject.map { $0.object == nil } ?? false)
   }
 
+  /// The same for who holds the bus's lock.
+  ///
+  /// What was looked at is let go of without the lock: that may be its end, and its deinitialiser may call the bus.
+  func isExpired(keeping released: inout Released) -> Bool {
+    guard let ties else { return false }
+    if let owner = ties.owner {
+      guard let object = owner.object else { return true }
+      released.keep(object)
+    }
+    if let subject = ties.subject {
+      guard let object = subject.object else { return true }
+      released.keep(object)
+    }
+    return false
+  }
+
   /// Counts a handler in that a waiting post calls, unless the subscription was cancelled.
   func beginDelivery() -> Bool {
     calls.withLock { calls in

@@ -178,7 +178,7 @@ extension BusCore {
     let untouched: E? = withLock { released in
       let store = store(of: type, &released)
       add(handler, registration, to: store, &released)
-      guard replay == .latest, let latest = store.latest(for: registration) else { return nil }
+      guard replay == .latest, let latest = store.latest(for: registration, keeping: &released) else { return nil }
       hold(latest)
       return latest
     }
@@ -208,14 +208,14 @@ extension BusCore {
     _ handler: pubsub_handler, _ registration: Registration, into store: HandlerStore, _ released: inout Released
   ) {
     // A subject that is gone already can receive nothing; its handler stands nowhere.
-    if registration.isExpired { return handler.context.map { released.add($0) } ?? () }
+    if registration.isExpired(keeping: &released) { return handler.context.map { released.add($0) } ?? () }
     store.add(handler, registration, into: &released)
     note(store)
   }
 
   /// The latest event of a sticky type, for a subscriber who wants to be told of it.
   func latest<E: BusEvent>(_ type: E.Type, for registration: Registration) -> E? {
-    withLock { store(of: type, &$0).latest(for: registration) }
+    withLock { store(of: type, &$0).latest(for: registration, keeping: &$0) }
   }
 
   /// Takes a subscription out of every place in which it stands.

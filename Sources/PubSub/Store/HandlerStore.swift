@@ -118,7 +118,7 @@ extension HandlerStore {
     }
     // Those whose owner is gone are swept out when there is no more room: the bus does not gather them.
     for place in 0..<buffer.count where !buffer.isCancelled(at: place) {
-      guard buffer.registrations[place].takeUnretainedValue().isExpired else { continue }
+      guard buffer.registrations[place].takeUnretainedValue().isExpired(keeping: &released) else { continue }
       cancel(at: place, of: buffer, &released)
       list.segments[index].living -= 1
     }
@@ -140,7 +140,8 @@ extension HandlerStore {
     let isChanged = place(handler, registration, in: &entry.list, &released)
     let needsRoot = known == nil && makeRoom(for: key)
     if isChanged { publish(entry, key) }
-    if needsRoot { publish() }
+    // The root may be gone while the table is kept for those who still read it.
+    if needsRoot || topic.pointee.root == nil { publish() }
   }
 
   /// Makes room for a key in the table; true if readers have to be shown another table.

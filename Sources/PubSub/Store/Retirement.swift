@@ -18,6 +18,10 @@ struct Released {
   private var single: UnsafeMutableRawPointer?
   private var registration: Unmanaged<Registration>?
   private var registrations: [Unmanaged<Registration>] = []
+  private var kept: [AnyObject] = []
+
+  /// Keeps an object until the lock has been let go of.
+  mutating func keep(_ object: AnyObject) { kept.append(object) }
 
   /// Takes one context without an allocation.
   mutating func add(_ context: UnsafeMutableRawPointer) {

@@ -43,8 +43,11 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
   }
 
   /// The latest event, if this subscriber may be told of it; the caller holds the lock.
-  func latest(for registration: Registration) -> E? {
-    guard let latest, registration.accepts(latest.subject?.object) else { return nil }
+  func latest(for registration: Registration, keeping released: inout Released) -> E? {
+    guard let latest else { return nil }
+    let poster = latest.subject?.object
+    if let poster { released.keep(poster) }
+    guard registration.accepts(poster) else { return nil }
     guard let weak = latest.event as? any WeaklyKept else { return latest.event }
     return weak.strengthened() as? E
   }
