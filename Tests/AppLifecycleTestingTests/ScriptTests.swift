@@ -99,6 +99,8 @@ import Testing
       ("launch:", "1:1: malformed action \"launch:\": expected launch or launch:background"),
       ("launch:foreground", "1:1: malformed action \"launch:foreground\": expected launch or launch:background"),
       ("home:", "1:1: unknown action \"home:\""),
+      // What the system does to an application that misbehaved follows from what that did.
+      ("purge", "1:1: unknown action \"purge\""),
       (":", "1:1: unknown action \":\""),
       ("passcode", "1:1: malformed action \"passcode\": expected passcode:on or passcode:off"),
       ("passcode:ON", "1:1: malformed action \"passcode:ON\": expected passcode:on or passcode:off"),

@@ -85,7 +85,7 @@ extension LifecycleRules {
     case .endInterruption(let reason): !interruptions.contains(reason)
     case .openSwitcher: isLocked || switcherIsOpen || !(state == .active || state == .inactive)
     case .returnFromSwitcher, .leaveThroughSwitcher: isLocked || !switcherIsOpen
-    case .killFromSwitcher, .terminate, .crash, .significantTimeChange: state == .notRunning
+    case .killFromSwitcher, .terminate, .crash, .purge, .significantTimeChange: state == .notRunning
     case .memoryWarning: state == .notRunning || state == .suspended
     case .reclaim: state != .suspended
     case .fetch: state != .notRunning && state != .suspended
@@ -266,7 +266,7 @@ extension LifecycleRules {
       case .launch, .open, .returnFromSwitcher: standingReasons.isEmpty ? .active : .inactive
       case .home, .leaveThroughSwitcher, .launchInBackground, .fetch, .wake: .background
       case .suspend: .suspended
-      case .terminate, .killFromSwitcher, .crash, .reclaim, .reboot: .notRunning
+      case .terminate, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
       case .lock: before.isForeground ? .background : before
       case .unlock: wasInFrontWhenLocked ? (standingReasons.isEmpty ? .active : .inactive) : before
       case .memoryWarning, .significantTimeChange, .setPasscode: before
@@ -327,7 +327,7 @@ extension SystemInput {
   /// Whether the application hears nothing of it.
   fileprivate func isSilent(from state: ApplicationState) -> Bool {
     switch self {
-    case .suspend, .wake, .reclaim, .crash, .reboot: true
+    case .suspend, .wake, .reclaim, .crash, .purge, .reboot: true
     case .terminate, .killFromSwitcher, .significantTimeChange: state == .suspended
     case .setPasscode: true
     default: false

@@ -9,7 +9,7 @@ import Testing
     .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
     .beginInterruption(.call), .endInterruption(.call), .beginInterruption(.alert), .endInterruption(.alert),
     .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim,
-    .significantTimeChange, .fetch, .suspend, .wake, .terminate, .crash, .reboot,
+    .significantTimeChange, .fetch, .suspend, .wake, .terminate, .crash, .purge, .reboot,
   ]
 
   /// The machine beside the rules that watch it.
@@ -66,7 +66,7 @@ import Testing
       return true
     }
     #expect(extend(Pair()))
-    #expect(sequences == 25 + 25 * 25 + 25 * 25 * 25 + 25 * 25 * 25 * 25)
+    #expect(sequences == 26 + 26 * 26 + 26 * 26 * 26 + 26 * 26 * 26 * 26)
     print("life cycle: \(sequences) sequences of up to four inputs")
   }
 

@@ -202,6 +202,14 @@ import Testing
     #expect(machine == unchanged)
   }
 
+  @Test(arguments: ["launch", "launch; interrupt:call", "launch; home", "launch:background", "launch; home; suspend"])
+  func `a purged application is told nothing, and what belonged to its process goes with it`(before: String) throws {
+    var machine = LifecycleStateMachine()
+    for input in try inputs(of: before) { _ = machine.handle(input) }
+    #expect(machine.handle(.purge) == [.loseProcess, .commit(.notRunning)])
+    #expect(machine.handle(.purge) == [.ignore(.notRunning)])
+  }
+
   private func inputs(of script: String) throws -> [SystemInput] {
     try Script(script).actions.map { action in
       guard case .input(let input) = action.kind else { throw NotAnInput(token: action.token) }

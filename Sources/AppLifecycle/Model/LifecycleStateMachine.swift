@@ -94,7 +94,7 @@ extension LifecycleStateMachine {
       if !state.isForeground { return .notInForeground }
       return process.switcherIsOpen ? .switcherOpen : nil
     case .returnFromSwitcher, .leaveThroughSwitcher: return process.switcherIsOpen ? nil : .switcherClosed
-    case .terminate, .killFromSwitcher, .crash: return state.isInMemory ? nil : .notRunning
+    case .terminate, .killFromSwitcher, .crash, .purge: return state.isInMemory ? nil : .notRunning
     case .memoryWarning:
       if state == .suspended { return .suspended }
       return state.isInMemory ? nil : .notRunning
@@ -148,7 +148,7 @@ extension LifecycleStateMachine {
     case .suspend: commit(.suspended)
     case .wake: commit(.background)
     case .terminate, .killFromSwitcher: terminate()
-    case .reclaim, .crash: loseProcess()
+    case .reclaim, .crash, .purge: loseProcess()
     case .reboot:
       if state.isInMemory { loseProcess() }
       device.isLocked = false

@@ -47,10 +47,14 @@ public enum SystemInput: Sendable, Hashable {
   case terminate
   /// The process dies at once. Script: `crash`.
   case crash
+  /// The system kills an application that misbehaved, such as one that overran its time.
+  ///
+  /// No script has a word for it, as it follows from what the application did.
+  case purge
   /// The device restarts. Script: `reboot`.
   case reboot
 
-  /// The action of the script language that stands for this input.
+  /// The action of the script language that stands for this input; for ``purge``, which has none, a name to be its cause.
   public var scriptToken: String {
     switch self {
     case .launch: "launch"
@@ -74,6 +78,7 @@ public enum SystemInput: Sendable, Hashable {
     case .wake: "wake"
     case .terminate: "kill"
     case .crash: "crash"
+    case .purge: "purge"
     case .reboot: "reboot"
     }
   }
