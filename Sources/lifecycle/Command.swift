@@ -17,6 +17,7 @@ enum Command: Equatable {
     var arguments = arguments
     var simulation = Simulation()
     var scripts: [String] = []
+    var isReplay = false
     while let argument = arguments.popFirst() {
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       switch parts[0] {
@@ -27,6 +28,12 @@ enum Command: Equatable {
       case "--profile":
         let profile: Simulation.Profile = try choice(of: "--profile", parts.dropFirst().first ?? arguments.popFirst())
         guard profile == .app else { throw UsageError("the profile 'scene' is not supported yet; there is 'app'") }
+      case "--replay":
+        guard let path = parts.dropFirst().first ?? arguments.popFirst(), !path.isEmpty else {
+          throw UsageError("--replay needs a file")
+        }
+        simulation.source = .trace(path)
+        isReplay = true
       case "-": scripts.append(argument)
       case let option where option.hasPrefix("-"): throw UsageError("there is no option '\(option)'")
       default: scripts.append(argument)
@@ -35,6 +42,7 @@ enum Command: Equatable {
     guard scripts.count <= 1 else {
       throw UsageError("one script is expected, not \(scripts.count); put it in quotes: 'launch; home'")
     }
+    guard !isReplay || scripts.isEmpty else { throw UsageError("a script and --replay exclude each other") }
     if let script = scripts.first, script != "-" { simulation.source = .argument(script) }
     return .simulate(simulation)
   }

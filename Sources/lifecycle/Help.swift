@@ -21,6 +21,7 @@ enum Help {
 
     USAGE
       lifecycle simulate [--profile app] [--format table|jsonl] [SCRIPT | -]
+      lifecycle simulate [--profile app] [--format table|jsonl] --replay FILE
 
       SCRIPT             the script; without one, or with -, it is read from standard
                          input
@@ -30,6 +31,8 @@ enum Help {
       --format jsonl     one JSON object a line: t (seconds of virtual time), kind,
                          name, state, scene, cause, and reason where an input was
                          ignored
+      --replay FILE      does again what a recorded run (jsonl; - is standard input)
+                         says that the system did, at the same times
       --profile app      the app-based life cycle (the only one yet)
 
     SCRIPT
@@ -55,6 +58,8 @@ enum Help {
     EXAMPLES
       lifecycle simulate 'launch; interrupt:call; end:call'   # inactive, and back
       lifecycle simulate 'launch; home; wait:5s; open'        # suspended, and back
+      lifecycle simulate --format jsonl 'launch; home; wait:1d' > run.jsonl
+      lifecycle simulate --replay run.jsonl
       echo 'launch kill' | lifecycle simulate --format jsonl | head -3
 
     """

@@ -29,6 +29,8 @@ import AppLifecycleTesting
       return complain("lifecycle: \(error.message)\nTry 'lifecycle --help'.", .usage)
     } catch let error as ScriptError {
       return complain(error.description, .badScript)
+    } catch let error as Trace.Damage {
+      return complain(error.description, .badScript)
     } catch let error as StandardStreams.Failure {
       return error.isClosedPipe ? .success : complain("lifecycle: \(error.description)", .inputOutput)
     } catch {
@@ -46,7 +48,7 @@ import AppLifecycleTesting
 /// What the tool tells whoever started it.
 enum ExitStatus: Int32 {
   case success = 0
-  /// The script has a mistake; nothing was played.
+  /// The script, or the trace that was to be replayed, has a mistake; nothing was played.
   case badScript = 2
   /// The arguments make no sense: EX_USAGE of `sysexits.h`.
   case usage = 64

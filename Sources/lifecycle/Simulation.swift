@@ -1,3 +1,4 @@
+import AppLifecycle
 import AppLifecycleTesting
 
 /// `lifecycle simulate`: plays a script on a simulated system with a bare application, and prints the record.
@@ -6,6 +7,8 @@ struct Simulation: Equatable {
   enum Source: Equatable {
     case standardInput
     case argument(String)
+    /// A recorded run, in a file; `-` is standard input.
+    case trace(String)
   }
 
   /// How the record is printed.
@@ -25,12 +28,13 @@ struct Simulation: Equatable {
 
   /// Prints nothing on standard output unless the whole script can be played.
   @MainActor func run() async throws {
-    let text =
+    let script =
       switch source {
-      case .standardInput: try StandardStreams.readInput()
-      case .argument(let script): script
+      case .standardInput: try Script(try StandardStreams.readInput())
+      case .argument(let script): try Script(script)
+      case .trace(let path): try Script(replaying: try Trace.read(path))
       }
-    let record = try await SimulatedSystem().play(text)
+    let record = await SimulatedSystem().play(script)
     switch format {
     case .table: try StandardStreams.write(record.table, to: .output)
     case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)

@@ -27,16 +27,29 @@ enum StandardStreams {
 
   /// All of standard input, as UTF-8; what is none becomes U+FFFD.
   static func readInput() throws(Failure) -> String {
+    String(decoding: try readAll(of: 0, "standard input"), as: UTF8.self)
+  }
+
+  /// All of a file.
+  static func readFile(_ path: String) throws(Failure) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failure(operation: "open \(path)", number: errno) }
+    defer { close(descriptor) }
+    return try readAll(of: descriptor, path)
+  }
+
+  /// All that can be read from a descriptor.
+  static func readAll(of descriptor: Int32, _ name: String) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = read(0, &chunk, chunk.count)
+      let count = read(descriptor, &chunk, chunk.count)
       if count > 0 {
         bytes += chunk[..<count]
       } else if count == 0 {
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
       } else {
-        try recover(from: errno, of: "read standard input", on: 0, until: Int16(POLLIN))
+        try recover(from: errno, of: "read \(name)", on: descriptor, until: Int16(POLLIN))
       }
     }
   }

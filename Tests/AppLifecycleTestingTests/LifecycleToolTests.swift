@@ -1,3 +1,4 @@
+import AppLifecycle
 import AppLifecycleTesting
 import Foundation
 import Testing
@@ -47,8 +48,31 @@ import Testing
     #expect(result == Tool.Result(status: 2, output: "", error: "1:1: unknown action \"l\\u{FFFD}\\u{FFFD}\"\n"))
   }
 
+  @Test func `a recorded run is replayed, from a file or from standard input`() async throws {
+    let record = try await SimulatedSystem().play("launch; home; wait:5s; open; interrupt:call")
+    let file = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID().uuidString).jsonl")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data(record.jsonLines.utf8).write(to: file)
+    let expected = Tool.Result(status: 0, output: record.jsonLines, error: "")
+    #expect(try Tool.run("simulate", "--format", "jsonl", "--replay", file.path) == expected)
+    #expect(
+      try Tool.run(["simulate", "--format=jsonl", "--replay=-"], input: record.jsonLines + "\r\n\n") == expected)
+  }
+
+  @Test func `a recorded run with a damaged line is told with its place, status 2`() throws {
+    let launch = #"{"t":0.0,"kind":"input","name":"launch","state":"notRunning","scene":null,"cause":"launch"}"#
+    for damage in ["{", "[1]", "\u{0}", launch + launch] {
+      let result = try Tool.run(["simulate", "--replay", "-"], input: launch + "\n" + damage + "\n")
+      #expect(result == Tool.Result(status: 2, output: "", error: "2:1: not a record of a run\n"))
+    }
+    let missing = try Tool.run("simulate", "--replay", "/nonexistent/run.jsonl")
+    #expect(missing.status == 74 && missing.error.hasPrefix("lifecycle: cannot open /nonexistent/run.jsonl: "))
+  }
+
   @Test(
     arguments: [
+      (["simulate", "--replay"], "--replay needs a file"),
+      (["simulate", "--replay", "a", "launch"], "a script and --replay exclude each other"),
       ([], "a command is missing"), (["play"], "no command 'play'"), (["simulate", "--fast"], "no option '--fast'"),
       (["simulate", "--format"], "--format needs a value: table or jsonl"),
       (["simulate", "--format", "xml", "launch"], "--format is table or jsonl, not 'xml'"),

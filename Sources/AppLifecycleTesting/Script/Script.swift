@@ -13,6 +13,8 @@ public struct Script: Sendable, Hashable {
   /// The actions in their order.
   public let actions: [ScriptAction]
 
+  init(_ actions: [ScriptAction]) { self.actions = actions }
+
   /// Reads a script.
   ///
   /// - Parameter text: the script; an empty one has no actions.

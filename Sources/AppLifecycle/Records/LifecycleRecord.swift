@@ -4,7 +4,7 @@
 /// that it causes.
 public struct LifecycleRecord: Sendable, Hashable {
   /// What kind of thing happened.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
+  public enum Kind: String, Sendable, Hashable, CaseIterable, Decodable {
     /// The system did something; the name is the action of the script.
     case input
     /// The application's state changed; the name is the new state.

@@ -1,5 +1,3 @@
-public import AppLifecycle
-
 extension LifecycleRecord {
   /// The record as one line of JSON, without the line's end.
   ///
@@ -16,6 +14,33 @@ extension LifecycleRecord {
   }
 }
 
+extension LifecycleRecord: Decodable {
+  private enum Field: String, CodingKey { case t, kind, name, state, scene, cause, reason }
+
+  /// Reads what ``jsonLine`` has written, with any decoder; fields that the format does not have are passed over.
+  ///
+  /// The time is read to the nanosecond, as exactly as a decoder's floating-point numbers tell it: up to a hundred days.
+  ///
+  /// - Throws: `DecodingError` where a field is missing, or has another type or an unknown value.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Field.self)
+    let seconds = try fields.decode(Double.self, forKey: .t)
+    guard seconds.magnitude < 9.0e18 else {
+      throw DecodingError.dataCorruptedError(forKey: .t, in: fields, debugDescription: "a time beyond all clocks")
+    }
+    let whole = seconds.rounded(.towardZero)
+    let nanoseconds = ((seconds - whole) * 1_000_000_000).rounded()
+    self.init(
+      instant: .seconds(Int64(whole)) + .nanoseconds(Int64(nanoseconds)),
+      kind: try fields.decode(Kind.self, forKey: .kind),
+      name: try fields.decode(String.self, forKey: .name),
+      state: try fields.decode(ApplicationState.self, forKey: .state),
+      scene: try fields.decodeIfPresent(String.self, forKey: .scene),
+      cause: LifecycleCause(rawValue: try fields.decode(String.self, forKey: .cause)),
+      reason: try fields.decodeIfPresent(String.self, forKey: .reason))
+  }
+}
+
 extension [LifecycleRecord] {
   /// The records as JSON Lines: one object a line, each line ended.
   public var jsonLines: String { map { $0.jsonLine + "\n" }.joined() }
@@ -23,7 +48,7 @@ extension [LifecycleRecord] {
 
 extension Duration {
   /// The duration in seconds, exact, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
-  var decimalSeconds: String {
+  package var decimalSeconds: String {
     let (seconds, attoseconds) = components
     var (fraction, width) = (attoseconds.magnitude, 18)
     while width > 1, fraction.isMultiple(of: 10) {

@@ -1,0 +1,10 @@
+/// One rule that was broken, and where.
+public struct ContractViolation: Sendable, Hashable, CustomStringConvertible {
+  /// What was looked at: the record's number from 1 and its text, or the scenario's name.
+  public let place: String
+  /// The rule, as a sentence about what was found.
+  public let message: String
+
+  /// Both in one line.
+  public var description: String { "\(place): \(message)" }
+}

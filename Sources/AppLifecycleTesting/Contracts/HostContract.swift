@@ -1,0 +1,126 @@
+public import AppLifecycle
+
+/// What every host has to do for its application, as scenarios that whoever writes a host can run on it.
+///
+/// A host notices what happens to a program and hands it to an application. The contract makes things happen through a
+/// ``Subject``, looks at the state that the application then has, and holds the record of each scenario to
+/// ``LifecycleRecordRules``.
+///
+///     #expect(try await HostContract.violations { MyHostSubject() }.isEmpty)
+public enum HostContract {
+  /// Something that happens to a program.
+  public enum Event: String, Sendable, Hashable, CaseIterable {
+    /// The program is started where the user sees it.
+    case launch
+    /// The program loses the user's attention, and stays in sight.
+    case loseFocus
+    /// It has the user's attention again.
+    case regainFocus
+    /// It goes out of sight, and runs on.
+    case leave
+    /// It is stopped, out of sight.
+    case suspend
+    /// It comes back into sight, stopped before or not.
+    case comeBack
+    /// Memory is short.
+    case shortMemory
+    /// It is asked to end.
+    case terminate
+  }
+
+  /// A host under test, with the application that it drives.
+  @MainActor public protocol Subject {
+    /// The application; the contract sets its recorder.
+    var application: Application { get }
+
+    /// Makes something happen to the program for the host to notice, and returns when the transition has ended.
+    ///
+    /// - Parameter event: what is to happen.
+    /// - Returns: false where the host's world knows no such thing; the scenario ends there.
+    /// - Throws: what keeps the scenario from being run.
+    func perform(_ event: Event) async throws -> Bool
+  }
+
+  /// The scenarios; each is run on a host of its own.
+  static let scenarios: [[Event]] = [
+    [.launch, .terminate],
+    [.launch, .loseFocus, .regainFocus, .terminate],
+    [.launch, .loseFocus, .terminate],
+    [.launch, .leave, .comeBack, .terminate],
+    [.launch, .leave, .terminate],
+    [.launch, .leave, .suspend, .comeBack, .terminate],
+    [.launch, .leave, .suspend, .comeBack, .leave, .suspend, .comeBack, .terminate],
+    [.launch, .loseFocus, .leave, .comeBack, .regainFocus, .terminate],
+    [.launch, .shortMemory, .leave, .shortMemory, .comeBack, .shortMemory, .terminate],
+  ]
+
+  /// Runs every scenario on a host of its own.
+  ///
+  /// - Parameter makeSubject: makes a host whose program has not been started.
+  /// - Returns: what was broken; empty if the host keeps the contract.
+  /// - Throws: what the subject throws.
+  @MainActor public static func violations(
+    of makeSubject: () async throws -> any Subject
+  ) async throws -> [ContractViolation] {
+    var violations: [ContractViolation] = []
+    for scenario in scenarios { violations += try await self.violations(of: try await makeSubject(), in: scenario) }
+    return violations
+  }
+
+  @MainActor private static func violations(
+    of subject: any Subject, in scenario: [Event]
+  ) async throws -> [ContractViolation] {
+    let record = Recording()
+    subject.application.recorder = { record.records.append($0) }
+    var violations: [ContractViolation] = []
+    var done: [Event] = []
+    for event in scenario {
+      let before = record.records.count
+      guard try await subject.perform(event) else { break }
+      done.append(event)
+      let place = done.map(\.rawValue).joined(separator: ", ")
+      let news = record.records[before...]
+      if let message = complaint(about: event, done, subject.application.state, news) {
+        violations.append(ContractViolation(place: place, message: message))
+      }
+    }
+    let place = done.map(\.rawValue).joined(separator: ", ")
+    violations += record.records.violations.map {
+      ContractViolation(place: "\(place): \($0.place)", message: $0.message)
+    }
+    return violations
+  }
+
+  @MainActor private final class Recording {
+    var records: [LifecycleRecord] = []
+  }
+
+  /// What is wrong after an event; nil if all is well.
+  private static func complaint(
+    about event: Event, _ done: [Event], _ state: ApplicationState, _ news: ArraySlice<LifecycleRecord>
+  ) -> String? {
+    // Whoever lost the user's attention and never got it back is not active in sight again.
+    let lacksFocus = (done.lastIndex(of: .loseFocus) ?? -1) > (done.lastIndex(of: .regainFocus) ?? -1)
+    let expected: [ApplicationState] =
+      switch event {
+      case .launch, .regainFocus: [.active]
+      case .loseFocus: [.inactive]
+      case .leave: [.background]
+      // A process that was stopped for real says so when it runs again.
+      case .suspend: [.background, .suspended]
+      case .comeBack: lacksFocus ? [.active, .inactive] : [.active]
+      case .shortMemory, .terminate: []
+      }
+    if !expected.isEmpty, !expected.contains(state) { return "leads to \(state.rawValue)" }
+    switch event {
+    case .shortMemory:
+      let warnings = news.count { $0.name == ApplicationCallback.didReceiveMemoryWarning.rawValue }
+      return warnings == 1 ? nil : "\(warnings) memory warnings"
+    case .terminate:
+      let calls = news.count { $0.name == ApplicationCallback.willTerminate.rawValue }
+      if calls != 1 { return "willTerminate is called \(calls) times" }
+      return state == .notRunning ? nil : "leaves the application \(state.rawValue)"
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,143 @@
+internal import AppLifecycle
+
+extension LifecycleRecordRules {
+  /// A method of a delegate is called.
+  mutating func call(_ record: LifecycleRecord) {
+    expect(state.runsCode, "a call while \(state.rawValue)", record)
+    expect(!told.isTerminating, "a call after willTerminate", record)
+    if let callback = ApplicationCallback(rawValue: record.name) {
+      expect(record.scene == nil, "the application's delegate is called for no scene", record)
+      expect(!hasScenes || !callback.isTakenOverByScenes, "with scenes this method is not called", record)
+      if let name = callback.notificationName { owed = (name, nil) }
+      if !hasScenes || !callback.isTakenOverByScenes { take(callback, record) }
+    } else if let callback = SceneMethod(rawValue: record.name) {
+      expect(hasScenes, "an application without scenes has no scene delegate", record)
+      owed = (callback.notificationName, record.scene)
+      takeScene(callback, record)
+    } else {
+      expect(false, "no delegate has this method", record)
+    }
+  }
+
+  /// A notification is posted; with scenes some of the application's come without a call.
+  mutating func post(_ record: LifecycleRecord, isOwed: Bool) {
+    expect(state.runsCode, "a notification while \(state.rawValue)", record)
+    guard !isOwed else { return }
+    guard hasScenes, record.scene == nil,
+      let callback = ApplicationCallback.allCases.first(where: { $0.notificationName == record.name }),
+      callback.isTakenOverByScenes
+    else { return expect(false, "a notification without its call", record) }
+    take(callback, record)
+    switch callback {
+    case .didBecomeActive: expect(told.scenes.contains(where: \.isActive), "no scene is active", record)
+    case .willResignActive: expect(!told.scenes.contains(where: \.isActive), "a scene is active still", record)
+    case .willEnterForeground: expect(told.scenes.contains(where: \.isForeground), "no scene is in front", record)
+    case .didEnterBackground: expect(!told.scenes.contains(where: \.isForeground), "a scene is in front", record)
+    default: break
+    }
+  }
+
+  private mutating func take(_ callback: ApplicationCallback, _ record: LifecycleRecord) {
+    if callback != .willFinishLaunching, callback != .didFinishLaunching {
+      expect(told.hasLaunched, "called before the launch is complete", record)
+    }
+    switch callback {
+    case .willFinishLaunching:
+      expect(!told.hasBegunLaunch, "launched twice", record)
+      let isSeen = state == .background || state == .inactive && !hasScenes
+      expect(isSeen, "a launch does not see \(state.rawValue)", record)
+      told.hasBegunLaunch = true
+    case .didFinishLaunching:
+      expect(told.hasBegunLaunch && !told.hasLaunched, "a launch that did not begin, or a second one", record)
+      told.hasLaunched = true
+      // At a cold launch without scenes willEnterForeground is not sent.
+      told.isForeground = state == .inactive
+    case .didBecomeActive:
+      expect(state == .active, "it has to see active", record)
+      expect(told.isForeground && !told.isActive, "active twice, or out of sight", record)
+      told.isActive = true
+    case .willResignActive:
+      expect(state == .active, "it has to see active", record)
+      expect(told.isActive, "resigned without having been active", record)
+      told.isActive = false
+    case .didEnterBackground:
+      expect(state == .background, "it has to see background", record)
+      // A configuration may have it called at a background launch, too.
+      expect(!told.isActive, "background while active", record)
+      told.isForeground = false
+    case .willEnterForeground:
+      expect(state == .background, "it has to see background", record)
+      expect(!told.isForeground, "in the foreground twice", record)
+      told.isForeground = true
+    case .willTerminate:
+      expect(state == .background, "it has to see background", record)
+      expect(!told.isForeground && !told.isActive, "terminated in front", record)
+      told.isTerminating = true
+    case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable:
+      expect(state == .background, "protected data goes and comes in the background", record)
+    case .didReceiveMemoryWarning, .significantTimeChange: break
+    }
+  }
+}
+
+// MARK: - Scenes
+
+extension LifecycleRecordRules {
+  /// The methods of a scene's delegate.
+  fileprivate enum SceneMethod: String {
+    case sceneWillConnect, sceneWillEnterForeground, sceneDidBecomeActive, sceneWillResignActive
+    case sceneDidEnterBackground, sceneDidDisconnect
+
+    /// The platform's own name; two of the six differ from the method's.
+    var notificationName: String {
+      switch self {
+      case .sceneWillConnect: "UISceneWillConnectNotification"
+      case .sceneWillEnterForeground: "UISceneWillEnterForegroundNotification"
+      case .sceneDidBecomeActive: "UISceneDidActivateNotification"
+      case .sceneWillResignActive: "UISceneWillDeactivateNotification"
+      case .sceneDidEnterBackground: "UISceneDidEnterBackgroundNotification"
+      case .sceneDidDisconnect: "UISceneDidDisconnectNotification"
+      }
+    }
+  }
+
+  fileprivate mutating func takeScene(_ method: SceneMethod, _ record: LifecycleRecord) {
+    guard let id = record.scene else { return expect(false, "of which scene?", record) }
+    if method == .sceneWillConnect {
+      expect(!told.scenes.contains { $0.id == id }, "connected twice", record)
+      return told.scenes.append(SceneTold(id: id))
+    }
+    guard let index = told.scenes.firstIndex(where: { $0.id == id }) else {
+      return expect(false, "the scene is not connected", record)
+    }
+    let scene = told.scenes[index]
+    switch method {
+    case .sceneWillConnect: break
+    case .sceneWillEnterForeground:
+      expect(!scene.isForeground, "in the foreground twice", record)
+      told.scenes[index].isForeground = true
+    case .sceneDidBecomeActive:
+      expect(scene.isForeground && !scene.isActive, "active twice, or out of sight", record)
+      told.scenes[index].isActive = true
+    case .sceneWillResignActive:
+      expect(scene.isActive, "resigned without having been active", record)
+      told.scenes[index].isActive = false
+    case .sceneDidEnterBackground:
+      expect(!scene.isActive, "background while active", record)
+      told.scenes[index].isForeground = false
+    case .sceneDidDisconnect:
+      expect(!scene.isForeground, "disconnected in front", record)
+      told.scenes.remove(at: index)
+    }
+  }
+}
+
+extension ApplicationCallback {
+  /// Whether, with scenes, the scene's delegate is called in the place of the application's.
+  fileprivate var isTakenOverByScenes: Bool {
+    switch self {
+    case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,135 @@
+public import AppLifecycle
+
+/// The rules that the record of every run keeps, whatever was done to the application: the life cycle, told a second time.
+///
+///     #expect(system.record.violations.isEmpty)
+///
+/// Hosts, journals and random tests are held to them. They know nothing of what the system did, only of what the record
+/// says: that states follow each other as they may, that each callback comes in its turn and sees the state that it has to
+/// see, that each notification follows its call at once, that nothing is called while no code runs, and that with scenes the
+/// application's notifications come exactly when the aggregate of the scenes changes.
+public struct LifecycleRecordRules: Sendable {
+  /// What the process has been told; it goes with the process.
+  struct Told: Sendable, Hashable {
+    var hasBegunLaunch = false
+    var hasLaunched = false
+    var isForeground = false
+    var isActive = false
+    var isTerminating = false
+    /// What each connected scene has been told, in the order in which they connected.
+    var scenes: [SceneTold] = []
+  }
+
+  /// What one scene has been told.
+  struct SceneTold: Sendable, Hashable {
+    let id: String
+    var isForeground = false
+    var isActive = false
+  }
+
+  /// Whether the application is one with scenes.
+  let hasScenes: Bool
+  var state = ApplicationState.notRunning
+  var told = Told()
+  /// The notification that has to come next, before anything else happens.
+  var owed: (name: String, scene: String?)?
+  private var instant: Duration?
+  private var number = 0
+  private var lastInput: LifecycleRecord?
+  private(set) var found: [ContractViolation] = []
+
+  /// Rules for a run that begins with an application that is not running.
+  ///
+  /// - Parameter hasScenes: whether its life cycle is the scene-based one.
+  public init(hasScenes: Bool) { self.hasScenes = hasScenes }
+
+  /// What was broken so far, in the order of the records.
+  public var violations: [ContractViolation] { found }
+
+  /// Takes the next record.
+  ///
+  /// - Parameter record: what happened next.
+  /// - Complexity: linear in the number of connected scenes.
+  public mutating func take(_ record: LifecycleRecord) {
+    number += 1
+    if let instant { expect(record.instant >= instant, "time runs backwards", record) }
+    instant = record.instant
+    let isOwed = owed != nil
+    checkWhatIsOwed(record)
+    if record.kind != .state { expect(record.state == state, "the state is \(state.rawValue)", record) }
+    switch record.kind {
+    case .input:
+      expect(record.cause.rawValue == record.name, "an input is its own cause", record)
+      for message in unrest { expect(false, message, record) }
+      lastInput = record
+    case .ignored:
+      expect(record.reason?.isEmpty == false, "ignored without a reason", record)
+      if let lastInput { expect(lastInput.name == record.name, "it is \(lastInput.name) that was ignored", record) }
+    case .state: commit(record)
+    case .delegate: call(record)
+    case .notification: post(record, isOwed: isOwed)
+    case .task: expect(state.runsCode, "background tasks while no code runs", record)
+    case .report: expect(state != .notRunning, "a report about no process", record)
+    }
+  }
+
+  /// Ends the run: nothing may be left half done.
+  public mutating func end() {
+    if let owed { found.append(ContractViolation(place: "the end", message: "\(owed.name) was not posted")) }
+    found += unrest.map { ContractViolation(place: "the end", message: $0) }
+  }
+
+  mutating func expect(_ isKept: Bool, _ message: String, _ record: LifecycleRecord) {
+    guard !isKept else { return }
+    found.append(ContractViolation(place: "record \(number), \(record.jsonLine)", message: message))
+  }
+
+  /// A notification comes right after its call; only what the called delegate itself did stands between the two.
+  private mutating func checkWhatIsOwed(_ record: LifecycleRecord) {
+    guard let owed, record.kind != .task, record.kind != .report else { return }
+    let isIt = record.kind == .notification && record.name == owed.name && record.scene == owed.scene
+    expect(isIt, "\(owed.name) has to be posted first", record)
+    self.owed = nil
+  }
+
+  /// What is under way although nothing may be, as between two inputs.
+  private var unrest: [String] {
+    var unrest: [String] = []
+    if told.hasBegunLaunch != told.hasLaunched { unrest.append("in the middle of a launch") }
+    if told.isTerminating { unrest.append("in the middle of its end") }
+    if told.isActive != (state == .active) { unrest.append("\(state.rawValue), and it was told otherwise") }
+    if told.isForeground != state.isForeground { unrest.append("\(state.rawValue), and it was told otherwise") }
+    guard hasScenes else { return unrest }
+    if told.isActive != told.scenes.contains(where: \.isActive) { unrest.append("not as its most active scene") }
+    if told.isForeground != told.scenes.contains(where: \.isForeground) { unrest.append("not where its scenes are") }
+    return unrest
+  }
+
+  private mutating func commit(_ record: LifecycleRecord) {
+    expect(record.name == record.state.rawValue, "a commit of a state that the record does not show", record)
+    expect(record.scene == nil, "the application's state is no scene's", record)
+    let isAllowed =
+      switch (state, record.state) {
+      case (.notRunning, .inactive): !hasScenes
+      case (.notRunning, .background), (.background, .suspended), (.suspended, .background): true
+      case (.inactive, .active), (.active, .inactive), (.inactive, .background), (.background, .inactive): true
+      case (let before, .notRunning): before != .notRunning
+      default: false
+      }
+    expect(isAllowed, "\(state.rawValue) does not lead to \(record.state.rawValue)", record)
+    state = record.state
+    if state == .notRunning { told = Told() }
+  }
+}
+
+extension [LifecycleRecord] {
+  /// The rules of the life cycle that these records of a whole run break; none if all is well.
+  ///
+  /// The run begins with an application that is not running. Whether it has scenes is read off the records.
+  public var violations: [ContractViolation] {
+    var rules = LifecycleRecordRules(hasScenes: contains { $0.scene != nil })
+    for record in self { rules.take(record) }
+    rules.end()
+    return rules.violations
+  }
+}

@@ -1,0 +1,46 @@
+public import AppLifecycle
+
+extension Script {
+  /// The script that does again what a trace says the system did, at the same times.
+  ///
+  /// The inputs of the trace are played in their order. A simulator's own trace holds each `wait:` as it was played. One of a
+  /// real run holds none: there what lies between two inputs is waited for, to the millisecond, and what the application's
+  /// own work takes in the replay comes on top. Whether the run goes the same way again is for the application to say.
+  ///
+  /// - Parameter records: a recorded run, of a simulator or of a host; only its inputs and its times are read.
+  /// - Throws: the first input that is no action of the script language; its line is the record's number, from 1.
+  /// - Complexity: linear in the number of records.
+  public init(replaying records: some Sequence<LifecycleRecord>) throws(ScriptError) {
+    let records = Array(records)
+    let holdsItsWaits = records.contains { $0.kind == .input && $0.name.hasPrefix("wait:") }
+    var actions: [ScriptAction] = []
+    var time = records.first?.instant ?? .zero
+    for (index, record) in records.enumerated() where record.kind == .input || index == records.count - 1 {
+      if !holdsItsWaits, let (wait, length) = ScriptAction.wait(upTo: record.instant - time, line: index + 1) {
+        actions.append(wait)
+        time += length
+      }
+      if record.kind == .input { actions.append(try ScriptAction(replaying: record, line: index + 1)) }
+    }
+    self.init(actions)
+  }
+}
+
+extension ScriptAction {
+  fileprivate init(replaying record: LifecycleRecord, line: Int) throws(ScriptError) {
+    do throws(ScriptError.Problem) {
+      self.init(kind: try Kind(token: record.name), token: record.name, line: line, column: 1)
+    } catch {
+      throw ScriptError(line: line, column: 1, token: record.name, problem: error)
+    }
+  }
+
+  /// The longest wait that the script language can say within a duration; nil if there is none.
+  fileprivate static func wait(upTo duration: Duration, line: Int) -> (action: ScriptAction, length: Duration)? {
+    // Durations have at most 12 digits; no run lasts for the thirty years that so many milliseconds are.
+    let milliseconds = Int64(min(max(duration / .milliseconds(1), 0), 999_999_999_999))
+    guard milliseconds > 0 else { return nil }
+    let length = Duration.milliseconds(milliseconds)
+    return (ScriptAction(kind: .wait(length), token: "wait:\(milliseconds)ms", line: line, column: 1), length)
+  }
+}

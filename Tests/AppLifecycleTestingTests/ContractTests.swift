@@ -1,0 +1,159 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Testing
+
+import struct Foundation.Data
+import class Foundation.JSONDecoder
+
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ContractTests {
+  // MARK: The rules of a record
+
+  @Test(
+    arguments: [
+      "", "launch", "launch:background; open", "launch; home; wait:5s; open; kill", "launch; home; suspend; reclaim",
+      "passcode:on; launch; lock; wait:1m; unlock; switcher; switcher:kill",
+      "launch; crash; launch; reboot; fetch; wait:1m; wake",
+      "interrupt:call; launch; interrupt:alert; end:call; end:alert; memory; time; home; time; suspend; time; open",
+    ])
+  func `the simulated system keeps the rules`(script: String) async throws {
+    let system = SimulatedSystem()
+    try await system.play(script)
+    #expect(system.record.violations == [])
+  }
+
+  /// Every record left out, doubled, or exchanged with its neighbour: the rules notice, but where the change is none.
+  @Test func `the rules are sharp: each kind of mistake in a record is noticed`() async throws {
+    let system = SimulatedSystem()
+    let record = try await system.play("launch; home; wait:5s; open; home; kill")
+    for index in record.indices where record[index].kind != .input {
+      var (missing, doubled, wrong) = (record, record, record)
+      missing.remove(at: index)
+      doubled.insert(record[index], at: index)
+      wrong[index].state = record[index].state == .active ? .inactive : .active
+      #expect(!missing.violations.isEmpty, "without \(record[index].jsonLine)")
+      #expect(!doubled.violations.isEmpty, "twice \(record[index].jsonLine)")
+      #expect(!wrong.violations.isEmpty, "in the wrong state, \(record[index].jsonLine)")
+      guard index + 1 < record.endIndex, record[index + 1].kind != .input else { continue }
+      var swapped = record
+      swapped.swapAt(index, index + 1)
+      #expect(!swapped.violations.isEmpty, "too late \(record[index].jsonLine)")
+    }
+  }
+
+  // MARK: Hosts
+
+  /// The simulated system as a host, with a fault if one is wanted.
+  private struct SimulatedHost: HostContract.Subject {
+    let system: SimulatedSystem
+    var leaves = "home"
+
+    var application: Application { system.application }
+
+    init(leaves: String = "home") {
+      system = SimulatedSystem()
+      self.leaves = leaves
+    }
+
+    func perform(_ event: HostContract.Event) async throws -> Bool {
+      let script =
+        switch event {
+        case .launch: "launch"
+        case .loseFocus: "interrupt:focusLost"
+        case .regainFocus: "end:focusLost"
+        case .leave: leaves
+        case .suspend: "suspend"
+        case .comeBack: "open"
+        case .shortMemory: "memory"
+        case .terminate: "kill"
+        }
+      try await system.play(script)
+      return true
+    }
+  }
+
+  @Test func `the simulated system keeps the contract of hosts`() async throws {
+    #expect(try await HostContract.violations { SimulatedHost() } == [])
+  }
+
+  @Test(arguments: ["", "interrupt:call", "crash"])
+  func `a host that does not do as it should is found out`(leaves: String) async throws {
+    #expect(try await !HostContract.violations { SimulatedHost(leaves: leaves) }.isEmpty)
+  }
+
+  // MARK: Journals
+
+  /// A journal in memory, in the format of the records, with a fault if one is wanted.
+  private struct MemoryJournal: JournalContract.Subject {
+    var text = ""
+    var forgets: Range<Int> = 0..<0
+    var appended = 0
+
+    mutating func append(_ record: LifecycleRecord) {
+      appended += 1
+      if !forgets.contains(appended) { text += record.jsonLine + "\n" }
+    }
+    mutating func reopen() {}
+    func read() throws -> [LifecycleRecord] {
+      try text.utf8.split(separator: UInt8(ascii: "\n")).map {
+        try JSONDecoder().decode(LifecycleRecord.self, from: Data($0))
+      }
+    }
+  }
+
+  @Test func `what is written as JSON Lines is read back as it was`() throws {
+    #expect(try JournalContract.violations { MemoryJournal() } == [])
+  }
+
+  @Test func `a journal that loses a record is found out`() throws {
+    #expect(try !JournalContract.violations { MemoryJournal(forgets: 7..<8) }.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      #"{}"#, #"{"t":"0","kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#,
+      #"{"t":0,"kind":"none","name":"a","state":"active","scene":null,"cause":"a"}"#,
+      #"{"t":1e300,"kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#,
+      #"{"t":0,"kind":"input","name":"a","state":"asleep","scene":null,"cause":"a"}"#, "[]", "",
+    ])
+  func `what is no record is refused`(line: String) {
+    #expect(throws: (any Error).self) { try JSONDecoder().decode(LifecycleRecord.self, from: Data(line.utf8)) }
+  }
+
+  // MARK: Replay
+
+  @Test(
+    arguments: [
+      "launch; home; wait:1d; open", "passcode:on; launch; lock; wait:5s; unlock; kill; open; wait:300ms",
+      "interrupt:a.b-c; launch; home; home; end:a.b-c; wait:4999ms; wait:1ms; fetch",
+    ])
+  func `a simulator's trace is replayed record by record`(text: String) async throws {
+    let first = try await SimulatedSystem().play(text)
+    let lines = try first.jsonLines.utf8.split(separator: UInt8(ascii: "\n")).map {
+      try JSONDecoder().decode(LifecycleRecord.self, from: Data($0))
+    }
+    let again = await SimulatedSystem().play(try Script(replaying: lines))
+    #expect(again.jsonLines == first.jsonLines)
+  }
+
+  @Test func `in the trace of a real run the time between inputs is waited for`() throws {
+    func record(_ seconds: Double, _ kind: LifecycleRecord.Kind, _ name: String) -> LifecycleRecord {
+      LifecycleRecord(
+        instant: .seconds(seconds), kind: kind, name: name, state: .active, cause: LifecycleCause(rawValue: name))
+    }
+    let script = try Script(replaying: [
+      record(2, .input, "launch"), record(2.5, .state, "inactive"), record(4.0004, .input, "home"),
+      record(4.001, .input, "open"), record(4.5, .input, "lock"), record(10, .state, "suspended"),
+    ])
+    #expect(
+      script.actions.map(\.token) == [
+        "launch", "wait:2000ms", "home", "wait:1ms", "open", "wait:499ms", "lock", "wait:5500ms",
+      ])
+    #expect(script.actions.map(\.line) == [1, 3, 3, 4, 4, 5, 5, 6])
+  }
+
+  @Test func `an input that is no action is a mistake with its place`() {
+    let record = LifecycleRecord(instant: .zero, kind: .input, name: "SIGTERM", state: .active, cause: "SIGTERM")
+    let error = #expect(throws: ScriptError.self) { try Script(replaying: [record]) }
+    #expect(error?.description == "1:1: unknown action \"SIGTERM\"")
+  }
+}
