@@ -75,7 +75,7 @@ extension Application {
     let cause = cause ?? LifecycleCause(input)
     if let run = HandlerScope.run, run.resources === resources, !run.isOver {
       enqueue(PendingInput(input: input, cause: cause, waiter: nil))
-      return TransitionReport(outcome: .queued, cause: cause, from: state, to: state, duration: .zero, stragglers: [])
+      return TransitionReport(outcome: .queued, cause: cause, from: state, to: state)
     }
     return await withUnsafeContinuation { waiter in
       enqueue(PendingInput(input: input, cause: cause, waiter: waiter))

@@ -10,7 +10,8 @@ extension Application {
     let from = state
     let effects = machine.handle(pending.input)
     var report = TransitionReport(
-      outcome: .completed, cause: pending.cause, from: from, to: from, duration: .zero, stragglers: [])
+      outcome: .completed, cause: pending.cause, from: from, to: from)
+    if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
     if state == .notRunning, effects.contains(.call(.didFinishLaunching)) { launchCause = pending.cause }
     var callBegan = began
     for (index, effect) in effects.enumerated() {
@@ -22,17 +23,16 @@ extension Application {
         callBegan = clock.now()
         call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .awaitTearDown(let callback):
-        // What was late for the background may be late for the end as well; it is one and the same.
-        for name in await awaitTearDown(of: callback, since: callBegan, cause: pending.cause)
-        where !report.stragglers.contains(name) {
-          report.stragglers.append(name)
-        }
+        await awaitTearDown(of: callback, since: callBegan, cause: pending.cause)
       case .loseProcess: resources.loseProcess()
       }
     }
     if state == .active { excursion.end() }
     report.to = state
     report.duration = clock.now() - began
+    if let page = ledgerKeeper.endTransition(in: state, at: began + report.duration) {
+      (report.entries, report.overruns) = (page.entries, page.overruns)
+    }
     transitionObserver?(.didEnd(report))
     return report
   }
@@ -41,15 +41,26 @@ extension Application {
     let from = state
     state = next
     lastTransition = (from, next)
-    excursion.didCommit(next, at: clock.now())
+    let time = clock.now()
+    excursion.didCommit(next, at: time)
+    if next == .background {
+      ledgerKeeper.beginStay(cause, at: time)
+    } else {
+      ledgerKeeper.endStay(in: next, at: time)
+    }
     record(.state, next.rawValue, cause)
     bus.post(StateDidChange(application: self, transition: transition(from: from, to: next, cause: cause)), from: self)
   }
 
   private func call(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
-    if callback == .willResignActive { excursion.willBegin(at: clock.now()) }
+    let began = clock.now()
+    if callback == .willResignActive { excursion.willBegin(at: began) }
     record(.delegate, callback.rawValue, cause)
     callback.callDelegate(of: self)
+    ledgerKeeper.note(
+      LedgerEntry(
+        .delegate, callback.rawValue, step: callback.rawValue, began: began, duration: clock.now() - began),
+      on: ledgerKeeper.transition)
     let step = transition(of: callback, next: next, cause: cause)
     if let name = callback.notificationName { record(.notification, name, cause) }
     callback.postNotification(of: self, step)
@@ -74,11 +85,11 @@ extension Application {
     return phases
   }
 
-  /// Waits until what is to be released has been, at most until the callback's budget has passed; names who was late.
+  /// Waits until what is to be released has been, at most until the callback's budget has passed; notes who was late.
   private func awaitTearDown(
     of callback: ApplicationCallback, since began: Duration, cause: LifecycleCause
-  ) async -> [String] {
-    guard !resources.isTornDown else { return [] }
+  ) async {
+    guard !resources.isTornDown else { return }
     let budget =
       callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
     let wait = TearDownWait(deadline: began + budget)
@@ -87,8 +98,10 @@ extension Application {
     await wait.untilTornDown(resources, tasks: tasks, clock: clock)
     tearDown = nil
     let stragglers = resources.namesBeingTornDown
+    guard !stragglers.isEmpty else { return }
     for name in stragglers { record(.report, "watchdog:\(name)", cause) }
-    return stragglers
+    ledgerKeeper.note(
+      BudgetOverrun(callback: callback, budget: budget, culprits: stragglers), on: ledgerKeeper.transition)
   }
 
   private func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) {
@@ -112,6 +125,10 @@ extension Application {
     let now = clock.now()
     return LifecycleTransition(from: from, to: to, cause: cause, instant: now, excursion: excursion.present(at: now))
   }
+}
+
+extension LifecycleStateMachine.Effect {
+  fileprivate var isIgnored: Bool { if case .ignore = self { true } else { false } }
 }
 
 extension ArraySlice<LifecycleStateMachine.Effect> {

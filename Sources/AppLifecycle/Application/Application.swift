@@ -20,6 +20,8 @@ public import PubSub
     public var backgroundStay: Duration = .seconds(5)
     /// How a managed resource that could not be acquired is tried again.
     public var retry = RetryPolicy()
+    /// How many transitions and stays the ledger remembers, at least 1.
+    public var ledgerLimit = 64
 
     /// The platform's own times.
     public init() {}
@@ -51,6 +53,7 @@ public import PubSub
   var excursion = ExcursionTracker()
   /// The states on either side of the latest commit.
   var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
+  var ledgerKeeper: LedgerKeeper
   /// What a tear-down that is being awaited waits for; nil while none is.
   var tearDown: TearDownWait?
 
@@ -71,6 +74,7 @@ public import PubSub
     self.configuration = configuration
     self.clock = TransitionClock(clock)
     tasks = TaskStarter(clock: clock)
+    ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
     resources = ResourceManager(
       tasks: tasks, clock: self.clock, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil)
   }

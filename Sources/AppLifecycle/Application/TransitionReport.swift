@@ -20,8 +20,25 @@ public struct TransitionReport: Sendable, Hashable {
   public var to: ApplicationState
   /// How long it took, by the application's clock.
   public var duration: Duration
-  /// The managed resources that had not been released when the budget had passed, in order of registration.
-  public var stragglers: [String]
+  /// Who was called or ran, in the order in which they ended; see ``LedgerPage/entries``.
+  public var entries: [LedgerEntry]
+  /// The budgets that were overrun, and by whom.
+  public var overruns: [BudgetOverrun]
+
+  /// A report.
+  public init(
+    outcome: Outcome, cause: LifecycleCause, from: ApplicationState, to: ApplicationState, duration: Duration = .zero,
+    entries: [LedgerEntry] = [], overruns: [BudgetOverrun] = []
+  ) {
+    (self.outcome, self.cause, self.from, self.to, self.duration) = (outcome, cause, from, to, duration)
+    (self.entries, self.overruns) = (entries, overruns)
+  }
+
+  /// Whoever overran a budget, each once: see ``BudgetOverrun/culprits``.
+  public var stragglers: [String] {
+    var seen: Set<String> = []
+    return overruns.flatMap(\.culprits).filter { seen.insert($0).inserted }
+  }
 }
 
 /// Where a transition stands.

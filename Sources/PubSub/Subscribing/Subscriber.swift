@@ -7,6 +7,10 @@ public struct Subscriber: Sendable, Hashable, CustomStringConvertible {
   /// The line on which it was made.
   public let line: Int
 
+  package init(label: String?, fileID: String, line: Int) {
+    (self.label, self.fileID, self.line) = (label, fileID, line)
+  }
+
   /// The label, else the position: `Module/File.swift:12`.
   public var description: String { label ?? "\(fileID):\(line)" }
 }

@@ -1,0 +1,108 @@
+internal import PubSub
+
+/// Who was called, or ran, during a transition or a stay in the background, for how long, and how it ended.
+public struct LedgerEntry: Sendable, Hashable {
+  /// What kind of code it was.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A method of the delegate.
+    case delegate
+    /// A handler of the notification that followed.
+    case subscriber
+    /// An acquire or a release of a managed resource.
+    case resource
+    /// A body of `run(while:)` that was ended.
+    case runBody
+    /// A background task.
+    case task
+  }
+
+  /// How it ended.
+  public enum Outcome: Sendable, Hashable {
+    /// In order.
+    case completed
+    /// With an error, here as text.
+    case failed(String)
+    /// It was cancelled, and has ended in time.
+    case cancelled
+    /// It took longer than there was time; whether it has ended since is not told.
+    case overran
+    /// A background task that was never ended.
+    case neverEnded
+    /// It was cut off through no fault of its own: by somebody else's overrun, or with the process.
+    case cutShort
+    /// A resource was asked for after its release.
+    case usedAfterRelease
+  }
+
+  /// What kind of code it was.
+  public var kind: Kind
+  /// What it was called for: a delegate method, `acquire`, `release`, or what else its kind does.
+  public var step: String
+  /// When it began, by the application's clock, since that was first read.
+  public var began: Duration
+  /// How long it took, or how long it had taken when it was no longer waited for.
+  public var duration: Duration
+  /// How it ended.
+  public var outcome: Outcome
+  private let ownName: String?
+  private let fileID: String?
+  private let line: Int
+
+  /// An entry of something that has a name.
+  public init(
+    _ kind: Kind, _ name: String, step: String, began: Duration, duration: Duration, outcome: Outcome = .completed
+  ) {
+    (self.kind, self.step, self.began, self.duration, self.outcome) = (kind, step, began, duration, outcome)
+    (ownName, fileID, line) = (name, nil, 0)
+  }
+
+  /// An entry of something that stands in the source, with a label or without.
+  init(
+    _ kind: Kind, _ subscriber: Subscriber, step: String, began: Duration, duration: Duration, outcome: Outcome
+  ) {
+    (self.kind, self.step, self.began, self.duration, self.outcome) = (kind, step, began, duration, outcome)
+    (ownName, fileID, line) = (subscriber.label, subscriber.fileID, subscriber.line)
+  }
+
+  /// Its label or name; where it has none, the position in the source: `Module/File.swift:12`.
+  public var name: String { ownName ?? source ?? step }
+
+  /// Where it stands in the source, `Module/File.swift:12`; nil where that is not known.
+  public var source: String? { fileID.map { "\($0):\(line)" } }
+
+  /// Whether it is one of those to blame.
+  public var isLate: Bool { outcome == .overran || outcome == .neverEnded }
+}
+
+extension LedgerEntry: CustomStringConvertible {
+  /// The entry for a person: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5.0 s, overran`.
+  public var description: String {
+    let what = "\(name) (\(kind), \(step)) \(duration.inSeconds)"
+    switch outcome {
+    case .completed: return what
+    case .failed(let error): return "\(what), failed: \(error)"
+    case .cancelled: return "\(what), cancelled"
+    case .overran: return "\(what), overran"
+    case .neverEnded: return "\(what), never ended"
+    case .cutShort: return "\(what), cut short"
+    case .usedAfterRelease: return "\(what), used after its release"
+    }
+  }
+}
+
+extension LedgerEntry.Kind: CustomStringConvertible {
+  /// The kind in words.
+  public var description: String { self == .runBody ? "run body" : rawValue }
+}
+
+extension Duration {
+  /// As text: seconds, rounded to the millisecond where they are not even that.
+  var inSeconds: String {
+    let (seconds, attoseconds) = components
+    let milliseconds = attoseconds / 1_000_000_000_000_000
+    if seconds == 0, milliseconds == 0 { return self == .zero ? "0 s" : "< 1 ms" }
+    if milliseconds == 0 { return "\(seconds) s" }
+    let fraction = String(milliseconds + 1_000).dropFirst()
+    return "\(seconds).\(fraction) s"
+  }
+}

@@ -1,0 +1,99 @@
+/// Writes the ledger: opens a page for each transition and for each stay, and forgets the oldest.
+///
+/// A pure value. What an entry costs is adding it to an array.
+struct LedgerKeeper {
+  /// Names a page, also when it has been forgotten.
+  struct PageID: Hashable {
+    fileprivate let number: Int
+  }
+
+  /// So many entries are kept in all.
+  static let mostEntries = 8_192
+
+  private struct Numbered {
+    let number: Int
+    var page: LedgerPage
+  }
+
+  let limit: Int
+  /// Rising by number.
+  private var pages: [Numbered] = []
+  private var lastNumber = 0
+  private var entryCount = 0
+  private(set) var transition: PageID?
+  private(set) var stay: PageID?
+
+  init(limit: Int) { self.limit = max(limit, 1) }
+
+  /// - Complexity: linear in the number of pages.
+  var ledger: BudgetLedger { BudgetLedger(pages: pages.map(\.page)) }
+
+  /// The page for what happens now and belongs to nothing else: the stay that lasts, else the transition under way, else the
+  /// latest page.
+  var present: PageID? { stay ?? transition ?? pages.last.map { PageID(number: $0.number) } }
+
+  // MARK: Pages
+
+  mutating func beginTransition(_ cause: LifecycleCause, from state: ApplicationState, at time: Duration) {
+    transition = open(LedgerPage(kind: .transition, cause: cause, from: state, to: state, began: time))
+  }
+
+  /// Ends the page of the transition, and returns it.
+  mutating func endTransition(in state: ApplicationState, at time: Duration) -> LedgerPage? {
+    defer { transition = nil }
+    return transition.flatMap { close($0, in: state, at: time) }
+  }
+
+  /// A stay begins: the state *background* is committed, or the last background mode ends.
+  mutating func beginStay(_ cause: LifecycleCause, at time: Duration) {
+    endStay(in: .background, at: time)
+    stay = open(LedgerPage(kind: .stay, cause: cause, from: .background, to: .background, began: time))
+  }
+
+  /// The stay ends, if one lasts: another state is committed, or a background mode begins.
+  mutating func endStay(in state: ApplicationState, at time: Duration) {
+    guard let stay else { return }
+    _ = close(stay, in: state, at: time)
+    self.stay = nil
+  }
+
+  // MARK: Entries
+
+  mutating func note(_ entry: LedgerEntry, on page: PageID?) {
+    guard let page, let index = index(of: page) else { return }
+    pages[index].page.entries.append(entry)
+    entryCount += 1
+    if entryCount > Self.mostEntries { forget() }
+  }
+
+  mutating func note(_ overrun: BudgetOverrun, on page: PageID?) {
+    guard let page, let index = index(of: page) else { return }
+    pages[index].page.overruns.append(overrun)
+  }
+
+  /// Where a page is, nearly always among the latest; nil if it has been forgotten.
+  private func index(of page: PageID) -> Int? { pages.lastIndex { $0.number == page.number } }
+
+  private mutating func open(_ page: LedgerPage) -> PageID {
+    lastNumber += 1
+    pages.append(Numbered(number: lastNumber, page: page))
+    if pages.count > limit { forget() }
+    return PageID(number: lastNumber)
+  }
+
+  private mutating func close(_ page: PageID, in state: ApplicationState, at time: Duration) -> LedgerPage? {
+    guard let index = index(of: page) else { return nil }
+    pages[index].page.to = state
+    pages[index].page.duration = time - pages[index].page.began
+    return pages[index].page
+  }
+
+  /// Lets go of the oldest pages, but not of the stay that lasts.
+  private mutating func forget() {
+    while pages.count > 1, pages.count > limit || entryCount > Self.mostEntries {
+      guard let oldest = pages.dropLast().firstIndex(where: { $0.number != stay?.number }) else { return }
+      entryCount -= pages[oldest].page.entries.count
+      pages.remove(at: oldest)
+    }
+  }
+}
