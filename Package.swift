@@ -44,10 +44,11 @@ let package = Package(
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
 
-    // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal libraries that are installed.
+    // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal
+    // libraries that are installed; the life cycle against its bounds.
     .executableTarget(
       name: "Benchmarks",
-      dependencies: ["BenchmarkHarness", "CBenchmarks", "CPeers", "PubSub"],
+      dependencies: ["AppLifecycle", "BenchmarkHarness", "CBenchmarks", "CPeers", "PubSub", "UnixHost"],
       path: "Tests/Benchmarks/Program"),
     .target(name: "BenchmarkHarness", path: "Tests/Benchmarks/Harness"),
     .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),

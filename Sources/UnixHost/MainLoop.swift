@@ -23,19 +23,23 @@ public enum MainLoop {
     #if canImport(Darwin)
       dispatchMain()
     #else
-      var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
-      while true {
-        queue.revents = 0
-        // Interrupted by signals, which are the host's; any other failure would turn in a circle.
-        guard poll(&queue, 1, -1) > 0 || errno == EINTR else {
-          fatalError("the main queue cannot be waited for: \(errno)")
-        }
-        guard queue.revents != 0 else { continue }
-        // The descriptor counts wake-ups; the count is taken before the work, so that none is lost.
-        var count: UInt64 = 0
-        _ = read(queue.fd, &count, MemoryLayout<UInt64>.size)
-        _dispatch_main_queue_callback_4CF(nil)
-      }
+      while true { turn() }
     #endif
   }
+
+  #if !canImport(Darwin)
+    /// Waits for work of the main actor, and does it.
+    package static func turn() {
+      var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
+      // Interrupted by signals, which are the host's; any other failure would turn in a circle.
+      guard poll(&queue, 1, -1) > 0 || errno == EINTR else {
+        fatalError("the main queue cannot be waited for: \(errno)")
+      }
+      guard queue.revents != 0 else { return }
+      // The descriptor counts wake-ups; the count is taken before the work, so that none is lost.
+      var count: UInt64 = 0
+      _ = read(queue.fd, &count, MemoryLayout<UInt64>.size)
+      _dispatch_main_queue_callback_4CF(nil)
+    }
+  #endif
 }

@@ -3,7 +3,7 @@ import CBenchmarks
 import CPeers
 import Foundation
 
-/// Measures the event bus against a floor and against what else there is, in one run and interleaved.
+/// Measures the event bus against a floor and against what else there is, in one run and interleaved, and the life cycle.
 ///
 /// Ends with status 0; with 1 if a bound is not reached (`--check`) or a contestant did not do its work; with 2 if the
 /// command line cannot be understood.
@@ -58,7 +58,7 @@ import Foundation
   private static func sections(_ scale: Scale) -> [Section] {
     [
       .posting(scale), .threads(scale), .subscribing(scale), .cancelling(scale), .subjects(scale), .delivery(scale),
-      .memory(scale), .counts(),
+      .memory(scale), .counts(), .cycles(scale), .resources(scale),
     ]
   }
 
@@ -77,7 +77,8 @@ import Foundation
 
   private static func help(_ names: [String]) -> String {
     """
-    Measures the event bus against bare calls, closures, Foundation, AsyncStream and the signal libraries that are installed.
+    Measures the event bus against bare calls, closures, Foundation, AsyncStream and the signal libraries that are installed,
+    and what a life cycle costs: home and back, and resources by the thousand.
 
     usage: swift run -c release Benchmarks [--quick] [--only NAME]… [--check] [--json FILE]
 

@@ -1,0 +1,189 @@
+import AppLifecycle
+import BenchmarkHarness
+import PubSub
+
+extension Section {
+  /// Sends an application home and brings it back, with components that take no time.
+  static func cycles(_ scale: Scale) -> Section {
+    Section(
+      name: "cycles", title: "Home and back, µs for both", rounds: scale.rounds,
+      judgements: [
+        Judgement(Row.full, "µs", .atMost, 300, aim: 100) { $0.median(Row.full, Column.ours) },
+        Judgement(Row.full, "µs for resources", .atMost, 300) {
+          guard let full = $0.median(Row.full, Column.ours), let without = $0.median(Row.subscribers, Column.ours)
+          else {
+            return nil
+          }
+          return full - without
+        },
+        Judgement(Row.full, "µs in the bus", .atMost, 300) { $0.median(Row.posts, Column.ours) },
+      ]
+    ) {
+      [
+        contestant(Row.bare, scale, subscribers: 0, resources: 0),
+        contestant(Row.subscribers, scale, subscribers: 100, resources: 0),
+        contestant(Row.full, scale, subscribers: 100, resources: 20),
+        posts(Row.posts, scale, subscribers: 100),
+      ]
+    }
+  }
+
+  /// Acquires and releases resources as an application comes and goes.
+  static func resources(_ scale: Scale) -> Section {
+    let most = scale.isQuick ? 1_000 : 10_000
+    return Section(
+      name: "resources", title: "Managed resources that take no time, home and back, µs a resource", rounds: 5,
+      judgements: [Row.chain, Row.fan].map { shape in
+        // Linear in their number: a resource among many costs what it costs among few.
+        Judgement(Row.of(most, shape), "× among \((most / 10).grouped)", .atMost, 1.5, aim: 1.2) {
+          guard let many = $0.median(Row.of(most, shape), Column.ours),
+            let few = $0.median(Row.of(most / 10, shape), Column.ours)
+          else { return nil }
+          return many / few
+        }
+      }
+    ) {
+      [Row.chain, Row.fan].flatMap { shape in
+        [most / 10, most].map { count in
+          let subject = Subject(subscribers: 0)
+          return Contestant(Column.ours, row: Row.of(count, shape)) {
+            try subject.prepare(resources: count, inChain: shape == Row.chain)
+            return try subject.cycle(1).nanoseconds / 1_000 / Double(count)
+          }
+        }
+      }
+    }
+  }
+}
+
+private enum Row {
+  static let bare = "nobody listens"
+  static let subscribers = "100 subscribers"
+  static let full = "100 subscribers, 20 resources"
+  static let posts = "the same posts alone"
+  static let chain = "in a chain"
+  static let fan = "in a fan"
+  static func of(_ count: Int, _ shape: String) -> String { "\(count.grouped) \(shape)" }
+}
+
+/// An application and what is told of its comings and goings.
+private final class Subject: @unchecked Sendable {
+  @MainActor private final class Delegate: ApplicationDelegate {}
+
+  /// Touched on the main actor alone, which is the benchmark's thread.
+  private var application: Application?
+  private var subscriptions: [Subscription] = []
+  private let bank: CounterBank
+  private var acquired = 0
+  private var resources = 0
+  private var resign: Application.WillResignActive?
+  private var background: Application.DidEnterBackground?
+  private var foreground: Application.WillEnterForeground?
+  private var active: Application.DidBecomeActive?
+
+  init(subscribers: Int) { bank = CounterBank(subscribers) }
+
+  /// Launches the application, once.
+  func prepare(resources: Int, inChain: Bool) throws {
+    guard application == nil else { return }
+    self.resources = resources
+    _ = try MainActorWork.time { [self] in
+      let application = Application(delegate: Delegate())
+      self.application = application
+      subscribe(to: application.bus)
+      var last: [String] = []
+      for index in 0..<resources {
+        try application.manage("\(index)", while: .foreground, after: last) {
+          self.acquired += 1
+        } release: { _ in
+          self.acquired -= 1
+        }
+        if inChain || index == 0 { last = ["\(index)"] }
+      }
+      await application.handle(.launch)
+      await settle()
+    }
+  }
+
+  /// A quarter of the subscribers each of the four notifications of a cycle.
+  private func subscribe(to bus: EventBus) {
+    for (index, counter) in bank.counters.enumerated() {
+      switch index % 4 {
+      case 0: subscriptions.append(bus.subscribe(to: Application.WillResignActive.self) { _ in counter.total += 1 })
+      case 1: subscriptions.append(bus.subscribe(to: Application.DidEnterBackground.self) { _ in counter.total += 1 })
+      case 2: subscriptions.append(bus.subscribe(to: Application.WillEnterForeground.self) { _ in counter.total += 1 })
+      default: subscriptions.append(bus.subscribe(to: Application.DidBecomeActive.self) { _ in counter.total += 1 })
+      }
+    }
+  }
+
+  /// Goes home and comes back so often; every subscriber must have been told, every resource be held again.
+  func cycle(_ times: Int) throws -> Duration {
+    let before = bank.total
+    let elapsed = try MainActorWork.time { [self] in
+      for _ in 0..<times {
+        await application?.handle(.home)
+        guard acquired == 0 else { throw WorkNotDone("\(acquired) resources are held in the background") }
+        await application?.handle(.open)
+        await settle()
+      }
+    }
+    try WorkNotDone.check(bank.total - before, expected: times * bank.counters.count, "home and back")
+    return elapsed
+  }
+
+  /// Posts the four notifications of a cycle again, so often, without an application around them.
+  func repost(_ times: Int) throws -> Duration {
+    let before = bank.total
+    let elapsed = try MainActorWork.time { [self] in
+      guard let bus = application?.bus, let resign, let background, let foreground, let active else {
+        throw WorkNotDone("a notification was not posted")
+      }
+      for _ in 0..<times {
+        bus.post(resign)
+        bus.post(background)
+        bus.post(foreground)
+        bus.post(active)
+      }
+    }
+    try WorkNotDone.check(bank.total - before, expected: times * bank.counters.count, "the same posts")
+    return elapsed
+  }
+
+  /// Keeps the notifications of one cycle, for ``repost(_:)``.
+  func keepNotifications() throws {
+    guard resign == nil, let bus = application?.bus else { return }
+    let keepers = [
+      bus.subscribe(to: Application.WillResignActive.self) { self.resign = $0 },
+      bus.subscribe(to: Application.DidEnterBackground.self) { self.background = $0 },
+      bus.subscribe(to: Application.WillEnterForeground.self) { self.foreground = $0 },
+      bus.subscribe(to: Application.DidBecomeActive.self) { self.active = $0 },
+    ]
+    _ = try cycle(1)
+    for keeper in keepers { keeper.cancel() }
+  }
+
+  /// Returns once every resource is held.
+  @MainActor private func settle() async {
+    while acquired < resources { await Task.yield() }
+  }
+}
+
+private func contestant(_ row: String, _ scale: Scale, subscribers: Int, resources: Int) -> Contestant {
+  let subject = Subject(subscribers: subscribers)
+  let cycles = scale.isQuick ? 20 : 100
+  return Contestant(Column.ours, row: row) {
+    try subject.prepare(resources: resources, inChain: false)
+    return try subject.cycle(cycles).nanoseconds / 1_000 / Double(cycles)
+  }
+}
+
+private func posts(_ row: String, _ scale: Scale, subscribers: Int) -> Contestant {
+  let subject = Subject(subscribers: subscribers)
+  let cycles = scale.isQuick ? 200 : 1_000
+  return Contestant(Column.ours, row: row) {
+    try subject.prepare(resources: 0, inChain: false)
+    try subject.keepNotifications()
+    return try subject.repost(cycles).nanoseconds / 1_000 / Double(cycles)
+  }
+}
