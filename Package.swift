@@ -82,7 +82,7 @@ let package = Package(
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart"]),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"]),
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost", "lifecycle"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// What a page says that the tool prints, it prints: each `console` block is run, line by line, and compared.
+@Suite(.timeLimit(.minutes(1))) struct `The console in the documentation` {
+  struct Session: Sendable, CustomTestStringConvertible {
+    let page: String
+    let command: String
+    let output: String
+
+    var testDescription: String { "\(page): \(command)" }
+  }
+
+  static var sessions: [Session] {
+    get throws { try Documentation.pages.flatMap { try sessions(of: $0) } }
+  }
+
+  private static func sessions(of page: String) throws -> [Session] {
+    var sessions: [Session] = []
+    for block in Documentation.blocks(in: try Documentation.text(of: page), language: "console") {
+      for part in block.joined(separator: "\n").split(separator: "$ lifecycle ") {
+        let lines = part.split(separator: "\n", omittingEmptySubsequences: false)
+        let output = lines.dropFirst().map { $0 + "\n" }.joined()
+        sessions.append(Session(page: page, command: String(lines[0]), output: output.trimmedAtEnd))
+      }
+    }
+    return sessions
+  }
+
+  @Test(arguments: try sessions)
+  func `is what the tool prints`(session: Session) throws {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "exec \"$0\" \(session.command)", Self.tool.path]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    try process.run()
+    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(String(decoding: printed, as: UTF8.self).trimmedAtEnd == session.output)
+    #expect(process.terminationStatus == 0)
+  }
+
+  @Test func `is there at all`() throws {
+    #expect(try Self.sessions.count >= 8)
+  }
+
+  /// Beside the test program, where the build puts both.
+  private static let tool: URL = {
+    #if os(Linux)
+      let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    #else
+      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL ?? Bundle.main.bundleURL
+    #endif
+    return tests.deletingLastPathComponent().appending(path: "lifecycle")
+  }()
+}
+
+extension String {
+  fileprivate var trimmedAtEnd: String {
+    String(reversed().drop { $0.isNewline }.reversed())
+  }
+}
