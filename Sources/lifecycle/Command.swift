@@ -26,8 +26,7 @@ enum Command: Equatable {
       case "--format":
         simulation.format = try choice(of: "--format", parts.dropFirst().first ?? arguments.popFirst())
       case "--profile":
-        let profile: Simulation.Profile = try choice(of: "--profile", parts.dropFirst().first ?? arguments.popFirst())
-        guard profile == .app else { throw UsageError("the profile 'scene' is not supported yet; there is 'app'") }
+        simulation.profile = try choice(of: "--profile", parts.dropFirst().first ?? arguments.popFirst())
       case "--replay":
         guard let path = parts.dropFirst().first ?? arguments.popFirst(), !path.isEmpty else {
           throw UsageError("--replay needs a file")

@@ -4,7 +4,7 @@ enum Help {
     Shows the application life cycle without an application.
 
     USAGE
-      lifecycle simulate [--profile app] [--format table|jsonl] [SCRIPT | -]
+      lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
 
     COMMANDS
       simulate    play a script on a simulated system, and print what a bare
@@ -20,8 +20,8 @@ enum Help {
     Plays a script on a simulated system, and prints what a bare application is told.
 
     USAGE
-      lifecycle simulate [--profile app] [--format table|jsonl] [SCRIPT | -]
-      lifecycle simulate [--profile app] [--format table|jsonl] --replay FILE
+      lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
+      lifecycle simulate [--profile app|scene] [--format table|jsonl] --replay FILE
 
       SCRIPT             the script; without one, or with -, it is read from standard
                          input
@@ -33,7 +33,10 @@ enum Help {
                          ignored
       --replay FILE      does again what a recorded run (jsonl; - is standard input)
                          says that the system did, at the same times
-      --profile app      the app-based life cycle (the only one yet)
+      --profile app      the app-based life cycle: the delegate of the application is
+                         called
+      --profile scene    the scene-based life cycle: each window's scene is called, and
+                         named in parentheses
 
     SCRIPT
       One action a token; tokens are separated by white space, ';' or new lines;
@@ -44,9 +47,12 @@ enum Help {
       suspend  wake  reclaim  kill  crash          interrupt:NAME  end:NAME
       wait:DURATION  (500ms, 5s, 2m, 1h, 1d)
 
+      With scenes, one window each; launch and open mean the window main, home means
+      all that are in front:
+      scene:connect|open|background|reclaim|close:ID
+
       Read, but ignored for now:
       task:begin|end:NAME  mode:begin|end:NAME     slow:CALL:DURATION
-      scene:connect|open|background|reclaim|close:ID
 
       What cannot be done, such as home while suspended, is ignored with a reason,
       and the script goes on.
@@ -58,6 +64,7 @@ enum Help {
     EXAMPLES
       lifecycle simulate 'launch; interrupt:call; end:call'   # inactive, and back
       lifecycle simulate 'launch; home; wait:5s; open'        # suspended, and back
+      lifecycle simulate --profile scene 'launch; scene:open:second; home'
       lifecycle simulate --format jsonl 'launch; home; wait:1d' > run.jsonl
       lifecycle simulate --replay run.jsonl
       echo 'launch kill' | lifecycle simulate --format jsonl | head -3

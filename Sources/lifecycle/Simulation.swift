@@ -25,6 +25,7 @@ struct Simulation: Equatable {
 
   var source: Source = .standardInput
   var format: Format = .table
+  var profile: Profile = .app
 
   /// Prints nothing on standard output unless the whole script can be played.
   @MainActor func run() async throws {
@@ -34,7 +35,7 @@ struct Simulation: Equatable {
       case .argument(let script): try Script(script)
       case .trace(let path): try Script(replaying: try Trace.read(path))
       }
-    let record = await SimulatedSystem().play(script)
+    let record = await SimulatedSystem(profile: profile == .scene ? .scenes : .application).play(script)
     switch format {
     case .table: try StandardStreams.write(record.table, to: .output)
     case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)

@@ -22,6 +22,14 @@ import Testing
     #expect(try Tool.run("simulate", "--profile", "app", "--", "launch; home").output == record.table)
   }
 
+  @Test func `simulate plays the scene-based life cycle, too`() async throws {
+    let script = "launch; scene:open:second; home"
+    let record = try await SimulatedSystem(profile: .scenes).play(script)
+    #expect(try Tool.run("simulate", "--profile", "scene", script).output == record.table)
+    #expect(try Tool.run("simulate", "--profile=scene", "--format=jsonl", script).output == record.jsonLines)
+    #expect(record.table.contains("call    sceneDidBecomeActive (second)"))
+  }
+
   @Test func `without a script, or with a dash, it is read from standard input`() async throws {
     let record = try await SimulatedSystem().play("launch home")
     for arguments in [["simulate", "--format", "jsonl"], ["simulate", "-", "--format", "jsonl"]] {
@@ -77,7 +85,7 @@ import Testing
       (["simulate", "--format"], "--format needs a value: table or jsonl"),
       (["simulate", "--format", "xml", "launch"], "--format is table or jsonl, not 'xml'"),
       (["simulate", "--format=", "launch"], "--format is table or jsonl, not ''"),
-      (["simulate", "--profile", "scene", "launch"], "the profile 'scene' is not supported yet"),
+      (["simulate", "--profile"], "--profile needs a value: app or scene"),
       (["simulate", "--profile", "web"], "--profile is app or scene, not 'web'"),
       (["simulate", "launch", "home"], "one script is expected, not 2"),
     ] as [([String], String)])
@@ -93,10 +101,11 @@ import Testing
     for arguments in [["--help"], ["help"], ["-h"], ["simulate", "--help"], ["simulate", "launch", "-h"]] {
       let result = try Tool.run(arguments)
       #expect(result.status == 0 && result.error == "")
-      #expect(result.output.contains("lifecycle simulate [--profile app] [--format table|jsonl] [SCRIPT | -]"))
+      #expect(result.output.contains("lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]"))
       #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 84 })
     }
     let help = try Tool.run("simulate", "--help").output
+    #expect(help.contains("--profile scene") && help.contains("scene:connect|open|background|reclaim|close:ID"))
     for token in [
       "launch:background", "open", "home", "lock", "unlock", "memory", "time", "fetch", "reboot", "suspend",
       "wake", "reclaim", "kill", "crash", "interrupt:NAME", "end:NAME",

@@ -16,13 +16,15 @@ import Testing
 
     var testDescription: String { name }
 
-    /// The lines in the record's format, put together here by hand.
+    /// The lines in the record's format, put together here by hand; a scene's name stands after the name and an `@`.
     var jsonLines: String {
       lines.split(separator: "\n").map { line in
         let fields = line.split(separator: "|").map { $0.trimmingSpaces }
+        let name = fields[2].split(separator: "@")
+        let scene = name.count > 1 ? "\"\(name[1])\"" : "null"
         let reason = fields.count > 5 ? ",\"reason\":\"\(fields[5])\"" : ""
-        return "{\"t\":\(fields[0]),\"kind\":\"\(fields[1])\",\"name\":\"\(fields[2])\",\"state\":\"\(fields[3])\","
-          + "\"scene\":null,\"cause\":\"\(fields[4])\"\(reason)}\n"
+        return "{\"t\":\(fields[0]),\"kind\":\"\(fields[1])\",\"name\":\"\(name[0])\",\"state\":\"\(fields[3])\","
+          + "\"scene\":\(scene),\"cause\":\"\(fields[4])\"\(reason)}\n"
       }.joined()
     }
   }

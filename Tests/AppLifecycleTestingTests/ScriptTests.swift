@@ -27,9 +27,9 @@ import Testing
       ("wait:999999999999ms", .wait(.milliseconds(999_999_999_999))),
       ("task:begin:save", .beginTask("save")), ("task:end:save", .endTask("save")),
       ("mode:begin:audio", .beginMode("audio")), ("mode:end:audio", .endMode("audio")),
-      ("scene:connect:main", .scene(.connect, id: "main")), ("scene:open:a.b", .scene(.open, id: "a.b")),
-      ("scene:background:1", .scene(.background, id: "1")), ("scene:reclaim:-", .scene(.reclaim, id: "-")),
-      ("scene:close:_", .scene(.close, id: "_")),
+      ("scene:connect:main", .input(.connectScene(.main))), ("scene:open:a.b", .input(.openScene("a.b"))),
+      ("scene:background:1", .input(.sendSceneToBackground("1"))), ("scene:reclaim:-", .input(.reclaimScene("-"))),
+      ("scene:close:_", .input(.closeScene("_"))),
       ("slow:didEnterBackground:4s", .slow(call: "didEnterBackground", duration: .seconds(4))),
     ])
   func `actions with arguments`(token: String, kind: ScriptAction.Kind) throws {

@@ -1,28 +1,38 @@
 import AppLifecycle
 
-/// The rules of the app-based life cycle, watching a state machine from outside: what the device remembers, what may be
-/// called in which state, what alternates with what, and which inputs have to be ignored.
+/// The rules of the life cycle, watching a state machine from outside.
 ///
-/// It decides nothing; it only knows what it was told (inputs, effects) and says what was wrong.
+/// They are: what the device remembers, what may be called in which state, what alternates with what, and which inputs have
+/// to be ignored. Those of scenes are in an extension. It decides nothing; it only knows what it was told (inputs, effects)
+/// and says what was wrong.
 struct LifecycleRules: Hashable {
+  let profile: LifecycleProfile
+  let callsDidEnterBackgroundOnBackgroundLaunch: Bool
+
   // What the device remembers.
-  private var isLocked = false
-  private var passcodeIsOn = false
-  private var dataIsProtected = false
-  private var interruptions: Set<DeactivationReason> = []
+  var isLocked = false
+  var passcodeIsOn = false
+  var dataIsProtected = false
+  var interruptions: Set<DeactivationReason> = []
 
   // What the process was told, and what was done to it.
-  private var state: ApplicationState = .notRunning
-  private var announcedReasons: Set<DeactivationReason> = []
-  private var switcherIsOpen = false
-  private var wasInFrontWhenLocked = false
-  private var isToldActive = false
-  private var isToldForeground = false
-  private var hasBegunLaunch = false
-  private var hasLaunched = false
-  private var isTerminating = false
-  private var isToldDataIsGone = false
-  private var hasMissedTimeChange = false
+  var state: ApplicationState = .notRunning
+  var announcedReasons: Set<DeactivationReason> = []
+  var switcherIsOpen = false
+  var wasInFrontWhenLocked = false
+  var isToldActive = false
+  var isToldForeground = false
+  var hasBegunLaunch = false
+  var hasLaunched = false
+  var isTerminating = false
+  var isToldDataIsGone = false
+  var hasMissedTimeChange = false
+  var scenes = Scenes()
+
+  init(profile: LifecycleProfile = .application, callsDidEnterBackgroundOnBackgroundLaunch: Bool = false) {
+    self.profile = profile
+    self.callsDidEnterBackgroundOnBackgroundLaunch = callsDidEnterBackgroundOnBackgroundLaunch
+  }
 
   /// What is wrong with a step; empty if nothing is.
   mutating func violations(
@@ -40,6 +50,8 @@ struct LifecycleRules: Hashable {
     }
     let (stateBefore, dataWasProtected) = (state, dataIsProtected)
     takeNoteOfDevice(input)
+    if profile == .scenes { scenes.begin(input) }
+    if stateBefore.isForeground, profile == .scenes, scenes.expectedInFront.isEmpty { switcherIsOpen = false }
     for (index, effect) in effects.enumerated() {
       let previous = index > 0 ? effects[index - 1] : nil
       let rest = effects[(index + 1)...]
@@ -49,9 +61,19 @@ struct LifecycleRules: Hashable {
         violations.check(reasons != announcedReasons, "reasons are announced only when they change")
         announcedReasons = reasons
       case .commit(let next): commit(next, after: previous, &violations)
-      case .call(let callback): call(callback, after: input, previous: previous, rest: rest, &violations)
+      case .call(let callback), .post(let callback):
+        violations.check(
+          (effect == .post(callback)) == (profile == .scenes && callback.isOfForeground),
+          "with scenes, the delegate is told nothing of foreground and active, and otherwise everything")
+        tell(callback, after: input, previous: previous, rest: rest, &violations)
+      case .commitScene(let id, let next): commitScene(id, next, previous: previous, next: rest.first, &violations)
+      case .callScene(let id, let callback): callScene(id, callback, previous: previous, next: rest.first, &violations)
+      case .endSession(let id):
+        violations.check(input == .closeScene(id), "a session ends with its window")
+        violations.check(previous == .callScene(id, .didDisconnect), "a session outlives its scene")
       case .awaitTearDown(let callback):
-        violations.check(previous == .call(callback), "tear-down is awaited right after its callback")
+        violations.check(
+          previous == .call(callback) || previous == .post(callback), "tear-down is awaited right after its callback")
         violations.check(
           callback == .didEnterBackground || callback == .willTerminate, "\(callback) has no tear-down to await")
       case .loseProcess:
@@ -59,6 +81,7 @@ struct LifecycleRules: Hashable {
       }
     }
     checkOutcome(of: effects, after: input, from: stateBefore, to: after, &violations)
+    checkScenes(after: effects, of: input, from: stateBefore, to: after, &violations)
     if input == .unlock {
       wasInFrontWhenLocked = false
       let isTold = effects.contains(.call(.protectedDataDidBecomeAvailable))
@@ -76,7 +99,8 @@ extension LifecycleRules {
     switch input {
     case .launch: isLocked || state != .notRunning
     case .launchInBackground: state != .notRunning
-    case .open: isLocked || state == .active || state == .inactive
+    case .open:
+      isLocked || (profile == .scenes ? scenes.inFront.contains(.main) : state == .active || state == .inactive)
     case .home: isLocked || !(state == .active || state == .inactive)
     case .lock: isLocked
     case .unlock: !isLocked
@@ -91,6 +115,7 @@ extension LifecycleRules {
     case .fetch: state != .notRunning && state != .suspended
     case .wake: state != .suspended
     case .suspend: state != .background
+    case .connectScene, .openScene, .sendSceneToBackground, .reclaimScene, .closeScene: isImpossibleForScene(input)
     }
   }
 }
@@ -132,10 +157,11 @@ extension LifecycleRules {
     isTerminating = false
     isToldDataIsGone = false
     hasMissedTimeChange = false
+    scenes.forgetProcess()
   }
 
   /// Why the application cannot be active between two inputs.
-  private var standingReasons: Set<DeactivationReason> {
+  var standingReasons: Set<DeactivationReason> {
     switcherIsOpen ? interruptions.union([.appSwitcher]) : interruptions
   }
 }
@@ -148,7 +174,8 @@ extension LifecycleRules {
   ) {
     let isAllowed =
       switch (state, next) {
-      case (.notRunning, .inactive), (.notRunning, .background): true
+      case (.notRunning, .inactive): profile == .application
+      case (.notRunning, .background): true
       case (.inactive, .active), (.active, .inactive), (.inactive, .background), (.background, .inactive): true
       case (.background, .suspended), (.suspended, .background): true
       case (.background, .notRunning): true
@@ -159,7 +186,12 @@ extension LifecycleRules {
       }
     violations.check(isAllowed, "\(state) does not lead to \(next)")
     if state == .active, next == .inactive {
-      violations.check(previous == .call(.willResignActive) || previous?.isReasons == true, "resigning unannounced")
+      let isAnnounced = previous == .call(.willResignActive) || previous == .post(.willResignActive)
+      violations.check(isAnnounced || previous?.isReasons == true, "resigning unannounced")
+    }
+    if profile == .scenes, next.runsCode {
+      violations.check(scenes.aggregate == next, "\(next) beside scenes that are \(scenes.aggregate)")
+      scenes.endStep()
     }
     if next == .active { violations.check(announcedReasons.isEmpty, "active while reasons stand: \(announcedReasons)") }
     if next == .notRunning, state != .suspended, isToldForeground {
@@ -173,7 +205,7 @@ extension LifecycleRules {
 // MARK: - Callbacks
 
 extension LifecycleRules {
-  private mutating func call(
+  private mutating func tell(
     _ callback: ApplicationCallback, after input: SystemInput, previous: LifecycleStateMachine.Effect?,
     rest: ArraySlice<LifecycleStateMachine.Effect>, _ violations: inout Violations
   ) {
@@ -199,17 +231,21 @@ extension LifecycleRules {
     case .willResignActive:
       violations.check(state == .active, "willResignActive while \(state)")
       violations.check(isToldActive, "willResignActive twice")
-      violations.check(rest.firstCommit == .inactive, "willResignActive without what it announces")
+      violations.check(rest.first?.isInactive == true, "willResignActive without what it announces")
       isToldActive = false
     case .didEnterBackground:
-      violations.check(state == .background && previous == .commit(.background), "didEnterBackground while \(state)")
-      violations.check(isToldForeground && !isToldActive, "didEnterBackground twice, or while active")
+      violations.check(state == .background, "didEnterBackground while \(state)")
+      let isBackgroundLaunch = callsDidEnterBackgroundOnBackgroundLaunch && previous == .call(.didFinishLaunching)
+      violations.check(
+        previous == .commit(.background) || isBackgroundLaunch, "didEnterBackground without what it tells")
+      violations.check(
+        isToldForeground != isBackgroundLaunch && !isToldActive, "didEnterBackground twice, or while active")
       violations.check(rest.first == .awaitTearDown(of: callback), "the tear-down of didEnterBackground is not awaited")
       isToldForeground = false
     case .willEnterForeground:
       violations.check(state == .background, "willEnterForeground while \(state)")
       violations.check(!isToldForeground, "willEnterForeground twice")
-      violations.check(rest.firstCommit == .inactive, "willEnterForeground without what it announces")
+      violations.check(rest.first?.isInactive == true, "willEnterForeground without what it announces")
       violations.check(!isToldDataIsGone, "in the foreground without its protected data")
       isToldForeground = true
     case .willTerminate:
@@ -244,7 +280,12 @@ extension LifecycleRules {
     of effects: [LifecycleStateMachine.Effect], after input: SystemInput, from before: ApplicationState,
     to after: LifecycleStateMachine, _ violations: inout Violations
   ) {
-    let called = effects.compactMap { if case .call(let callback) = $0 { callback } else { nil } }
+    let called = effects.compactMap { effect -> ApplicationCallback? in
+      switch effect {
+      case .call(let callback), .post(let callback): callback
+      default: nil
+      }
+    }
     violations.check(state == after.state, "the machine is \(after.state), its commits say \(state)")
     violations.check(
       announcedReasons == standingReasons && after.deactivationReasons == standingReasons,
@@ -254,7 +295,9 @@ extension LifecycleRules {
       violations.check(isToldForeground && isToldActive == (state == .active), "the application knows it otherwise")
       violations.check(!isLocked, "in the foreground of a locked screen")
       violations.check(!hasMissedTimeChange, "a missed time change was not told on the return")
-      violations.check(!wasInFrontWhenLocked || input != .unlock || called.contains(.willEnterForeground), "no return")
+      violations.check(
+        profile == .scenes || !wasInFrontWhenLocked || input != .unlock || called.contains(.willEnterForeground),
+        "no return")
     } else {
       violations.check(!isToldForeground && !isToldActive, "out of sight, and the application does not know it")
     }
@@ -263,6 +306,7 @@ extension LifecycleRules {
 
     let target: ApplicationState? =
       switch input {
+      case _ where profile == .scenes: stateWithScenes(after: input, from: before)
       case .launch, .open, .returnFromSwitcher: standingReasons.isEmpty ? .active : .inactive
       case .home, .leaveThroughSwitcher, .launchInBackground, .fetch, .wake: .background
       case .suspend: .suspended
@@ -273,6 +317,7 @@ extension LifecycleRules {
       case .openSwitcher: .inactive
       case .beginInterruption, .endInterruption:
         before.isForeground ? (standingReasons.isEmpty ? .active : .inactive) : before
+      case .connectScene, .openScene, .sendSceneToBackground, .reclaimScene, .closeScene: nil
       }
     violations.check(state == target, "\(input.scriptToken) leads from \(before) to \(state)")
     violations.check(
@@ -295,13 +340,17 @@ extension LifecycleRules {
       }
     }
     if called.contains(.willFinishLaunching) { violations.check(before == .notRunning, "launched while \(before)") }
+    if input == .launchInBackground || input == .fetch, before == .notRunning {
+      violations.check(
+        called.contains(.didEnterBackground) == callsDidEnterBackgroundOnBackgroundLaunch, "a launch into background")
+    }
   }
 }
 
 // MARK: - Small help
 
 /// What was found wrong.
-private struct Violations {
+struct Violations {
   var found: [String] = []
 
   mutating func check(_ isRight: Bool, _ complaint: @autoclosure () -> String) {
@@ -312,12 +361,22 @@ private struct Violations {
 extension LifecycleStateMachine.Effect {
   fileprivate var isIgnore: Bool { if case .ignore = self { true } else { false } }
   fileprivate var isReasons: Bool { if case .setDeactivationReasons = self { true } else { false } }
+  fileprivate var isInactive: Bool { self == .commit(.inactive) }
 }
 
 extension ArraySlice<LifecycleStateMachine.Effect> {
   fileprivate var firstCommit: ApplicationState? {
     for case .commit(let state) in self { return state }
     return nil
+  }
+}
+
+extension ApplicationCallback {
+  fileprivate var isOfForeground: Bool {
+    switch self {
+    case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: true
+    default: false
+    }
   }
 }
 

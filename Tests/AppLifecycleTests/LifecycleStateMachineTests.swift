@@ -12,47 +12,22 @@ import Testing
     .significantTimeChange, .fetch, .suspend, .wake, .terminate, .crash, .purge, .reboot,
   ]
 
-  /// The machine beside the rules that watch it.
-  private struct Pair: Hashable {
-    var machine = LifecycleStateMachine()
-    var rules = LifecycleRules()
-
-    mutating func take(_ input: SystemInput) -> [String] {
-      let before = machine
-      let effects = machine.handle(input)
-      return rules.violations(of: effects, after: input, from: before, to: machine)
-    }
-  }
-
   /// Once every reachable pair of machine and rules has taken every input, sequences of any length have been checked.
   @Test func `in every reachable state every input keeps every rule`() {
-    var reached: [Pair: [SystemInput]] = [Pair(): []]
-    var open = [Pair()]
-    var steps = 0
-    while let pair = open.popLast(), let path = reached[pair] {
-      for input in Self.inputs {
-        var next = pair
-        let violations = next.take(input)
-        steps += 1
-        #expect(violations.isEmpty, "\((path + [input]).map(\.scriptToken).joined(separator: "; "))")
-        guard violations.isEmpty else { return }
-        if reached.updateValue(reached[next] ?? path + [input], forKey: next) == nil { open.append(next) }
-      }
-    }
-    let machines = Set(reached.keys.map(\.machine)).count
-    print(
-      "life cycle: \(machines) states of the machine, \(reached.count) with their rules, \(steps) steps, all lengths")
-    #expect(machines > 100)
-    #expect(Set(reached.keys.map(\.machine.state)) == Set(ApplicationState.allCases))
+    let exploration = Exploration(of: WatchedMachine(), inputs: Self.inputs)
+    #expect(exploration.violations == [])
+    print("life cycle: \(exploration.summary)")
+    #expect(exploration.machines.count > 100)
+    #expect(Set(exploration.machines.map(\.state)) == Set(ApplicationState.allCases))
   }
 
   @Test func `every sequence of up to four inputs keeps every rule`() {
     var sequences = 0
     var path: [SystemInput] = []
-    func extend(_ pair: Pair) -> Bool {
+    func extend(_ machine: WatchedMachine) -> Bool {
       guard path.count < 4 else { return true }
       for input in Self.inputs {
-        var next = pair
+        var next = machine
         path.append(input)
         sequences += 1
         let violations = next.take(input)
@@ -65,7 +40,7 @@ import Testing
       }
       return true
     }
-    #expect(extend(Pair()))
+    #expect(extend(WatchedMachine()))
     #expect(sequences == 26 + 26 * 26 + 26 * 26 * 26 + 26 * 26 * 26 * 26)
     print("life cycle: \(sequences) sequences of up to four inputs")
   }
@@ -81,9 +56,9 @@ import Testing
       }
     print("life cycle: random sequences, seed \(seed)")
     for _ in 0..<200 {
-      var pair = Pair()
+      var machine = WatchedMachine()
       for step in 0..<200 {
-        let violations = pair.take(inputs.randomElement(using: &random)!)
+        let violations = machine.take(inputs.randomElement(using: &random)!)
         #expect(violations.isEmpty, "seed \(seed), step \(step)")
         guard violations.isEmpty else { return }
       }
@@ -123,19 +98,5 @@ extension LifecycleStateMachine {
   fileprivate func effects(of input: SystemInput) -> [Effect] {
     var machine = self
     return machine.handle(input)
-  }
-}
-
-/// Numbers that a printed seed reproduces.
-private struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed | 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state &* 0x2545_F491_4F6C_DD1D
   }
 }

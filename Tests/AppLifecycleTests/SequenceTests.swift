@@ -165,6 +165,7 @@ import Testing
           seen.append(next.rawValue)
         case .call(let callback): seen.append("\(callback.shortName) (\(state.rawValue))")
         case .ignore(let reason): seen.append("ignored: \(reason.rawValue)")
+        case .post, .commitScene, .callScene, .endSession: seen.append("a scene's \(effect)")
         case .setDeactivationReasons, .awaitTearDown, .loseProcess: break
         }
       }

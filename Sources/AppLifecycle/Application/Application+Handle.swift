@@ -125,7 +125,7 @@ extension SystemInput {
   /// Whether the input can bring an application into the foreground at all.
   fileprivate var mayBringToForeground: Bool {
     switch self {
-    case .launch, .open, .unlock: true
+    case .launch, .open, .openScene, .unlock: true
     default: false
     }
   }

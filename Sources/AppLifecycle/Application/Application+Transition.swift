@@ -14,6 +14,7 @@ extension Application {
     if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
     if state == .notRunning, effects.contains(.call(.didFinishLaunching)) { launchCause = pending.cause }
     var callBegan = began
+    var leavingBegan: Duration?
     for (index, effect) in effects.enumerated() {
       switch effect {
       case .ignore(let reason): report.outcome = .ignored(reason: reason)
@@ -22,9 +23,20 @@ extension Application {
       case .call(let callback):
         callBegan = clock.now()
         call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
+      case .post(let callback):
+        callBegan = leavingBegan ?? clock.now()
+        post(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
+      case .commitScene(let id, let next): commitScene(id, next)
+      case .callScene(let id, let callback):
+        // One budget covers all scenes of the step.
+        if callback == .didEnterBackground, leavingBegan == nil { leavingBegan = clock.now() }
+        callScene(id, callback, rest: effects[(index + 1)...], cause: pending.cause)
+      case .endSession(let id): sceneDirectory.endSession(id)
       case .awaitTearDown(let callback):
         await awaitTearDown(of: callback, since: callBegan, cause: pending.cause)
-      case .loseProcess: resources.loseProcess()
+      case .loseProcess:
+        resources.loseProcess()
+        sceneDirectory.loseProcess()
       }
     }
     if state == .active { excursion.end() }
@@ -42,8 +54,10 @@ extension Application {
     state = next
     lastTransition = (from, next)
     let time = clock.now()
-    excursion.didCommit(next, at: time)
-    if next == .background {
+    // With scenes a launch passes through the background on its way to the foreground; that is no stay there.
+    let isPassedThrough = from == .notRunning && machine.state.isForeground
+    if !isPassedThrough { excursion.didCommit(next, at: time) }
+    if next == .background, !isPassedThrough {
       ledgerKeeper.beginStay(cause, at: time)
     } else {
       ledgerKeeper.endStay(in: next, at: time)
@@ -61,6 +75,16 @@ extension Application {
       LedgerEntry(
         .delegate, callback.rawValue, step: callback.rawValue, began: began, duration: clock.now() - began),
       on: ledgerKeeper.transition)
+    notify(callback, next: next, cause: cause)
+  }
+
+  /// The notification alone: with scenes, the application's delegate is not called at the steps that scenes take.
+  private func post(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
+    if callback == .willResignActive { excursion.willBegin(at: clock.now()) }
+    notify(callback, next: next, cause: cause)
+  }
+
+  private func notify(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
     let step = transition(of: callback, next: next, cause: cause)
     if let name = callback.notificationName { record(.notification, name, cause) }
     callback.postNotification(of: self, step)
@@ -104,8 +128,10 @@ extension Application {
       BudgetOverrun(callback: callback, budget: budget, culprits: stragglers), on: ledgerKeeper.transition)
   }
 
-  private func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) {
-    recorder?(LifecycleRecord(instant: clock.now(), kind: kind, name: name, state: state, cause: cause))
+  func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {
+    recorder?(
+      LifecycleRecord(
+        instant: clock.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause))
   }
 
   /// From where to where a callback's step goes: *will…* callbacks come before the commit, *did…* callbacks after it.

@@ -18,6 +18,12 @@ public import PubSub
     ///
     /// The clock is the system's: a simulated system enforces it, a real host never suspends its own program for it.
     public var backgroundStay: Duration = .seconds(5)
+    /// Which of the two life cycles the application follows.
+    public var profile = LifecycleProfile.application
+    /// Whether a launch into the background gives didEnterBackground.
+    ///
+    /// Documentation says that it does, experiments say that it does not. With scenes it is the notification alone.
+    public var callsDidEnterBackgroundOnBackgroundLaunch = false
     /// How a managed resource that could not be acquired is tried again.
     public var retry = RetryPolicy()
     /// How many transitions and stays the ledger remembers, at least 1.
@@ -49,7 +55,8 @@ public import PubSub
   nonisolated let tasks: TaskStarter
   nonisolated let inbox = Guarded(InputQueue())
   let resources: ResourceManager
-  var machine = LifecycleStateMachine()
+  var machine: LifecycleStateMachine
+  var sceneDirectory = SceneDirectory()
   var excursion = ExcursionTracker()
   /// The states on either side of the latest commit.
   var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
@@ -73,6 +80,9 @@ public import PubSub
     self.bus = bus
     self.configuration = configuration
     self.clock = TransitionClock(clock)
+    machine = LifecycleStateMachine(
+      profile: configuration.profile,
+      callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
     tasks = TaskStarter(clock: clock)
     ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
     resources = ResourceManager(
@@ -80,7 +90,10 @@ public import PubSub
   }
 
   /// Nothing is left to release anything for: as when a process vanishes, and what is to be tried again is not.
-  isolated deinit { resources.loseProcess() }
+  isolated deinit {
+    resources.loseProcess()
+    sceneDirectory.loseProcess()
+  }
 }
 
 // MARK: - The program's own application

@@ -6,6 +6,9 @@
 ///
 /// Callbacks run on the main actor, one after another; a transition never begins inside another. A callback that must wait
 /// for something hands it to ``Application/manage(_:while:after:acquire:release:)``.
+///
+/// With scenes (``LifecycleProfile/scenes``) the four methods of active, foreground and background are not called: the
+/// ``SceneDelegate`` of each scene is.
 @MainActor public protocol ApplicationDelegate: AnyObject {
   /// The launch has begun; state inactive, or background at a background launch. No notification follows.
   func applicationWillFinishLaunching(_ application: Application)
@@ -29,6 +32,10 @@
   func applicationProtectedDataWillBecomeUnavailable(_ application: Application)
   /// Protected files are readable again; state background.
   func applicationProtectedDataDidBecomeAvailable(_ application: Application)
+  /// Makes the delegate of a scene that is about to be connected; right after, it is told that the scene will connect.
+  ///
+  /// Asked once for each scene, in the scene-based life cycle only. The scene keeps its delegate alive.
+  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)?
 }
 
 extension ApplicationDelegate {
@@ -54,6 +61,8 @@ extension ApplicationDelegate {
   public func applicationProtectedDataWillBecomeUnavailable(_ application: Application) {}
   /// Does nothing.
   public func applicationProtectedDataDidBecomeAvailable(_ application: Application) {}
+  /// No delegate: the scene's notifications are posted all the same.
+  public func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { nil }
 }
 
 /// A delegate that can be made without arguments, so that a host can start the program with it.

@@ -30,4 +30,14 @@ public enum IgnoredReason: String, Sendable, Hashable, CaseIterable {
   case switcherOpen = "the switcher is open already"
   /// The switcher is not open.
   case switcherClosed = "the switcher is not open"
+  /// An input that means a window, to an application that follows the app-based life cycle.
+  case noScenes = "an application without scenes has no windows"
+  /// An input that means a scene that is not connected.
+  case unknownScene = "no such scene is connected"
+  /// A connection of a scene that is connected.
+  case sceneConnected = "the scene is connected already"
+  /// A scene that is to come to the foreground and is there, or is to be reclaimed and in use.
+  case sceneInForeground = "the scene is in the foreground"
+  /// A scene that is to leave the foreground and is not there.
+  case sceneNotInForeground = "the scene is not in the foreground"
 }

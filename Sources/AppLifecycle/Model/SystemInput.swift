@@ -3,6 +3,9 @@
 /// Hosts translate what the machine really does into these; the simulator reads them from a script. Any of them may come in
 /// any state: one that the present state cannot take is ignored with a reason, never a trap
 /// (see ``LifecycleStateMachine/handle(_:)``).
+///
+/// In the scene-based life cycle ``launch`` and ``open`` mean the scene ``SceneIdentifier/main``, and ``home`` sends every scene
+/// in the foreground to the background.
 public enum SystemInput: Sendable, Hashable {
   /// The user launches an application that is not running. Script: `launch`.
   case launch
@@ -53,6 +56,16 @@ public enum SystemInput: Sendable, Hashable {
   case purge
   /// The device restarts. Script: `reboot`.
   case reboot
+  /// A window's scene is connected and stays in the background. Script: `scene:connect:ID`.
+  case connectScene(SceneIdentifier)
+  /// The user brings a window to the front: connects its scene, wakes or launches the application. Script: `scene:open:ID`.
+  case openScene(SceneIdentifier)
+  /// A window leaves the front, the application with the last one. Script: `scene:background:ID`.
+  case sendSceneToBackground(SceneIdentifier)
+  /// The system disconnects the scene of a window that is out of sight; its session stays. Script: `scene:reclaim:ID`.
+  case reclaimScene(SceneIdentifier)
+  /// The user closes a window; its session ends. Script: `scene:close:ID`.
+  case closeScene(SceneIdentifier)
 
   /// The action of the script language that stands for this input; for ``purge``, which has none, a name to be its cause.
   public var scriptToken: String {
@@ -80,6 +93,11 @@ public enum SystemInput: Sendable, Hashable {
     case .crash: "crash"
     case .purge: "purge"
     case .reboot: "reboot"
+    case .connectScene(let id): "scene:connect:\(id.rawValue)"
+    case .openScene(let id): "scene:open:\(id.rawValue)"
+    case .sendSceneToBackground(let id): "scene:background:\(id.rawValue)"
+    case .reclaimScene(let id): "scene:reclaim:\(id.rawValue)"
+    case .closeScene(let id): "scene:close:\(id.rawValue)"
     }
   }
 }

@@ -22,8 +22,8 @@ extension ScriptAction.Kind {
       guard Self.calls.contains(parts[1]) else { throw .unknownCall }
       self = .slow(call: parts[1], duration: try Self.duration(parts[2]))
     case ("scene", 3):
-      guard let step = ScriptAction.SceneStep(rawValue: parts[1]) else { throw Self.problem(with: parts[0]) }
-      self = .scene(step, id: try Self.name(parts[2]))
+      guard let input = Self.sceneSteps[parts[1]] else { throw Self.problem(with: parts[0]) }
+      self = .input(input(SceneIdentifier(rawValue: try Self.name(parts[2]))))
     default: throw Self.problem(with: parts[0])
     }
   }
@@ -38,6 +38,15 @@ extension ScriptAction.Kind {
     ]
     return Dictionary(uniqueKeysWithValues: inputs.map { ($0.scriptToken, $0) })
   }()
+
+  /// What may happen to one window.
+  private static let sceneSteps: [String: @Sendable (SceneIdentifier) -> SystemInput] = [
+    "connect": { .connectScene($0) },
+    "open": { .openScene($0) },
+    "background": { .sendSceneToBackground($0) },
+    "reclaim": { .reclaimScene($0) },
+    "close": { .closeScene($0) },
+  ]
 
   /// How the actions look that begin with a word and take arguments, for whoever got one wrong.
   private static let forms: [String: String] = [
@@ -58,10 +67,8 @@ extension ScriptAction.Kind {
   }
 
   /// The calls that can be made slow: the delegate methods of applications less their prefix, and those of scenes.
-  private static let calls: Set<String> = Set(ApplicationCallback.allCases.map(\.shortName)).union([
-    "sceneWillConnect", "sceneWillEnterForeground", "sceneDidBecomeActive", "sceneWillResignActive",
-    "sceneDidEnterBackground", "sceneDidDisconnect",
-  ])
+  private static let calls: Set<String> = Set(ApplicationCallback.allCases.map(\.shortName))
+    .union(SceneCallback.allCases.map(\.rawValue))
 
   private static func name(_ text: String) throws(ScriptError.Problem) -> String {
     guard !text.isEmpty else { throw .missingName }

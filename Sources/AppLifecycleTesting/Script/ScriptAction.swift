@@ -4,7 +4,7 @@ public import AppLifecycle
 public struct ScriptAction: Sendable, Hashable {
   /// What an action does.
   public enum Kind: Sendable, Hashable {
-    /// The system does something to the application: `launch`, `home`, `interrupt:call` and the like.
+    /// The system does something to the application: `launch`, `interrupt:call`, `scene:open:ID` and the like.
     case input(SystemInput)
     /// Virtual time passes: `wait:5s`.
     case wait(Duration)
@@ -18,22 +18,6 @@ public struct ScriptAction: Sendable, Hashable {
     case endMode(String)
     /// The application's next call of this name takes that long: `slow:didEnterBackground:4s`.
     case slow(call: String, duration: Duration)
-    /// Something happens to one window: `scene:open:ID`.
-    case scene(SceneStep, id: String)
-  }
-
-  /// What happens to one window.
-  public enum SceneStep: String, Sendable, Hashable, CaseIterable {
-    /// The window's scene is connected, and stays in the background.
-    case connect
-    /// The window comes to the front.
-    case open
-    /// The window goes to the background.
-    case background
-    /// The system reclaims the window's scene; its session stays.
-    case reclaim
-    /// The user closes the window.
-    case close
   }
 
   /// What the action does.

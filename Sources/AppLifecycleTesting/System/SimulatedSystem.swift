@@ -36,12 +36,15 @@ public import PubSub
   ///
   /// - Parameters:
   ///   - delegate: the application's delegate; a bare application has one that does nothing.
+  ///   - profile: which of the two life cycles the application follows; what the configuration says if nil.
   ///   - configuration: the application's budgets and the system's times.
   ///   - order: in which order work runs that is ready at the same time.
   public init(
-    delegate: (any ApplicationDelegate)? = nil, configuration: Application.Configuration = Application.Configuration(),
-    order: SimulationExecutor.Order = .fifo
+    delegate: (any ApplicationDelegate)? = nil, profile: LifecycleProfile? = nil,
+    configuration: Application.Configuration = Application.Configuration(), order: SimulationExecutor.Order = .fifo
   ) {
+    var configuration = configuration
+    configuration.profile = profile ?? configuration.profile
     clock = ManualClock(executor: SimulationExecutor(order: order))
     bus = EventBus(clock: clock)
     tasks = TaskStarter(clock: clock)
@@ -95,7 +98,6 @@ extension SimulatedSystem {
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
     case .wait(let duration): await clock.advance(by: duration)
-    case .scene: return "an application without scenes has no windows"
     case .beginTask, .endTask: return "the simulated system does not play background tasks yet"
     case .beginMode, .endMode: return "the simulated system does not play background modes yet"
     case .slow: return "the simulated system does not play slow calls yet"

@@ -1,0 +1,63 @@
+// What the state machine decided about scenes, performed.
+
+extension Application {
+  /// The scenes that are connected, or are just being connected, in the order in which they connected.
+  ///
+  /// Empty in the app-based life cycle.
+  public var scenes: [Scene] { sceneDirectory.connected }
+
+  /// The sessions of all windows that were not closed, of those too whose scene is not connected, in the order in which they
+  /// first connected.
+  public var openSessions: [SceneSession] { sceneDirectory.sessions }
+
+  /// Connects the scene if it is about to be, calls its delegate, and posts its notification.
+  func callScene(
+    _ id: SceneIdentifier, _ callback: SceneCallback, rest: ArraySlice<LifecycleStateMachine.Effect>,
+    cause: LifecycleCause
+  ) {
+    guard let scene = callback == .willConnect ? connectScene(id) : sceneDirectory[id] else { return }
+    let began = clock.now()
+    record(.delegate, callback.rawValue, cause, scene: id)
+    callback.callDelegate(of: scene)
+    ledgerKeeper.note(
+      LedgerEntry(
+        .delegate, "\(callback.rawValue) (\(id.rawValue))", step: callback.rawValue, began: began,
+        duration: clock.now() - began),
+      on: ledgerKeeper.transition)
+    record(.notification, callback.notificationName, cause, scene: id)
+    callback.postNotification(of: scene, transition(of: callback, of: scene, rest: rest, cause: cause), on: bus)
+    if callback == .didDisconnect { sceneDirectory.forget(scene) }
+  }
+
+  func commitScene(_ id: SceneIdentifier, _ state: SceneState) {
+    guard let scene = sceneDirectory[id] else { return }
+    scene.setState(state)
+    if state == .unattached { sceneDirectory.disconnect(scene) }
+  }
+
+  private func connectScene(_ id: SceneIdentifier) -> Scene {
+    let scene = sceneDirectory.connect(id, of: self)
+    scene.delegate = delegate.application(self, delegateFor: scene)
+    return scene
+  }
+
+  /// From where to where a callback's step goes: *will…* callbacks come before the change, *did…* callbacks after it.
+  private func transition(
+    of callback: SceneCallback, of scene: Scene, rest: ArraySlice<LifecycleStateMachine.Effect>, cause: LifecycleCause
+  ) -> SceneTransition {
+    let (from, to) =
+      switch callback {
+      case .willConnect, .willEnterForeground, .willResignActive:
+        (scene.state, rest.firstCommittedState(of: scene.identifier) ?? scene.state)
+      case .didBecomeActive, .didEnterBackground, .didDisconnect: scene.lastChange
+      }
+    return SceneTransition(from: from, to: to, cause: cause, instant: clock.now())
+  }
+}
+
+extension ArraySlice<LifecycleStateMachine.Effect> {
+  fileprivate func firstCommittedState(of scene: SceneIdentifier) -> SceneState? {
+    for case .commitScene(scene, let state) in self { return state }
+    return nil
+  }
+}

@@ -1,0 +1,113 @@
+public import PubSub
+
+// The notifications of a scene, nested in their sender.
+
+extension Scene {
+  /// The scene is about to be connected; state unattached.
+  public struct WillConnect: SceneEvent {
+    /// The delegate call that the event follows.
+    public static var callback: SceneCallback { .willConnect }
+    /// Whose life cycle.
+    public let scene: Scene
+    /// The step.
+    public let transition: SceneTransition
+
+    /// Makes the event of a step.
+    public init(scene: Scene, transition: SceneTransition) {
+      self.scene = scene
+      self.transition = transition
+    }
+  }
+
+  /// The scene is about to come into sight; state background, or unattached if it has just been connected.
+  public struct WillEnterForeground: SceneEvent {
+    /// The delegate call that the event follows.
+    public static var callback: SceneCallback { .willEnterForeground }
+    /// Whose life cycle.
+    public let scene: Scene
+    /// The step.
+    public let transition: SceneTransition
+
+    /// Makes the event of a step.
+    public init(scene: Scene, transition: SceneTransition) {
+      self.scene = scene
+      self.transition = transition
+    }
+  }
+
+  /// The scene receives events; state active in the foreground.
+  public struct DidActivate: SceneEvent {
+    /// The delegate call that the event follows.
+    public static var callback: SceneCallback { .didBecomeActive }
+    /// Whose life cycle.
+    public let scene: Scene
+    /// The step.
+    public let transition: SceneTransition
+
+    /// Makes the event of a step.
+    public init(scene: Scene, transition: SceneTransition) {
+      self.scene = scene
+      self.transition = transition
+    }
+  }
+
+  /// The scene is about to stop receiving events; state *active* in the foreground, still.
+  ///
+  /// Delivered in reverse: who subscribed last is torn down first.
+  public struct WillDeactivate: SceneEvent {
+    /// The delegate call that the event follows.
+    public static var callback: SceneCallback { .willResignActive }
+    /// What was built last is torn down first.
+    public static var traits: EventTraits { .reversed }
+    /// Whose life cycle.
+    public let scene: Scene
+    /// The step.
+    public let transition: SceneTransition
+
+    /// Makes the event of a step.
+    public init(scene: Scene, transition: SceneTransition) {
+      self.scene = scene
+      self.transition = transition
+    }
+  }
+
+  /// The scene has left the user's sight; state background.
+  ///
+  /// Delivered in reverse: who subscribed last is torn down first.
+  public struct DidEnterBackground: SceneEvent {
+    /// The delegate call that the event follows.
+    public static var callback: SceneCallback { .didEnterBackground }
+    /// What was built last is torn down first.
+    public static var traits: EventTraits { .reversed }
+    /// Whose life cycle.
+    public let scene: Scene
+    /// The step.
+    public let transition: SceneTransition
+
+    /// Makes the event of a step.
+    public init(scene: Scene, transition: SceneTransition) {
+      self.scene = scene
+      self.transition = transition
+    }
+  }
+
+  /// The scene was disconnected: reclaimed, closed, or the application is about to end; state unattached.
+  ///
+  /// Delivered in reverse: who subscribed last is torn down first.
+  public struct DidDisconnect: SceneEvent {
+    /// The delegate call that the event follows.
+    public static var callback: SceneCallback { .didDisconnect }
+    /// What was built last is torn down first.
+    public static var traits: EventTraits { .reversed }
+    /// Whose life cycle.
+    public let scene: Scene
+    /// The step.
+    public let transition: SceneTransition
+
+    /// Makes the event of a step.
+    public init(scene: Scene, transition: SceneTransition) {
+      self.scene = scene
+      self.transition = transition
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// What cannot be done in the present state, and why.
+
+extension LifecycleStateMachine {
+  func reasonToIgnore(_ input: SystemInput) -> IgnoredReason? {
+    if profile == .application, input.isOfOneScene { return .noScenes }
+    if device.isLocked, input.needsUnlockedScreen { return .screenLocked }
+    switch input {
+    case .launch, .launchInBackground: return state.isInMemory ? .alreadyRunning : nil
+    case .open:
+      // With scenes another window may be in the foreground, and this one not.
+      let isInForeground = profile == .scenes ? state(of: .main).isForeground : state.isForeground
+      return isInForeground ? .alreadyInForeground : nil
+    case .home: return state.isForeground ? nil : .notInForeground
+    case .lock: return device.isLocked ? .alreadyLocked : nil
+    case .unlock: return device.isLocked ? nil : .notLocked
+    case .setPasscode, .reboot: return nil
+    case .beginInterruption(let reason): return device.interruptions.contains(reason) ? .alreadyInterrupted : nil
+    case .endInterruption(let reason): return device.interruptions.contains(reason) ? nil : .notInterrupted
+    case .openSwitcher:
+      if !state.isForeground { return .notInForeground }
+      return process.switcherIsOpen ? .switcherOpen : nil
+    case .returnFromSwitcher, .leaveThroughSwitcher: return process.switcherIsOpen ? nil : .switcherClosed
+    case .terminate, .killFromSwitcher, .crash, .purge: return state.isInMemory ? nil : .notRunning
+    case .memoryWarning: return reasonNotToRunCode
+    case .reclaim: return state == .suspended ? nil : .notSuspended
+    case .significantTimeChange: return state.isInMemory ? nil : .notRunning
+    case .fetch: return state.runsCode ? .alreadyAwake : nil
+    case .wake:
+      if state.runsCode { return .alreadyAwake }
+      return state.isInMemory ? nil : .notRunning
+    case .suspend: return state == .background ? nil : .notInBackground
+    case .connectScene(let id): return reasonNotToRunCode ?? (process.scenes[id] == nil ? nil : .sceneConnected)
+    case .openScene(let id): return state(of: id).isForeground ? .sceneInForeground : nil
+    case .sendSceneToBackground(let id):
+      return reasonNotToReach(id) ?? (state(of: id).isForeground ? nil : .sceneNotInForeground)
+    case .reclaimScene(let id): return reasonNotToReach(id) ?? (state(of: id).isForeground ? .sceneInForeground : nil)
+    case .closeScene(let id): return reasonNotToReach(id)
+    }
+  }
+
+  private var reasonNotToRunCode: IgnoredReason? {
+    switch state {
+    case .notRunning: .notRunning
+    case .suspended: .suspended
+    case .inactive, .active, .background: nil
+    }
+  }
+
+  /// A suspended application is told nothing of its scenes, and so keeps them as they are.
+  private func reasonNotToReach(_ id: SceneIdentifier) -> IgnoredReason? {
+    reasonNotToRunCode ?? (process.scenes[id] == nil ? .unknownScene : nil)
+  }
+}
+
+extension SystemInput {
+  /// What the user does by touching the screen cannot be done while it is locked.
+  fileprivate var needsUnlockedScreen: Bool {
+    switch self {
+    case .launch, .open, .home, .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .connectScene, .openScene:
+      true
+    default: false
+    }
+  }
+
+  /// Whether the input means one window.
+  fileprivate var isOfOneScene: Bool {
+    switch self {
+    case .connectScene, .openScene, .sendSceneToBackground, .reclaimScene, .closeScene: true
+    default: false
+    }
+  }
+}

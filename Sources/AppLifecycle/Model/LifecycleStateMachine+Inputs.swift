@@ -1,0 +1,117 @@
+// What each input does, in terms of the steps of the life cycle.
+
+extension LifecycleStateMachine {
+  mutating func perform(_ input: SystemInput) {
+    switch input {
+    case .launch: launch(opening: .main)
+    case .launchInBackground: launchInBackground()
+    case .open: open(.main)
+    case .home, .leaveThroughSwitcher: leaveForeground(process.scenes.inForeground)
+    case .lock: lock()
+    case .unlock: unlock()
+    case .setPasscode(let isOn): device.lockProtectsData = isOn
+    case .beginInterruption(let reason):
+      device.interruptions.insert(reason)
+      resign(process.scenes.inForeground)
+    case .endInterruption(let reason):
+      device.interruptions.remove(reason)
+      activateIfNoReasonStands()
+    case .openSwitcher:
+      process.switcherIsOpen = true
+      resign(process.scenes.inForeground)
+    case .returnFromSwitcher:
+      process.switcherIsOpen = false
+      activateIfNoReasonStands()
+    case .memoryWarning: call(.didReceiveMemoryWarning)
+    case .significantTimeChange:
+      if state == .suspended { process.keepsTimeChange = true } else { call(.significantTimeChange) }
+    case .fetch: if state.isInMemory { commit(.background) } else { launchInBackground() }
+    case .suspend: commit(.suspended)
+    case .wake: commit(.background)
+    case .terminate, .killFromSwitcher: terminate()
+    case .reclaim, .crash, .purge: loseProcess()
+    case .reboot:
+      if state.isInMemory { loseProcess() }
+      device.isLocked = false
+      device.dataIsProtected = false
+      device.interruptions = []
+    case .connectScene(let id):
+      connect(id)
+      commitScene(id, .background)
+    case .openScene(let id): open(id)
+    case .sendSceneToBackground(let id): leaveForeground([id])
+    case .reclaimScene(let id): disconnect([id])
+    case .closeScene(let id): close(id)
+    }
+  }
+
+  /// With scenes, an application is in the background until the first of them is in front.
+  private mutating func launch(opening scene: SceneIdentifier) {
+    process.isLaunching = true
+    commit(profile == .scenes ? .background : .inactive)
+    call(.willFinishLaunching)
+    call(.didFinishLaunching)
+    if profile == .scenes { enterForeground([scene]) } else { activateIfNoReasonStands() }
+  }
+
+  private mutating func launchInBackground() {
+    commit(.background)
+    call(.willFinishLaunching)
+    call(.didFinishLaunching)
+    guard callsDidEnterBackgroundOnBackgroundLaunch else { return }
+    tellOfForeground(.didEnterBackground)
+    effects.append(.awaitTearDown(of: .didEnterBackground))
+  }
+
+  private mutating func open(_ scene: SceneIdentifier) {
+    if state.isInMemory { enterForeground(profile == .scenes ? [scene] : []) } else { launch(opening: scene) }
+  }
+
+  private mutating func close(_ scene: SceneIdentifier) {
+    leaveForeground([scene])
+    disconnect([scene])
+    process.inFrontWhenLocked?.removeAll { $0 == scene }
+    effects.append(.endSession(scene))
+  }
+
+  private mutating func lock() {
+    device.isLocked = true
+    device.dataIsProtected = device.lockProtectsData
+    process.inFrontWhenLocked = state.isForeground ? process.scenes.inForeground : nil
+    leaveForeground(process.scenes.inForeground)
+    if state == .background, device.dataIsProtected {
+      process.wasToldThatDataIsProtected = true
+      call(.protectedDataWillBecomeUnavailable)
+    }
+  }
+
+  private mutating func unlock() {
+    let dataWasProtected = device.dataIsProtected
+    device.isLocked = false
+    device.dataIsProtected = false
+    if state == .background, dataWasProtected { tellThatDataIsAvailable() }
+    guard let returning = process.inFrontWhenLocked else { return }
+    process.inFrontWhenLocked = nil
+    // Every window may have been closed meanwhile.
+    if profile == .application || !returning.isEmpty { enterForeground(returning) }
+  }
+
+  private mutating func terminate() {
+    guard state != .suspended else { return loseProcess() }
+    leaveForeground(process.scenes.inForeground)
+    disconnect(process.scenes.identifiers)
+    call(.willTerminate)
+    effects.append(.awaitTearDown(of: .willTerminate))
+    endProcess()
+  }
+
+  private mutating func loseProcess() {
+    effects.append(.loseProcess)
+    endProcess()
+  }
+
+  private mutating func endProcess() {
+    process = Process()
+    commit(.notRunning)
+  }
+}

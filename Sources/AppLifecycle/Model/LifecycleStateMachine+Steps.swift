@@ -1,0 +1,123 @@
+// The steps of the life cycle, for both profiles. With scenes, each step is taken by all scenes that it concerns, in the order
+// in which they connected; the application follows if its most active scene's state has changed by it. Without scenes, the
+// application takes the step by itself.
+
+extension LifecycleStateMachine {
+  /// The application is in the foreground afterwards, with these scenes, reconnected where need be; active if nothing is
+  /// in the way.
+  mutating func enterForeground(_ entering: [SceneIdentifier]) {
+    if state == .suspended { commit(.background) }
+    if process.wasToldThatDataIsProtected, !device.dataIsProtected { tellThatDataIsAvailable() }
+    for id in entering where process.scenes[id] == nil { connect(id) }
+    let entering = Set(entering)
+    for id in process.scenes.identifiers where entering.contains(id) {
+      callScene(id, .willEnterForeground)
+      commitScene(id, .foregroundInactive)
+    }
+    if state == .background {
+      tellOfForeground(.willEnterForeground)
+      commit(.inactive)
+      if process.keepsTimeChange {
+        process.keepsTimeChange = false
+        call(.significantTimeChange)
+      }
+    }
+    activateIfNoReasonStands()
+  }
+
+  mutating func activateIfNoReasonStands() {
+    process.isLaunching = false
+    guard deactivationReasons.isEmpty, state.isForeground else { return }
+    for id in process.scenes.inForeground where process.scenes[id] == .foregroundInactive {
+      commitScene(id, .foregroundActive)
+      callScene(id, .didBecomeActive)
+    }
+    guard state == .inactive else { return }
+    commit(.active)
+    tellOfForeground(.didBecomeActive)
+  }
+
+  /// Some scenes stop receiving events, the application with the last of them.
+  mutating func resign(_ resigning: [SceneIdentifier]) {
+    for id in resigning where process.scenes[id] == .foregroundActive {
+      callScene(id, .willResignActive)
+      commitScene(id, .foregroundInactive)
+    }
+    guard state == .active, !process.scenes.contains(.foregroundActive) else { return }
+    tellOfForeground(.willResignActive)
+    commit(.inactive)
+  }
+
+  /// Some scenes leave the user's sight, the application with the last of them; whoever is out of sight already stays there.
+  mutating func leaveForeground(_ leaving: [SceneIdentifier]) {
+    let inForeground = process.scenes.inForeground
+    let leaving = inForeground.filter(Set(leaving).contains)
+    // Out of sight an application lies under no switcher.
+    if leaving.count == inForeground.count { process.switcherIsOpen = false }
+    resign(leaving)
+    for id in leaving {
+      commitScene(id, .background)
+      callScene(id, .didEnterBackground)
+    }
+    guard state.isForeground, !process.scenes.hasForeground else { return }
+    commit(.background)
+    tellOfForeground(.didEnterBackground)
+    effects.append(.awaitTearDown(of: .didEnterBackground))
+  }
+
+  mutating func connect(_ id: SceneIdentifier) {
+    process.scenes.connect(id)
+    callScene(id, .willConnect)
+  }
+
+  mutating func disconnect(_ disconnecting: [SceneIdentifier]) {
+    for id in disconnecting {
+      commitScene(id, .unattached)
+      callScene(id, .didDisconnect)
+    }
+  }
+
+  mutating func tellThatDataIsAvailable() {
+    process.wasToldThatDataIsProtected = false
+    call(.protectedDataDidBecomeAvailable)
+  }
+}
+
+// MARK: - Effects
+
+extension LifecycleStateMachine {
+  mutating func commit(_ state: ApplicationState) {
+    announceReasons()
+    self.state = state
+    effects.append(.commit(state))
+  }
+
+  mutating func call(_ callback: ApplicationCallback) {
+    announceReasons()
+    effects.append(.call(callback))
+  }
+
+  /// With scenes it is their delegates that are told of foreground and active.
+  mutating func tellOfForeground(_ callback: ApplicationCallback) {
+    announceReasons()
+    effects.append(profile == .scenes ? .post(callback) : .call(callback))
+  }
+
+  mutating func commitScene(_ id: SceneIdentifier, _ state: SceneState) {
+    announceReasons()
+    if state == .unattached { process.scenes.disconnect(id) } else { process.scenes.set(state, of: id) }
+    effects.append(.commitScene(id, state))
+  }
+
+  mutating func callScene(_ id: SceneIdentifier, _ callback: SceneCallback) {
+    announceReasons()
+    effects.append(.callScene(id, callback))
+  }
+
+  /// Reasons change before the callbacks that they lead to, so that whoever is called can read them.
+  mutating func announceReasons() {
+    guard announcedReasons != deactivationReasons else { return }
+    announcedReasons = deactivationReasons
+    effects.append(.setDeactivationReasons(announcedReasons))
+  }
+}

@@ -1,0 +1,247 @@
+import AppLifecycle
+
+// The rules of scenes: in which order they take which steps, what each is told, and when the application follows.
+
+extension LifecycleRules {
+  /// What is known of the scenes, and of the input that is being watched.
+  struct Scenes: Hashable {
+    /// One connected scene, and what it was told.
+    struct Scene: Hashable {
+      let id: SceneIdentifier
+      var state = SceneState.unattached
+      var isToldForeground = false
+      var isToldActive = false
+    }
+
+    /// What a scene does between two states; those that lead to the front in their order, then those that lead away.
+    enum Step: Int, Hashable, CaseIterable {
+      case connect, enterForeground, activate
+      case resign, leaveForeground, disconnect
+
+      var leadsToFront: Bool { rawValue < Step.resign.rawValue }
+    }
+
+    /// In the order in which they connected.
+    var connected: [Scene] = []
+    /// Those that the lock sent away, and that were not closed since.
+    var sentAwayByLock: Set<SceneIdentifier> = []
+
+    // What the present input has to lead to, and how far it is; empty between inputs.
+    var expectedInFront: Set<SceneIdentifier> = []
+    var expectedConnected: Set<SceneIdentifier> = []
+    var stepsTaken: [Step] = []
+    var present: Step?
+    /// Who may take the present step, in the order in which they have to.
+    var queue: [SceneIdentifier] = []
+
+    var inFront: Set<SceneIdentifier> { Set(connected.filter(\.state.isForeground).map(\.id)) }
+
+    /// The state of an application whose most active scene is as the most active one of these.
+    var aggregate: ApplicationState {
+      if connected.contains(where: { $0.state == .foregroundActive }) { return .active }
+      return connected.contains { $0.state == .foregroundInactive } ? .inactive : .background
+    }
+
+    func index(of id: SceneIdentifier) -> Int? { connected.firstIndex { $0.id == id } }
+
+    mutating func forgetProcess() { (connected, sentAwayByLock) = ([], []) }
+
+    mutating func endStep() { present = nil }
+
+    mutating func begin(_ input: SystemInput) {
+      expectedInFront = inFront
+      expectedConnected = Set(connected.map(\.id))
+      switch input {
+      case .launch: (expectedInFront, expectedConnected) = ([.main], [.main])
+      case .open, .openScene:
+        var opened = SceneIdentifier.main
+        if case .openScene(let id) = input { opened = id }
+        expectedInFront.insert(opened)
+        expectedConnected.insert(opened)
+      case .home, .leaveThroughSwitcher: expectedInFront = []
+      case .lock: (sentAwayByLock, expectedInFront) = (inFront, [])
+      case .unlock:
+        expectedInFront.formUnion(sentAwayByLock)
+        expectedConnected.formUnion(sentAwayByLock)
+        sentAwayByLock = []
+      case .connectScene(let id): expectedConnected.insert(id)
+      case .sendSceneToBackground(let id): expectedInFront.remove(id)
+      case .reclaimScene(let id): expectedConnected.remove(id)
+      case .closeScene(let id):
+        expectedInFront.remove(id)
+        expectedConnected.remove(id)
+        sentAwayByLock.remove(id)
+      case .terminate, .killFromSwitcher, .crash, .purge, .reclaim, .reboot:
+        (expectedInFront, expectedConnected) = ([], [])
+      default: break
+      }
+    }
+
+    mutating func end() {
+      (expectedInFront, expectedConnected, stepsTaken, present, queue) = ([], [], [], nil, [])
+    }
+  }
+}
+
+// MARK: - Which inputs have to be ignored
+
+extension LifecycleRules {
+  func isImpossibleForScene(_ input: SystemInput) -> Bool {
+    guard profile == .scenes else { return true }
+    func isConnected(_ id: SceneIdentifier) -> Bool { scenes.index(of: id) != nil }
+    switch input {
+    case .connectScene(let id): return isLocked || !state.runsCode || isConnected(id)
+    case .openScene(let id): return isLocked || scenes.inFront.contains(id)
+    case .sendSceneToBackground(let id): return !scenes.inFront.contains(id)
+    case .reclaimScene(let id): return !state.runsCode || !isConnected(id) || scenes.inFront.contains(id)
+    case .closeScene(let id): return !state.runsCode || !isConnected(id)
+    default: return false
+    }
+  }
+
+  func stateWithScenes(after input: SystemInput, from before: ApplicationState) -> ApplicationState {
+    switch input {
+    case .terminate, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
+    case _ where !scenes.expectedInFront.isEmpty: standingReasons.isEmpty ? .active : .inactive
+    case .launchInBackground, .fetch, .wake: .background
+    case .suspend: .suspended
+    default: before.isForeground ? .background : before
+    }
+  }
+}
+
+// MARK: - Steps
+
+extension LifecycleRules {
+  private mutating func take(_ step: Scenes.Step, _ id: SceneIdentifier, _ violations: inout Violations) {
+    violations.check(state.runsCode, "\(step) of \(id.rawValue) while \(state)")
+    violations.check(hasLaunched && !isTerminating, "\(step) of \(id.rawValue) before the launch or after the end")
+    if scenes.present != step {
+      violations.check(state == scenes.aggregate, "\(step) while \(state), beside scenes that are \(scenes.aggregate)")
+      if let last = scenes.stepsTaken.last {
+        violations.check(last.rawValue < step.rawValue, "\(step) after \(last)")
+        violations.check(last.leadsToFront == step.leadsToFront, "\(step) after \(last)")
+      }
+      scenes.stepsTaken.append(step)
+      scenes.present = step
+      scenes.queue = scenes.connected.map(\.id)
+    }
+    // Who connects is the last to have connected, whichever it is.
+    guard step != .connect else { return }
+    guard let place = scenes.queue.firstIndex(of: id) else {
+      violations.check(false, "\(step) of \(id.rawValue) out of turn")
+      return
+    }
+    // Whoever stands before has let its turn pass.
+    scenes.queue.removeFirst(place + 1)
+  }
+
+  mutating func commitScene(
+    _ id: SceneIdentifier, _ next: SceneState, previous: LifecycleStateMachine.Effect?,
+    next following: LifecycleStateMachine.Effect?, _ violations: inout Violations
+  ) {
+    guard let index = scenes.index(of: id) else {
+      violations.check(false, "\(id.rawValue) is not connected")
+      return
+    }
+    let before = scenes.connected[index].state
+    func follows(_ callback: SceneCallback) -> Bool { previous == .callScene(id, callback) }
+    func precedes(_ callback: SceneCallback) -> Bool { following == .callScene(id, callback) }
+    var step: Scenes.Step?
+    switch (before, next) {
+    case (.unattached, .background): violations.check(follows(.willConnect), "connected unannounced")
+    case (.unattached, .foregroundInactive), (.background, .foregroundInactive):
+      violations.check(follows(.willEnterForeground), "in the foreground unannounced")
+    case (.foregroundActive, .foregroundInactive): violations.check(follows(.willResignActive), "resigned unannounced")
+    case (.foregroundInactive, .foregroundActive):
+      step = .activate
+      violations.check(precedes(.didBecomeActive), "active untold")
+    case (.foregroundInactive, .background):
+      step = .leaveForeground
+      violations.check(precedes(.didEnterBackground), "in the background untold")
+    case (.background, .unattached):
+      step = .disconnect
+      violations.check(precedes(.didDisconnect), "disconnected untold")
+    default: violations.check(false, "\(id.rawValue): \(before) does not lead to \(next)")
+    }
+    // What is told after the change begins with the change.
+    if let step { take(step, id, &violations) }
+    scenes.connected[index].state = next
+  }
+
+  mutating func callScene(
+    _ id: SceneIdentifier, _ callback: SceneCallback, previous: LifecycleStateMachine.Effect?,
+    next: LifecycleStateMachine.Effect?, _ violations: inout Violations
+  ) {
+    if callback == .willConnect {
+      take(.connect, id, &violations)
+      violations.check(scenes.index(of: id) == nil, "\(id.rawValue) is connected twice")
+      scenes.connected.append(Scenes.Scene(id: id))
+      return
+    }
+    guard let index = scenes.index(of: id) else {
+      violations.check(false, "\(callback.rawValue): \(id.rawValue) is not connected")
+      return
+    }
+    let scene = scenes.connected[index]
+    let place = "\(callback.rawValue) (\(id.rawValue)) while \(scene.state)"
+    switch callback {
+    case .willConnect: break
+    case .willEnterForeground:
+      take(.enterForeground, id, &violations)
+      violations.check(scene.state == .background || scene.state == .unattached, place)
+      violations.check(!scene.isToldForeground && next == .commitScene(id, .foregroundInactive), place)
+      scenes.connected[index].isToldForeground = true
+    case .didBecomeActive:
+      violations.check(previous == .commitScene(id, .foregroundActive) && announcedReasons.isEmpty, place)
+      violations.check(scene.isToldForeground && !scene.isToldActive, place)
+      scenes.connected[index].isToldActive = true
+    case .willResignActive:
+      take(.resign, id, &violations)
+      violations.check(scene.state == .foregroundActive && scene.isToldActive, place)
+      violations.check(next == .commitScene(id, .foregroundInactive), place)
+      scenes.connected[index].isToldActive = false
+    case .didEnterBackground:
+      violations.check(previous == .commitScene(id, .background), place)
+      violations.check(scene.isToldForeground && !scene.isToldActive, place)
+      scenes.connected[index].isToldForeground = false
+    case .didDisconnect:
+      violations.check(previous == .commitScene(id, .unattached), place)
+      violations.check(!scene.isToldForeground && !scene.isToldActive, place)
+      scenes.connected.remove(at: index)
+    }
+  }
+}
+
+// MARK: - What an input leads to
+
+extension LifecycleRules {
+  mutating func checkScenes(
+    after effects: [LifecycleStateMachine.Effect], of input: SystemInput, from before: ApplicationState,
+    to after: LifecycleStateMachine, _ violations: inout Violations
+  ) {
+    violations.check(
+      after.scenes == scenes.connected.map(\.id)
+        && scenes.connected.allSatisfy { after.state(of: $0.id) == $0.state },
+      "the machine has \(after.scenes), its effects say \(scenes.connected)")
+    violations.check(
+      scenes.inFront == scenes.expectedInFront, "in front \(scenes.inFront), not \(scenes.expectedInFront)")
+    violations.check(
+      Set(scenes.connected.map(\.id)) == scenes.expectedConnected, "connected: not \(scenes.expectedConnected)")
+    violations.check(!state.runsCode || profile == .application || state == scenes.aggregate, "not the aggregate")
+    violations.check(profile == .scenes || scenes.connected.isEmpty, "an application without scenes has some")
+    for scene in scenes.connected {
+      violations.check(
+        scene.isToldForeground == scene.state.isForeground && scene.isToldActive == (scene.state == .foregroundActive),
+        "\(scene.id.rawValue) knows it otherwise")
+      violations.check(scene.state != .unattached, "\(scene.id.rawValue) is half connected")
+      if scene.state.isForeground {
+        violations.check((scene.state == .foregroundActive) == standingReasons.isEmpty, "\(scene) with reasons")
+      }
+    }
+    let sessionsEnd = effects.contains { if case .endSession = $0 { true } else { false } }
+    let closes = if case .closeScene = input { true } else { false }
+    violations.check(sessionsEnd == closes, "a session ends exactly with its window")
+    scenes.end()
+  }
+}

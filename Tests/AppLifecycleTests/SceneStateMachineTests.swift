@@ -1,0 +1,144 @@
+import AppLifecycle
+import Testing
+
+/// Every sequence of inputs with scenes, checked step by step against the rules of the life cycle (``LifecycleRules``).
+@Suite struct SceneStateMachineTests {
+  private static let scenes: [SceneIdentifier] = [.main, "b"]
+
+  /// Every input, with two scenes, and an interruption beside the switcher.
+  private static let inputs: [SystemInput] =
+    [
+      .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
+      .beginInterruption(.call), .endInterruption(.call), .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher,
+      .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange, .fetch, .suspend, .wake, .terminate, .crash,
+      .purge, .reboot,
+    ] + inputs(of: scenes)
+
+  private static func inputs(of scenes: [SceneIdentifier]) -> [SystemInput] {
+    scenes.flatMap { id -> [SystemInput] in
+      [.connectScene(id), .openScene(id), .sendSceneToBackground(id), .reclaimScene(id), .closeScene(id)]
+    }
+  }
+
+  /// Once every reachable pair of machine and rules has taken every input, sequences of any length have been checked.
+  @Test func `in every reachable state of two scenes every input keeps every rule`() {
+    let exploration = Exploration(of: WatchedMachine(profile: .scenes), inputs: Self.inputs)
+    #expect(exploration.violations == [])
+    print("life cycle with scenes: \(exploration.summary)")
+    #expect(exploration.machines.count > 1_000)
+    #expect(Set(exploration.machines.map(\.state)) == Set(ApplicationState.allCases))
+    let states = Set(exploration.machines.flatMap { machine in Self.scenes.map { machine.state(of: $0) } })
+    #expect(states == Set(SceneState.allCases))
+  }
+
+  @Test func `with the documented didEnterBackground at background launches, too`() {
+    for profile in LifecycleProfile.allCases {
+      let inputs: [SystemInput] = [
+        .launch, .launchInBackground, .open, .home, .fetch, .suspend, .terminate, .crash, .lock, .unlock,
+        .beginInterruption(.call), .endInterruption(.call),
+      ]
+      let machine = WatchedMachine(profile: profile, callsDidEnterBackgroundOnBackgroundLaunch: true)
+      let exploration = Exploration(of: machine, inputs: inputs)
+      #expect(exploration.violations == [])
+      #expect(Set(exploration.machines.map(\.state)) == Set(ApplicationState.allCases))
+    }
+  }
+
+  @Test(arguments: [[], [.launch], [.launch, .openScene("b")], [.launch, .openScene("b"), .lock]] as [[SystemInput]])
+  func `every sequence of up to three inputs keeps every rule`(beginning: [SystemInput]) {
+    var sequences = 0
+    var path = beginning
+    func extend(_ machine: WatchedMachine, by length: Int) -> Bool {
+      guard length > 0 else { return true }
+      for input in Self.inputs {
+        var next = machine
+        path.append(input)
+        sequences += 1
+        let violations = next.take(input)
+        guard violations.isEmpty else {
+          Issue.record("\(path.map(\.scriptToken).joined(separator: "; ")): \(violations)")
+          return false
+        }
+        guard extend(next, by: length - 1) else { return false }
+        path.removeLast()
+      }
+      return true
+    }
+    var machine = WatchedMachine(profile: .scenes)
+    for input in beginning { #expect(machine.take(input) == []) }
+    #expect(extend(machine, by: 3))
+    let count = Self.inputs.count
+    #expect(sequences == count + count * count + count * count * count)
+    let text = beginning.map(\.scriptToken).joined(separator: "; ")
+    print("life cycle with scenes: \(sequences) sequences of up to three inputs after '\(text)'")
+  }
+
+  @Test func `random long sequences with many scenes, odd names and interruptions keep every rule`() {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let odd: [SceneIdentifier] = ["", " ", "a:b", "\u{0}", "é", "e\u{301}x", "main ", "Main", "🪟"]
+    let reasons: [DeactivationReason] = ["call", "appSwitcher", "launching", ""]
+    let inputs =
+      Self.inputs + Self.inputs(of: odd) + Self.inputs(of: odd)
+      + reasons.flatMap { [.beginInterruption($0), .endInterruption($0), .endInterruption($0)] }
+    print("life cycle with scenes: random sequences, seed \(seed)")
+    for _ in 0..<200 {
+      var machine = WatchedMachine(profile: .scenes)
+      for step in 0..<200 {
+        let violations = machine.take(inputs.randomElement(using: &random)!)
+        #expect(violations.isEmpty, "seed \(seed), step \(step)")
+        guard violations.isEmpty else { return }
+      }
+    }
+  }
+
+  static let sharpnessCases: [(before: [SystemInput], input: SystemInput)] = [
+    ([], .launch), ([.launch, .openScene("b")], .home), ([.launch, .openScene("b")], .terminate),
+    ([.launch, .openScene("b"), .openScene("c"), .lock, .suspend], .unlock), ([.launch], .closeScene(.main)),
+    ([.launch, .openScene("b")], .closeScene(.main)), ([.launch, .openScene("b")], .sendSceneToBackground("b")),
+    ([.launch, .openScene("b"), .beginInterruption(.call)], .endInterruption(.call)),
+    ([.launch, .openScene("b")], .beginInterruption(.call)), ([.launch, .connectScene("b")], .openScene("b")),
+    ([.launch, .connectScene("b")], .reclaimScene("b")), ([.launch], .connectScene("b")),
+  ]
+
+  @Test(arguments: sharpnessCases)
+  func `the watching rules are sharp: each kind of mistake is noticed`(before: [SystemInput], input: SystemInput) {
+    var watched = WatchedMachine(profile: .scenes)
+    for input in before { #expect(watched.take(input) == []) }
+    let machine = watched.machine
+    var after = machine
+    let right = after.handle(input)
+    var sound = watched.rules
+    #expect(sound.violations(of: right, after: input, from: machine, to: after) == [])
+    for index in right.indices {
+      // A step left out, done twice, exchanged with the next, or done by another.
+      var mistakes = [right, right, right, right]
+      mistakes[0].remove(at: index)
+      mistakes[1].insert(right[index], at: index)
+      mistakes[2][index] = right[index].done(by: "elsewhere")
+      // When exactly before a callback its reasons are announced is for the machine to choose.
+      if index + 1 < right.endIndex, !right[index].isReasons, !right[index + 1].isReasons {
+        mistakes[3].swapAt(index, index + 1)
+      }
+      for mistake in mistakes where mistake != right {
+        var watching = watched.rules
+        #expect(!watching.violations(of: mistake, after: input, from: machine, to: after).isEmpty, "\(mistake)")
+      }
+    }
+  }
+}
+
+extension LifecycleStateMachine.Effect {
+  fileprivate var isReasons: Bool { if case .setDeactivationReasons = self { true } else { false } }
+
+  fileprivate func done(by scene: SceneIdentifier) -> Self {
+    switch self {
+    case .commitScene(_, let state): .commitScene(scene, state)
+    case .callScene(_, let callback): .callScene(scene, callback)
+    case .endSession: .endSession(scene)
+    case .call(let callback) where callback != .willFinishLaunching: .post(callback)
+    case .post(let callback): .call(callback)
+    default: self
+    }
+  }
+}
