@@ -1,0 +1,36 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Testing
+
+// The sample of Docs/LifeCycle.md about scenes. DocumentationTests compares it word for word.
+
+@MainActor private final class TabsDelegate {}
+
+@MainActor private final class Tab {
+  private(set) var draft: String
+  private var visits = 0
+
+  init(_ scene: Scene) { draft = scene.session.userInfo["draft"] as? String ?? "new" }
+
+  private func reload() {
+    visits += 1
+    draft += ", seen"
+  }
+}
+
+extension TabsDelegate: ApplicationDelegate {
+  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { Tab(scene) }
+}
+
+extension Tab: SceneDelegate {
+  func sceneWillEnterForeground(_ scene: Scene) { reload() }
+  func sceneDidEnterBackground(_ scene: Scene) { scene.session.userInfo["draft"] = draft }
+}
+
+@MainActor @Suite struct `The samples about scenes` {
+  @Test func `find again what was kept in the session`() async throws {
+    let system = SimulatedSystem(delegate: TabsDelegate(), profile: .scenes)
+    try await system.play("launch; home; scene:reclaim:main; open; home")
+    #expect(system.application.openSessions.first?.userInfo["draft"] as? String == "new, seen, seen")
+  }
+}
