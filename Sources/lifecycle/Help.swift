@@ -47,12 +47,14 @@ enum Help {
       suspend  wake  reclaim  kill  crash          interrupt:NAME  end:NAME
       wait:DURATION  (500ms, 5s, 2m, 1h, 1d)
 
+      What the application does: it begins and ends background tasks and modes, and
+      its next CALL (didEnterBackground, willTerminate, ...) takes so long:
+      task:begin:NAME  task:end:NAME               mode:begin:NAME  mode:end:NAME
+      slow:CALL:DURATION
+
       With scenes, one window each; launch and open mean the window main, home means
       all that are in front:
       scene:connect|open|background|reclaim|close:ID
-
-      Read, but ignored for now:
-      task:begin|end:NAME  mode:begin|end:NAME     slow:CALL:DURATION
 
       What cannot be done, such as home while suspended, is ignored with a reason,
       and the script goes on.
@@ -65,6 +67,7 @@ enum Help {
       lifecycle simulate 'launch; interrupt:call; end:call'   # inactive, and back
       lifecycle simulate 'launch; home; wait:5s; open'        # suspended, and back
       lifecycle simulate --profile scene 'launch; scene:open:second; home'
+      lifecycle simulate 'launch; task:begin:save; home; wait:1m'  # never ended
       lifecycle simulate --format jsonl 'launch; home; wait:1d' > run.jsonl
       lifecycle simulate --replay run.jsonl
       echo 'launch kill' | lifecycle simulate --format jsonl | head -3

@@ -108,11 +108,13 @@ import Testing
     #expect(help.contains("--profile scene") && help.contains("scene:connect|open|background|reclaim|close:ID"))
     for token in [
       "launch:background", "open", "home", "lock", "unlock", "memory", "time", "fetch", "reboot", "suspend",
-      "wake", "reclaim", "kill", "crash", "interrupt:NAME", "end:NAME",
+      "wake", "reclaim", "kill", "crash", "interrupt:NAME", "end:NAME", "task:begin:NAME", "task:end:NAME",
+      "mode:begin:NAME", "mode:end:NAME",
     ] {
       #expect(help.contains(token))
       #expect(throws: Never.self) { try Script(token) }
     }
+    #expect(help.contains("slow:CALL:DURATION"))
   }
 
   @Test func `a reader that has seen enough ends the tool quietly`() throws {

@@ -122,14 +122,6 @@ import Testing
     #expect(system.application.state == .active)
   }
 
-  @Test func `background tasks, modes and slow calls say that they are not played yet`() async throws {
-    let system = SimulatedSystem()
-    let record = try await system.play("task:begin:a task:end:a mode:begin:b mode:end:b slow:willTerminate:1s")
-    #expect(record.count == 10)
-    #expect(record.ignored.count == 5)
-    #expect(record.ignored.allSatisfy { $0.reason?.hasSuffix("yet") == true })
-  }
-
   @Test func `a time change while suspended leaves nothing but its input until the return`() async throws {
     let system = SimulatedSystem()
     try await system.play("launch; home; suspend")

@@ -9,26 +9,34 @@ struct PendingInput: Sendable {
   let waiter: UnsafeContinuation<TransitionReport, Never>?
 }
 
-/// The inputs that wait for their turn.
+/// What waits for its turn between transitions: inputs, and what the system's clock does.
 struct InputQueue: Sendable {
+  enum Element: Sendable {
+    case input(PendingInput)
+    /// The clock of the background has struck.
+    case backgroundClock
+  }
+
   /// Those that came last, last come last.
-  private var incoming: [PendingInput] = []
+  private var incoming: [Element] = []
   /// Those that came before them, first come last: taking the first of many does not move the others.
-  private var outgoing: [PendingInput] = []
+  private var outgoing: [Element] = []
   private var isBeingWorkedOff = false
 
   /// The inputs that wait, first come first.
-  var inputs: [SystemInput] { outgoing.reversed().map(\.input) + incoming.map(\.input) }
+  var inputs: [SystemInput] {
+    (outgoing.reversed() + incoming).compactMap { if case .input(let pending) = $0 { pending.input } else { nil } }
+  }
 
   /// Adds one; true if nobody works the queue off, and the caller must see to it.
-  mutating func add(_ pending: PendingInput) -> Bool {
-    incoming.append(pending)
+  mutating func add(_ element: Element) -> Bool {
+    incoming.append(element)
     defer { isBeingWorkedOff = true }
     return !isBeingWorkedOff
   }
 
   /// Takes the next; nil ends the work.
-  mutating func next() -> PendingInput? {
+  mutating func next() -> Element? {
     if outgoing.isEmpty {
       outgoing = incoming.reversed()
       incoming = []
@@ -74,11 +82,11 @@ extension Application {
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
     if let run = HandlerScope.run, run.resources === resources, !run.isOver {
-      enqueue(PendingInput(input: input, cause: cause, waiter: nil))
+      enqueue(.input(PendingInput(input: input, cause: cause, waiter: nil)))
       return TransitionReport(outcome: .queued, cause: cause, from: state, to: state)
     }
     return await withUnsafeContinuation { waiter in
-      enqueue(PendingInput(input: input, cause: cause, waiter: waiter))
+      enqueue(.input(PendingInput(input: input, cause: cause, waiter: waiter)))
     }
   }
 
@@ -88,15 +96,15 @@ extension Application {
   ///   - input: what the system does.
   ///   - cause: what records and notifications call it; the input itself if nil.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
-    enqueue(PendingInput(input: input, cause: cause ?? LifecycleCause(input), waiter: nil))
+    enqueue(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input), waiter: nil)))
   }
 
-  private nonisolated func enqueue(_ pending: PendingInput) {
-    let mustStart = inbox.withLock { $0.add(pending) }
+  nonisolated func enqueue(_ element: InputQueue.Element) {
+    let mustStart = inbox.withLock { $0.add(element) }
     if mustStart {
       // The transitions belong to no handler, though one may have sent the first input.
       tasks.start { await HandlerScope.$run.withValue(nil) { await self.workOff() } }
-    } else if pending.input.mayBringToForeground {
+    } else if case .input(let pending) = element, pending.input.mayBringToForeground {
       // It may have to hurry the tear-down that is being awaited.
       tasks.start { await self.hurryTearDownIfReturning() }
     }
@@ -104,8 +112,12 @@ extension Application {
 
   private func workOff() async {
     while let next = inbox.withLock({ $0.next() }) {
-      let report = await run(next)
-      next.waiter?.resume(returning: report)
+      switch next {
+      case .input(let pending):
+        let report = await run(pending)
+        pending.waiter?.resume(returning: report)
+      case .backgroundClock: await passBackgroundTime()
+      }
     }
   }
 

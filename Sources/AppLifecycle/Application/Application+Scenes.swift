@@ -19,6 +19,7 @@ extension Application {
     let began = clock.now()
     record(.delegate, callback.rawValue, cause, scene: id)
     callback.callDelegate(of: scene)
+    delegateCallObserver?(callback.rawValue)
     ledgerKeeper.note(
       LedgerEntry(
         .delegate, "\(callback.rawValue) (\(id.rawValue))", step: callback.rawValue, began: began,

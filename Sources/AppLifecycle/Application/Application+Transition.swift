@@ -6,6 +6,8 @@ extension Application {
   /// Runs one transition to its end.
   func run(_ pending: PendingInput) async -> TransitionReport {
     transitionObserver?(.willBegin(pending.input))
+    transitionCause = pending.cause
+    defer { transitionCause = nil }
     let began = clock.now()
     let from = state
     let effects = machine.handle(pending.input)
@@ -62,6 +64,7 @@ extension Application {
     } else {
       ledgerKeeper.endStay(in: next, at: time)
     }
+    background.didCommit(next)
     record(.state, next.rawValue, cause)
     bus.post(StateDidChange(application: self, transition: transition(from: from, to: next, cause: cause)), from: self)
   }
@@ -71,6 +74,7 @@ extension Application {
     if callback == .willResignActive { excursion.willBegin(at: began) }
     record(.delegate, callback.rawValue, cause)
     callback.callDelegate(of: self)
+    delegateCallObserver?(callback.rawValue)
     ledgerKeeper.note(
       LedgerEntry(
         .delegate, callback.rawValue, step: callback.rawValue, began: began, duration: clock.now() - began),

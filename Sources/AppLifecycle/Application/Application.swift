@@ -18,6 +18,12 @@ public import PubSub
     ///
     /// The clock is the system's: a simulated system enforces it, a real host never suspends its own program for it.
     public var backgroundStay: Duration = .seconds(5)
+    /// How long background tasks may keep the application awake, from the commit of background on, all of them together.
+    ///
+    /// The clock is the system's, as that of ``backgroundStay``.
+    public var backgroundTaskAllowance: Duration = .seconds(30)
+    /// How long before the end of ``backgroundTaskAllowance`` the expiration handlers of open tasks run.
+    public var backgroundExpirationLead: Duration = .seconds(5)
     /// Which of the two life cycles the application follows.
     public var profile = LifecycleProfile.application
     /// Whether a launch into the background gives didEnterBackground.
@@ -51,16 +57,25 @@ public import PubSub
   /// those too that it did not ask for.
   package var transitionObserver: (@MainActor (TransitionStep) -> Void)?
 
+  /// Is told, by the method's name, when a call of a delegate has returned and its notification has not been posted yet:
+  /// there a simulated system lets the time pass that a slow call takes.
+  package var delegateCallObserver: (@MainActor (String) -> Void)?
+  /// What the system is doing, as the cause of what happens outside of a transition.
+  package var ambientCause: LifecycleCause?
+
   nonisolated let clock: TransitionClock
   nonisolated let tasks: TaskStarter
   nonisolated let inbox = Guarded(InputQueue())
   let resources: ResourceManager
+  let background: BackgroundTaskManager
   var machine: LifecycleStateMachine
   var sceneDirectory = SceneDirectory()
   var excursion = ExcursionTracker()
   /// The states on either side of the latest commit.
   var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
   var ledgerKeeper: LedgerKeeper
+  /// What led to the transition that is under way.
+  var transitionCause: LifecycleCause?
   /// What a tear-down that is being awaited waits for; nil while none is.
   var tearDown: TearDownWait?
 
@@ -87,12 +102,16 @@ public import PubSub
     ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
     resources = ResourceManager(
       tasks: tasks, clock: self.clock, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil)
+    background = BackgroundTaskManager(configuration: configuration, clock: self.clock, starter: tasks)
+    connectBackground()
   }
 
   /// Nothing is left to release anything for: as when a process vanishes, and what is to be tried again is not.
   isolated deinit {
     resources.loseProcess()
     sceneDirectory.loseProcess()
+    background.loseProcess()
+    background.stopClock()
   }
 }
 

@@ -109,8 +109,22 @@ extension ManualClock {
   /// - Parameter end: the clock's time afterwards.
   @MainActor public func advance(to end: Instant) async {
     await settle()
-    while wakeNext(notAfter: end) { await settle() }
+    // Time may also pass without waking: those who slept until then are due as well.
+    while wakeNext(notAfter: max(end, now)) { await settle() }
     state.withLock { $0.now = max($0.now, end) }
+  }
+
+  /// Lets time pass at once, as it passes inside a call that takes long: nothing else runs, and nobody wakes.
+  ///
+  /// Who slept until then wakes when the clock is next advanced or somebody waits on it, in order of the deadlines.
+  package func passWithoutWaking(_ duration: Duration) {
+    let duration = min(max(duration, .zero), Self.latest.offset)
+    state.withLock { $0.now = min($0.now.advanced(by: duration), Self.latest) }
+  }
+
+  /// Whether somebody sleeps until an instant that has passed.
+  package var hasOverdueSleepers: Bool {
+    state.withLock { state in state.sleepers.last.map { $0.deadline <= state.now } ?? false }
   }
 
   /// Lets time pass until nobody sleeps.

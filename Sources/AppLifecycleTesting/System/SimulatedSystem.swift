@@ -14,8 +14,9 @@ public import PubSub
 /// application runs on its executor. Tasks that the program starts by itself are repeatable only if they prefer
 /// ``ManualClock/executor``; what it does in the real world has to be declared with ``ManualClock/external(_:)``.
 ///
-/// The system's own clock runs too: an application that has been in the background for
-/// `Application.Configuration.backgroundStay`, counted from the commit of that state, is suspended.
+/// The system's own clocks run too, each counted from the commit of background: an application without background tasks is
+/// suspended when its stay has lasted `Application.Configuration.backgroundStay`; tasks keep it awake for
+/// `backgroundTaskAllowance` at most, expire shortly before its end, and get it purged if they are still open then.
 @MainActor public final class SimulatedSystem {
   /// The world's clock; it stands still but for `wait:` and for transitions that take time.
   public nonisolated let clock: ManualClock
@@ -26,11 +27,8 @@ public import PubSub
   /// What has happened so far, in order.
   public private(set) var record: [LifecycleRecord] = []
 
-  /// The token that is being played: what the system's clock does meanwhile has it as its cause.
-  private var runningToken: LifecycleCause?
-  /// Waits for the end of the present stay in the background; nil outside the background.
-  private var stay: Task<Void, Never>?
-  private let tasks: TaskStarter
+  /// What scripts have had the application do.
+  var work = ScriptedWork()
 
   /// A device on which the application has not been launched.
   ///
@@ -47,13 +45,12 @@ public import PubSub
     configuration.profile = profile ?? configuration.profile
     clock = ManualClock(executor: SimulationExecutor(order: order))
     bus = EventBus(clock: clock)
-    tasks = TaskStarter(clock: clock)
     application = Application(
       delegate: delegate ?? BareDelegate(), bus: bus, configuration: configuration, clock: clock)
     application.recorder = { [weak self] in self?.take($0) }
+    application.delegateCallObserver = { [weak self] in self?.pass($0) }
+    application.enforceBackgroundTime()
   }
-
-  isolated deinit { stay?.cancel() }
 }
 
 // MARK: - Playing
@@ -83,11 +80,12 @@ extension SimulatedSystem {
     let before = record.count
     for action in script.actions {
       let cause = LifecycleCause(rawValue: action.token)
-      runningToken = cause
+      // What the system's clocks and the application's own work do meanwhile has the token as its cause.
+      application.ambientCause = cause
       note(.input, cause)
       if let reason = await perform(action, cause: cause) { note(.ignored, cause, reason: reason) }
     }
-    runningToken = nil
+    application.ambientCause = nil
     return Array(record[before...])
   }
 
@@ -96,11 +94,12 @@ extension SimulatedSystem {
     switch action.kind {
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
+      // Whoever slept until an instant that a slow call has passed wakes before the next action.
+      if clock.hasOverdueSleepers { await clock.advance(by: .zero) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
     case .wait(let duration): await clock.advance(by: duration)
-    case .beginTask, .endTask: return "the simulated system does not play background tasks yet"
-    case .beginMode, .endMode: return "the simulated system does not play background modes yet"
-    case .slow: return "the simulated system does not play slow calls yet"
+    case .beginTask, .endTask, .beginMode, .endMode, .slow:
+      return await clock.running { [weak self] in await self?.performWork(action.kind) }
     }
     return nil
   }
@@ -111,29 +110,10 @@ extension SimulatedSystem {
         instant: clock.now.offset, kind: kind, name: cause.rawValue, state: application.state, cause: cause,
         reason: reason))
   }
-}
 
-// MARK: - The system's clock
-
-extension SimulatedSystem {
   private func take(_ new: LifecycleRecord) {
     record.append(new)
-    guard new.kind == .state else { return }
-    // A stay runs from a commit of background, whatever led to it, to the next commit.
-    stay?.cancel()
-    stay = nil
-    guard new.state == .background else { return }
-    let end = clock.now.advanced(by: application.configuration.backgroundStay)
-    stay = tasks.start { [clock, weak self] in
-      guard (try? await clock.sleep(until: end)) != nil else { return }
-      await self?.suspend()
-    }
-  }
-
-  private func suspend() {
-    // The stay may have ended between the wake-up and this call.
-    guard !Task.isCancelled else { return }
-    application.send(.suspend, cause: runningToken ?? LifecycleCause(.suspend))
+    if new.kind == .state, new.state == .notRunning { work.loseProcess() }
   }
 }
 

@@ -1,0 +1,173 @@
+internal import PubSub
+
+/// Performs what the application asks of the background, and lets the system's clock strike when there is something to do.
+@MainActor final class BackgroundTaskManager {
+  private let clock: TransitionClock
+  private let starter: TaskStarter
+  private var time: BackgroundTime
+  private var expirationHandlers: [BackgroundTime.TaskID: @MainActor () -> Void] = [:]
+  /// What ``Application/performBackgroundTask(named:_:)`` runs.
+  private var operations: [BackgroundTime.TaskID: Task<Void, Never>] = [:]
+  /// Counts the processes; modes of an earlier one went with it.
+  private var process = 0
+
+  /// Whether the clocks of the background have consequences: they are the system's.
+  private var isEnforced = false
+  private var sleeper: Task<Void, Never>?
+  /// For what the sleeper sleeps.
+  private var deadline: Duration?
+  /// The clock has struck, and what is due has not been looked at yet.
+  private var hasStruck = false
+
+  /// Told when the clock strikes: it is to call ``nextAction()`` in its turn.
+  var clockDidStrike: (@MainActor () -> Void)?
+  /// Told what has to stand in the record, and what led to it if nothing else did.
+  var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
+
+  init(configuration: Application.Configuration, clock: TransitionClock, starter: TaskStarter) {
+    (self.clock, self.starter) = (clock, starter)
+    time = BackgroundTime(
+      limits: .init(
+        stay: configuration.backgroundStay, allowance: configuration.backgroundTaskAllowance,
+        expirationLead: configuration.backgroundExpirationLead))
+  }
+
+  /// How long the application may still run; nil if that is not limited.
+  var remaining: Duration? { time.remaining(at: clock.now()) }
+
+  func didCommit(_ state: ApplicationState) {
+    time.didCommit(state, at: clock.now())
+    if state == .notRunning { loseProcess() }
+    setClock()
+  }
+
+  /// What belonged to the process is gone; no handler hears of it.
+  func loseProcess() {
+    process += 1
+    expirationHandlers = [:]
+    // In order of begin: what they do about it has to be repeatable.
+    for (_, operation) in operations.sorted(by: { $0.key < $1.key }) { operation.cancel() }
+    operations = [:]
+  }
+}
+
+// MARK: - Tasks and modes
+
+extension BackgroundTaskManager {
+  func begin(
+    named name: String, expirationHandler: @escaping @MainActor (BackgroundTask) -> Void
+  ) -> BackgroundTask {
+    let (id, isRefused) = time.beginTask(named: name)
+    let task = BackgroundTask(name: name, id: id, manager: self)
+    if isRefused {
+      noteRefusal(of: name)
+      expirationHandler(task)
+    } else {
+      expirationHandlers[id] = { expirationHandler(task) }
+      setClock()
+    }
+    return task
+  }
+
+  func perform(named name: String, _ operation: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
+    let (id, isRefused) = time.beginTask(named: name)
+    if isRefused { noteRefusal(of: name) }
+    let task = BackgroundTask(name: name, id: id, manager: self)
+    let running = starter.start { await Self.run(operation, then: task) }
+    if isRefused {
+      running.cancel()
+    } else {
+      operations[id] = running
+      expirationHandlers[id] = { running.cancel() }
+      setClock()
+    }
+    return running
+  }
+
+  private static func run(_ operation: @MainActor () async -> Void, then task: BackgroundTask) async {
+    await operation()
+    task.end()
+  }
+
+  private func noteRefusal(of name: String) {
+    // Code that outlives its process is refused without a word.
+    guard time.hasProcess else { return }
+    didReport?(.task, "refused:\(name)", LifecycleCause(rawValue: "task:begin:\(name)"))
+  }
+
+  func end(_ id: BackgroundTime.TaskID, name: String) {
+    let end = time.endTask(id)
+    expirationHandlers[id] = nil
+    operations[id] = nil
+    if end == .endedTwice {
+      didReport?(.report, "taskEndedTwice:\(name)", LifecycleCause(rawValue: "task:end:\(name)"))
+    }
+    setClock()
+  }
+
+  func begin(_ mode: BackgroundMode) -> BackgroundModeAssertion {
+    time.beginMode()
+    setClock()
+    return BackgroundModeAssertion(mode: mode, process: process, manager: self)
+  }
+
+  func endMode(process: Int) {
+    guard process == self.process else { return }
+    time.endMode(at: clock.now())
+    setClock()
+  }
+}
+
+// MARK: - The system's clock
+
+extension BackgroundTaskManager {
+  /// From now on the clocks have consequences.
+  func enforce() {
+    isEnforced = true
+    setClock()
+  }
+
+  /// What is due first, if anything is; the caller performs it, and asks again.
+  func nextAction() -> BackgroundTime.Action? {
+    let action = time.nextAction(at: clock.now())
+    if action == nil {
+      hasStruck = false
+      setClock()
+    }
+    return action
+  }
+
+  /// Calls a task's expiration handler, which says so in the record first.
+  func expire(_ id: BackgroundTime.TaskID) {
+    guard let name = time.name(of: id) else { return }
+    didReport?(.task, "expire:\(name)", "expire")
+    expirationHandlers.removeValue(forKey: id)?()
+  }
+
+  /// Lets somebody sleep until there is something to do, and nobody where there is nothing.
+  private func setClock() {
+    let next = isEnforced && !hasStruck ? time.nextDeadline : nil
+    guard next != deadline else { return }
+    deadline = next
+    sleeper?.cancel()
+    sleeper = next.map { next in
+      starter.start { [clock, weak self] in
+        guard (try? await clock.sleepUntil(next)) != nil else { return }
+        await self?.strike()
+      }
+    }
+  }
+
+  private func strike() {
+    // It may have been called off between the wake-up and this call.
+    guard !Task.isCancelled else { return }
+    (sleeper, deadline, hasStruck) = (nil, nil, true)
+    clockDidStrike?()
+  }
+
+  /// Nobody sleeps any more.
+  func stopClock() {
+    sleeper?.cancel()
+    sleeper = nil
+  }
+}

@@ -1,0 +1,178 @@
+/// The time that the system gives an application in the background, as a pure state machine: told instants, it says what is
+/// due, and when to ask again.
+///
+/// A *stay* runs from a commit of background to the next commit; its clocks count from there. While a background mode stands
+/// no clock runs, and when the last one ends a new stay begins. With the platform's limits:
+///
+///     0 s ─────────── 5 s ─────────────────────── 25 s ─────────────────── 30 s
+///     commit          without tasks: suspended    expiration handlers      a task still open: purged
+///     of background                               begins are refused
+///
+/// An application whose last task ends after the 5 s is suspended at once.
+struct BackgroundTime: Sendable, Hashable {
+  /// How much time there is.
+  struct Limits: Sendable, Hashable {
+    /// How long a stay without tasks lasts.
+    var stay: Duration
+    /// How long tasks may prolong it, from the beginning of the stay.
+    var allowance: Duration
+    /// How long before the end of the allowance the expiration handlers run.
+    var expirationLead: Duration
+
+    fileprivate var expiration: Duration { max(.zero, allowance - expirationLead) }
+  }
+
+  /// Something that the system's clock does.
+  enum Action: Sendable, Hashable {
+    /// The task's expiration handler is called.
+    case expire(TaskID)
+    /// These tasks, in order of begin, were not ended in time: each is reported, then the process is purged.
+    case purge(because: [String])
+    /// The application is suspended.
+    case suspend
+  }
+
+  /// What became of the end of a task.
+  enum End: Sendable, Hashable {
+    case ended
+    /// It had been ended before.
+    case endedTwice
+    /// It belonged to a process that has vanished.
+    case outdated
+  }
+
+  /// Names a task, also after its end; grows with each begin.
+  typealias TaskID = Int
+
+  private struct OpenTask: Sendable, Hashable {
+    let id: TaskID
+    let name: String
+    var hasExpired = false
+  }
+
+  private let limits: Limits
+  private var state = ApplicationState.notRunning
+  /// When the stay began; nil outside the background, and while a mode stands.
+  private var stayBegan: Duration?
+  /// The stay's tasks have expired: begins are refused until it ends.
+  private var refusesTasks = false
+  /// In order of begin.
+  private var tasks: [OpenTask] = []
+  /// Refused ones whose first end is still to come.
+  private var refused: Set<TaskID> = []
+  private var nextID: TaskID = 0
+  /// The first of the present process; what comes before it is another's.
+  private var firstID: TaskID = 0
+  /// How many background modes stand.
+  private var modes = 0
+
+  /// The time of an application that is not running.
+  init(limits: Limits) { self.limits = limits }
+
+  /// Whether there is a process to give time to.
+  var hasProcess: Bool { state.isInMemory }
+}
+
+// MARK: - The application's state
+
+extension BackgroundTime {
+  /// The application has committed a state: that ends a stay, and may begin another.
+  ///
+  /// The end of the process takes its tasks and modes along.
+  mutating func didCommit(_ state: ApplicationState, at now: Duration) {
+    self.state = state
+    if state == .notRunning {
+      tasks = []
+      refused = []
+      modes = 0
+      firstID = nextID
+    }
+    beginStayIfDue(at: now)
+  }
+
+  /// How long the application may still run; nil if that is not limited.
+  func remaining(at now: Duration) -> Duration? {
+    if state.isForeground || modes > 0 { return nil }
+    guard let stayBegan else { return .zero }
+    return max(.zero, stayBegan + limits.allowance - now)
+  }
+
+  private mutating func beginStayIfDue(at now: Duration) {
+    stayBegan = state == .background && modes == 0 ? now : nil
+    refusesTasks = false
+  }
+}
+
+// MARK: - Tasks and modes
+
+extension BackgroundTime {
+  /// Begins a task; it is refused where its time is over already, or where there is no process to give time to.
+  mutating func beginTask(named name: String) -> (id: TaskID, isRefused: Bool) {
+    let id = nextID
+    nextID += 1
+    let isRefused = refusesTasks || !hasProcess
+    if isRefused { refused.insert(id) } else { tasks.append(OpenTask(id: id, name: name)) }
+    return (id, isRefused)
+  }
+
+  /// Ends a task, whether it has expired or not.
+  mutating func endTask(_ id: TaskID) -> End {
+    if let index = tasks.firstIndex(where: { $0.id == id }) {
+      tasks.remove(at: index)
+      return .ended
+    }
+    // One that was refused may be ended like any other, once.
+    if refused.remove(id) != nil { return .ended }
+    return id < firstID ? .outdated : .endedTwice
+  }
+
+  func name(of id: TaskID) -> String? { tasks.first { $0.id == id }?.name }
+
+  /// Begins a mode: the stay's clocks stop.
+  mutating func beginMode() {
+    modes += 1
+    stayBegan = nil
+    refusesTasks = false
+  }
+
+  /// Ends one of the modes that stand; with the last one a new stay begins.
+  mutating func endMode(at now: Duration) {
+    modes -= 1
+    if modes == 0 { beginStayIfDue(at: now) }
+  }
+}
+
+// MARK: - The clock
+
+extension BackgroundTime {
+  /// When there will next be something to do, which may have passed already; nil if no clock runs.
+  var nextDeadline: Duration? {
+    guard let stayBegan else { return nil }
+    var next: [Duration] = []
+    if !refusesTasks || tasks.contains(where: { !$0.hasExpired }) { next.append(limits.expiration) }
+    next.append(tasks.isEmpty ? limits.stay : limits.allowance)
+    return next.min().map { stayBegan + $0 }
+  }
+
+  /// What is due first, if anything is.
+  ///
+  /// Performed, it is asked again: a handler may end or begin tasks. After ``Action/purge(because:)`` and
+  /// ``Action/suspend`` comes the commit to which they lead.
+  mutating func nextAction(at now: Duration) -> Action? {
+    guard let stayBegan else { return nil }
+    let length = now - stayBegan
+    if length >= limits.expiration, let id = expireNext() { return .expire(id) }
+    guard !tasks.isEmpty else { return length >= limits.stay ? .suspend : nil }
+    return length >= limits.allowance ? .purge(because: tasks.map(\.name)) : nil
+  }
+
+  /// The first open task whose expiration handler has not been called in its life, to be called now.
+  ///
+  /// From now on, and until the stay ends, begins are refused.
+  mutating func expireNext() -> TaskID? {
+    refusesTasks = stayBegan != nil
+    guard let index = tasks.firstIndex(where: { !$0.hasExpired }) else { return nil }
+    tasks[index].hasExpired = true
+    return tasks[index].id
+  }
+}
