@@ -36,7 +36,7 @@ enum Help {
       --profile app      the app-based life cycle: the delegate of the application is
                          called
       --profile scene    the scene-based life cycle: each window's scene is called, and
-                         named in parentheses
+                         named in parentheses; a replay knows it by itself
 
     SCRIPT
       One action a token; tokens are separated by white space, ';' or new lines;

@@ -25,16 +25,21 @@ struct Simulation: Equatable {
 
   var source: Source = .standardInput
   var format: Format = .table
-  var profile: Profile = .app
+  /// The one that the trace shows, if nil; of a script the app-based one.
+  var profile: Profile?
 
   /// Prints nothing on standard output unless the whole script can be played.
   @MainActor func run() async throws {
-    let script =
-      switch source {
-      case .standardInput: try Script(try StandardStreams.readInput())
-      case .argument(let script): try Script(script)
-      case .trace(let path): try Script(replaying: try Trace.read(path))
-      }
+    var profile = profile ?? .app
+    let script: Script
+    switch source {
+    case .standardInput: script = try Script(try StandardStreams.readInput())
+    case .argument(let text): script = try Script(text)
+    case .trace(let path):
+      let records = try Trace.read(path)
+      if self.profile == nil, records.contains(where: { $0.scene != nil }) { profile = .scene }
+      script = try Script(replaying: records)
+    }
     let record = await SimulatedSystem(profile: profile == .scene ? .scenes : .application).play(script)
     switch format {
     case .table: try StandardStreams.write(record.table, to: .output)

@@ -22,9 +22,15 @@ import class Foundation.JSONDecoder
   }
 
   /// Every record left out, doubled, or exchanged with its neighbour: the rules notice, but where the change is none.
-  @Test func `the rules are sharp: each kind of mistake in a record is noticed`() async throws {
-    let system = SimulatedSystem()
-    let record = try await system.play("launch; home; wait:5s; open; home; kill")
+  @Test(
+    arguments: [
+      (.application, "launch; home; wait:5s; open; home; kill"),
+      (.scenes, "launch; scene:open:b; home; wait:5s; scene:open:b; scene:open:main; kill"),
+    ] as [(LifecycleProfile, String)])
+  func `the rules are sharp: each kind of mistake in a record is noticed`(
+    profile: LifecycleProfile, script: String
+  ) async throws {
+    let record = try await SimulatedSystem(profile: profile).play(script)
     for index in record.indices where record[index].kind != .input {
       var (missing, doubled, wrong) = (record, record, record)
       missing.remove(at: index)

@@ -67,6 +67,14 @@ import Testing
       try Tool.run(["simulate", "--format=jsonl", "--replay=-"], input: record.jsonLines + "\r\n\n") == expected)
   }
 
+  @Test func `a recorded run with scenes is replayed with scenes, unless something else is asked for`() async throws {
+    let record = try await SimulatedSystem(profile: .scenes).play("launch; scene:open:b; home; wait:1m; open; kill")
+    let replay = try Tool.run(["simulate", "--format=jsonl", "--replay=-"], input: record.jsonLines)
+    #expect(replay == Tool.Result(status: 0, output: record.jsonLines, error: ""))
+    let other = try Tool.run(["simulate", "--format=jsonl", "--profile=app", "--replay=-"], input: record.jsonLines)
+    #expect(other.output.contains("an application without scenes has no windows"))
+  }
+
   @Test func `a recorded run with a damaged line is told with its place, status 2`() throws {
     let launch = #"{"t":0.0,"kind":"input","name":"launch","state":"notRunning","scene":null,"cause":"launch"}"#
     for damage in ["{", "[1]", "\u{0}", launch + launch] {

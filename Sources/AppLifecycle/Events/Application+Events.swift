@@ -77,7 +77,8 @@ extension Application {
 
   /// The application is about to come into sight; state *background*, still.
   ///
-  /// Not posted at a cold launch: subscribe to ``DidFinishLaunching``, too, or to ``StateDidChange`` with replay.
+  /// Not posted at a cold launch without scenes: subscribe to ``DidFinishLaunching``, too, or to ``StateDidChange`` with
+  /// replay.
   public struct WillEnterForeground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willEnterForeground }

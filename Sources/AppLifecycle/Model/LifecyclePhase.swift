@@ -2,7 +2,7 @@
 public enum LifecyclePhase: String, Sendable, Hashable, CaseIterable {
   /// From `didFinishLaunching` to `willTerminate`.
   case running
-  /// From `willEnterForeground` (at a cold launch `didFinishLaunching`) to `didEnterBackground`.
+  /// From `willEnterForeground` (at a cold launch without scenes `didFinishLaunching`) to `didEnterBackground`.
   case foreground
   /// From `didBecomeActive` to `willResignActive`.
   case active

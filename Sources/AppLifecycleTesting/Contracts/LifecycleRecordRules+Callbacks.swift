@@ -7,11 +7,11 @@ extension LifecycleRecordRules {
     expect(!told.isTerminating, "a call after willTerminate", record)
     if let callback = ApplicationCallback(rawValue: record.name) {
       expect(record.scene == nil, "the application's delegate is called for no scene", record)
-      expect(!hasScenes || !callback.isTakenOverByScenes, "with scenes this method is not called", record)
+      expect(profile == .application || !callback.isTakenOverByScenes, "with scenes this method is not called", record)
       if let name = callback.notificationName { owed = (name, nil) }
-      if !hasScenes || !callback.isTakenOverByScenes { take(callback, record) }
-    } else if let callback = SceneMethod(rawValue: record.name) {
-      expect(hasScenes, "an application without scenes has no scene delegate", record)
+      if profile == .application || !callback.isTakenOverByScenes { take(callback, record) }
+    } else if let callback = SceneCallback(rawValue: record.name) {
+      expect(profile == .scenes, "an application without scenes has no scene delegate", record)
       owed = (callback.notificationName, record.scene)
       takeScene(callback, record)
     } else {
@@ -23,7 +23,7 @@ extension LifecycleRecordRules {
   mutating func post(_ record: LifecycleRecord, isOwed: Bool) {
     expect(state.runsCode, "a notification while \(state.rawValue)", record)
     guard !isOwed else { return }
-    guard hasScenes, record.scene == nil,
+    guard profile == .scenes, record.scene == nil,
       let callback = ApplicationCallback.allCases.first(where: { $0.notificationName == record.name }),
       callback.isTakenOverByScenes
     else { return expect(false, "a notification without its call", record) }
@@ -44,7 +44,7 @@ extension LifecycleRecordRules {
     switch callback {
     case .willFinishLaunching:
       expect(!told.hasBegunLaunch, "launched twice", record)
-      let isSeen = state == .background || state == .inactive && !hasScenes
+      let isSeen = state == .background || state == .inactive && profile == .application
       expect(isSeen, "a launch does not see \(state.rawValue)", record)
       told.hasBegunLaunch = true
     case .didFinishLaunching:
@@ -52,6 +52,7 @@ extension LifecycleRecordRules {
       told.hasLaunched = true
       // At a cold launch without scenes willEnterForeground is not sent.
       told.isForeground = state == .inactive
+      told.isNewInBackground = state == .background
     case .didBecomeActive:
       expect(state == .active, "it has to see active", record)
       expect(told.isForeground && !told.isActive, "active twice, or out of sight", record)
@@ -63,12 +64,13 @@ extension LifecycleRecordRules {
     case .didEnterBackground:
       expect(state == .background, "it has to see background", record)
       // A configuration may have it called at a background launch, too.
+      expect(told.isForeground || told.isNewInBackground, "in the background twice", record)
       expect(!told.isActive, "background while active", record)
-      told.isForeground = false
+      (told.isForeground, told.isNewInBackground) = (false, false)
     case .willEnterForeground:
       expect(state == .background, "it has to see background", record)
       expect(!told.isForeground, "in the foreground twice", record)
-      told.isForeground = true
+      (told.isForeground, told.isNewInBackground) = (true, false)
     case .willTerminate:
       expect(state == .background, "it has to see background", record)
       expect(!told.isForeground && !told.isActive, "terminated in front", record)
@@ -83,27 +85,9 @@ extension LifecycleRecordRules {
 // MARK: - Scenes
 
 extension LifecycleRecordRules {
-  /// The methods of a scene's delegate.
-  fileprivate enum SceneMethod: String {
-    case sceneWillConnect, sceneWillEnterForeground, sceneDidBecomeActive, sceneWillResignActive
-    case sceneDidEnterBackground, sceneDidDisconnect
-
-    /// The platform's own name; two of the six differ from the method's.
-    var notificationName: String {
-      switch self {
-      case .sceneWillConnect: "UISceneWillConnectNotification"
-      case .sceneWillEnterForeground: "UISceneWillEnterForegroundNotification"
-      case .sceneDidBecomeActive: "UISceneDidActivateNotification"
-      case .sceneWillResignActive: "UISceneWillDeactivateNotification"
-      case .sceneDidEnterBackground: "UISceneDidEnterBackgroundNotification"
-      case .sceneDidDisconnect: "UISceneDidDisconnectNotification"
-      }
-    }
-  }
-
-  fileprivate mutating func takeScene(_ method: SceneMethod, _ record: LifecycleRecord) {
+  private mutating func takeScene(_ method: SceneCallback, _ record: LifecycleRecord) {
     guard let id = record.scene else { return expect(false, "of which scene?", record) }
-    if method == .sceneWillConnect {
+    if method == .willConnect {
       expect(!told.scenes.contains { $0.id == id }, "connected twice", record)
       return told.scenes.append(SceneTold(id: id))
     }
@@ -112,20 +96,20 @@ extension LifecycleRecordRules {
     }
     let scene = told.scenes[index]
     switch method {
-    case .sceneWillConnect: break
-    case .sceneWillEnterForeground:
+    case .willConnect: break
+    case .willEnterForeground:
       expect(!scene.isForeground, "in the foreground twice", record)
       told.scenes[index].isForeground = true
-    case .sceneDidBecomeActive:
+    case .didBecomeActive:
       expect(scene.isForeground && !scene.isActive, "active twice, or out of sight", record)
       told.scenes[index].isActive = true
-    case .sceneWillResignActive:
+    case .willResignActive:
       expect(scene.isActive, "resigned without having been active", record)
       told.scenes[index].isActive = false
-    case .sceneDidEnterBackground:
-      expect(!scene.isActive, "background while active", record)
+    case .didEnterBackground:
+      expect(scene.isForeground && !scene.isActive, "background while active, or twice", record)
       told.scenes[index].isForeground = false
-    case .sceneDidDisconnect:
+    case .didDisconnect:
       expect(!scene.isForeground, "disconnected in front", record)
       told.scenes.remove(at: index)
     }

@@ -16,8 +16,16 @@ public struct LifecycleRecordRules: Sendable {
     var isForeground = false
     var isActive = false
     var isTerminating = false
+    /// It was launched into the background, and has been told of neither foreground nor background since.
+    var isNewInBackground = false
     /// What each connected scene has been told, in the order in which they connected.
     var scenes: [SceneTold] = []
+
+    /// The state of an application whose most active scene is as these were told.
+    var aggregate: ApplicationState {
+      if scenes.contains(where: \.isActive) { return .active }
+      return scenes.contains(where: \.isForeground) ? .inactive : .background
+    }
   }
 
   /// What one scene has been told.
@@ -27,8 +35,8 @@ public struct LifecycleRecordRules: Sendable {
     var isActive = false
   }
 
-  /// Whether the application is one with scenes.
-  let hasScenes: Bool
+  /// Which of the two life cycles the application follows.
+  let profile: LifecycleProfile
   var state = ApplicationState.notRunning
   var told = Told()
   /// The notification that has to come next, before anything else happens.
@@ -40,8 +48,8 @@ public struct LifecycleRecordRules: Sendable {
 
   /// Rules for a run that begins with an application that is not running.
   ///
-  /// - Parameter hasScenes: whether its life cycle is the scene-based one.
-  public init(hasScenes: Bool) { self.hasScenes = hasScenes }
+  /// - Parameter profile: which of the two life cycles the application follows.
+  public init(profile: LifecycleProfile) { self.profile = profile }
 
   /// What was broken so far, in the order of the records.
   public var violations: [ContractViolation] { found }
@@ -99,7 +107,7 @@ public struct LifecycleRecordRules: Sendable {
     if told.isTerminating { unrest.append("in the middle of its end") }
     if told.isActive != (state == .active) { unrest.append("\(state.rawValue), and it was told otherwise") }
     if told.isForeground != state.isForeground { unrest.append("\(state.rawValue), and it was told otherwise") }
-    guard hasScenes else { return unrest }
+    guard profile == .scenes else { return unrest }
     if told.isActive != told.scenes.contains(where: \.isActive) { unrest.append("not as its most active scene") }
     if told.isForeground != told.scenes.contains(where: \.isForeground) { unrest.append("not where its scenes are") }
     return unrest
@@ -110,7 +118,7 @@ public struct LifecycleRecordRules: Sendable {
     expect(record.scene == nil, "the application's state is no scene's", record)
     let isAllowed =
       switch (state, record.state) {
-      case (.notRunning, .inactive): !hasScenes
+      case (.notRunning, .inactive): profile == .application
       case (.notRunning, .background), (.background, .suspended), (.suspended, .background): true
       case (.inactive, .active), (.active, .inactive), (.inactive, .background), (.background, .inactive): true
       case (let before, .notRunning): before != .notRunning
@@ -118,6 +126,9 @@ public struct LifecycleRecordRules: Sendable {
       }
     expect(isAllowed, "\(state.rawValue) does not lead to \(record.state.rawValue)", record)
     state = record.state
+    if profile == .scenes, state.runsCode {
+      expect(state == told.aggregate, "it is not the most active scene's", record)
+    }
     if state == .notRunning { told = Told() }
   }
 }
@@ -127,7 +138,7 @@ extension [LifecycleRecord] {
   ///
   /// The run begins with an application that is not running. Whether it has scenes is read off the records.
   public var violations: [ContractViolation] {
-    var rules = LifecycleRecordRules(hasScenes: contains { $0.scene != nil })
+    var rules = LifecycleRecordRules(profile: contains { $0.scene != nil } ? .scenes : .application)
     for record in self { rules.take(record) }
     rules.end()
     return rules.violations
