@@ -117,7 +117,7 @@ private struct Pair {
     case .commitNotRunning: commit(.notRunning)
     case .begin:
       let isRefused = rules.refuses
-      let (id, wasRefused) = machine.beginTask(named: "task \(begun)")
+      let (id, wasRefused) = machine.beginTask(named: "task \(begun)", at: .seconds(now))
       check(id == begun, "tasks are numbered in order of begin")
       check(wasRefused == isRefused, "refused: \(wasRefused) instead of \(isRefused)")
       note(isRefused ? .refused(task: begun) : .began(task: begun))
@@ -138,7 +138,8 @@ private struct Pair {
     case .endMode:
       guard rules.standingModes > 0 else { return false }
       note(.endedMode)
-      machine.endMode(at: .seconds(now))
+      let beginsStay = machine.endMode(at: .seconds(now))
+      check(beginsStay == (rules.lengthOfStay(at: now) != nil), "a new stay begins: \(beginsStay)")
     case .secondPasses: now += 1
     }
     performWhatIsDue()
@@ -285,20 +286,20 @@ private struct Pair {
 
   @Test func `with a task, deadlines are those of expiration and purge`() {
     var time = background()
-    let (id, isRefused) = time.beginTask(named: "save")
+    let (id, isRefused) = time.beginTask(named: "save", at: .zero)
     #expect(!isRefused)
     #expect(time.nextDeadline == .seconds(25))
     #expect(time.nextAction(at: .seconds(25)) == .expire(id))
     #expect(time.nextAction(at: .seconds(25)) == nil)
     #expect(time.nextDeadline == .seconds(30))
-    #expect(time.beginTask(named: "late").isRefused)
+    #expect(time.beginTask(named: "late", at: .zero).isRefused)
     #expect(time.nextAction(at: .milliseconds(29_999)) == nil)
     #expect(time.nextAction(at: .seconds(30)) == .purge(because: ["save"]))
   }
 
   @Test func `a clock that strikes late does first what was due first`() {
     var time = background()
-    let ids = ["a", "b"].map { time.beginTask(named: $0).id }
+    let ids = ["a", "b"].map { time.beginTask(named: $0, at: .zero).id }
     #expect(time.nextAction(at: .seconds(100)) == .expire(ids[0]))
     #expect(time.endTask(ids[0]) == .ended)
     #expect(time.nextAction(at: .seconds(100)) == .expire(ids[1]))
@@ -309,7 +310,7 @@ private struct Pair {
     var time = BackgroundTime(
       limits: .init(stay: .seconds(5), allowance: .seconds(3), expirationLead: .seconds(5)))
     time.didCommit(.inactive, at: .zero)
-    let id = time.beginTask(named: "save").id
+    let id = time.beginTask(named: "save", at: .zero).id
     time.didCommit(.background, at: .seconds(1))
     #expect(time.nextDeadline == .seconds(1))
     #expect(time.nextAction(at: .seconds(1)) == .expire(id))

@@ -55,6 +55,8 @@ extension Application {
     let from = state
     state = next
     lastTransition = (from, next)
+    // Before the ledger's page of the stay is closed: what the end of the process cuts short belongs there.
+    background.didCommit(next)
     let time = clock.now()
     // With scenes a launch passes through the background on its way to the foreground; that is no stay there.
     let isPassedThrough = from == .notRunning && machine.state.isForeground
@@ -64,7 +66,6 @@ extension Application {
     } else {
       ledgerKeeper.endStay(in: next, at: time)
     }
-    background.didCommit(next)
     record(.state, next.rawValue, cause)
     bus.post(StateDidChange(application: self, transition: transition(from: from, to: next, cause: cause)), from: self)
   }

@@ -85,6 +85,11 @@ extension Application {
 
   func connectBackground() {
     background.clockDidStrike = { [weak self] in self?.enqueue(.backgroundClock) }
+    background.didSpend = { [weak self] in self?.note($0) }
+    background.didBeginStay = { [weak self] now, cause in
+      guard let self else { return }
+      ledgerKeeper.beginStay(presentCause ?? cause, at: now)
+    }
     background.didReport = { [weak self] kind, name, cause in
       guard let self else { return }
       record(kind, name, presentCause ?? cause)
@@ -101,10 +106,33 @@ extension Application {
       case .purge(let names):
         let cause = presentCause ?? LifecycleCause(.purge)
         for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
+        background.noteUnended()
         _ = await run(PendingInput(input: .purge, cause: cause, waiter: nil))
       case .suspend:
         _ = await run(PendingInput(input: .suspend, cause: presentCause ?? LifecycleCause(.suspend), waiter: nil))
       }
     }
+  }
+}
+
+// MARK: - Before the process is stopped
+
+extension Application {
+  /// Lets open background tasks end before a host stops the process: what is not finished would stand still with it.
+  ///
+  /// They have so long; after half of it their expiration handlers run. Returns as soon as none is open, or when an input
+  /// brings the application back. One that does not end is reported, and named in what is returned; it goes on when the
+  /// process does.
+  ///
+  /// - Parameters:
+  ///   - budget: what is left of that of didEnterBackground.
+  ///   - cause: why the process is stopped.
+  /// - Returns: the names of the tasks that are open still.
+  package func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> [String] {
+    ambientCause = cause
+    defer { ambientCause = nil }
+    let names = await background.finishTasks(by: clock.now() + budget)
+    for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
+    return names
   }
 }

@@ -37,7 +37,7 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
   ///
   /// Ending it again has no effect, nor has ending one that went with its process.
   public func end() {
-    manager?.endMode(process: process)
+    manager?.end(mode, process: process)
     manager = nil
   }
 }

@@ -19,8 +19,15 @@ internal import PubSub
   /// The clock has struck, and what is due has not been looked at yet.
   private var hasStruck = false
 
+  /// Who waits for the tasks to end before the process is stopped.
+  private var waiter: UnsafeContinuation<Void, Never>?
+
   /// Told when the clock strikes: it is to call ``nextAction()`` in its turn.
   var clockDidStrike: (@MainActor () -> Void)?
+  /// Told who has spent time in the background, and how it ended.
+  var didSpend: (@MainActor (LedgerEntry) -> Void)?
+  /// Told that a new stay has begun with the end of the last mode.
+  var didBeginStay: (@MainActor (_ now: Duration, _ cause: LifecycleCause) -> Void)?
   /// Told what has to stand in the record, and what led to it if nothing else did.
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
@@ -36,14 +43,16 @@ internal import PubSub
   var remaining: Duration? { time.remaining(at: clock.now()) }
 
   func didCommit(_ state: ApplicationState) {
-    time.didCommit(state, at: clock.now())
     if state == .notRunning { loseProcess() }
+    time.didCommit(state, at: clock.now())
     setClock()
+    endWait()
   }
 
   /// What belonged to the process is gone; no handler hears of it.
   func loseProcess() {
     process += 1
+    for task in time.tasks { noteTime(of: task, .cutShort) }
     expirationHandlers = [:]
     // In order of begin: what they do about it has to be repeatable.
     for (_, operation) in operations.sorted(by: { $0.key < $1.key }) { operation.cancel() }
@@ -57,7 +66,7 @@ extension BackgroundTaskManager {
   func begin(
     named name: String, expirationHandler: @escaping @MainActor (BackgroundTask) -> Void
   ) -> BackgroundTask {
-    let (id, isRefused) = time.beginTask(named: name)
+    let (id, isRefused) = time.beginTask(named: name, at: clock.now())
     let task = BackgroundTask(name: name, id: id, manager: self)
     if isRefused {
       noteRefusal(of: name)
@@ -70,7 +79,7 @@ extension BackgroundTaskManager {
   }
 
   func perform(named name: String, _ operation: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
-    let (id, isRefused) = time.beginTask(named: name)
+    let (id, isRefused) = time.beginTask(named: name, at: clock.now())
     if isRefused { noteRefusal(of: name) }
     let task = BackgroundTask(name: name, id: id, manager: self)
     let running = starter.start { await Self.run(operation, then: task) }
@@ -96,13 +105,24 @@ extension BackgroundTaskManager {
   }
 
   func end(_ id: BackgroundTime.TaskID, name: String) {
+    let task = time[id]
     let end = time.endTask(id)
     expirationHandlers[id] = nil
-    operations[id] = nil
+    let operation = operations.removeValue(forKey: id)
+    // An operation is cancelled at its expiration.
+    if let task { noteTime(of: task, task.hasExpired && operation != nil ? .cancelled : .completed) }
     if end == .endedTwice {
       didReport?(.report, "taskEndedTwice:\(name)", LifecycleCause(rawValue: "task:end:\(name)"))
     }
     setClock()
+    if time.tasks.isEmpty { endWait() }
+  }
+
+  private func noteTime(of task: BackgroundTime.OpenTask, _ outcome: LedgerEntry.Outcome) {
+    didSpend?(
+      LedgerEntry(
+        .task, task.name, step: "backgroundTask", began: task.began, duration: clock.now() - task.began,
+        outcome: outcome))
   }
 
   func begin(_ mode: BackgroundMode) -> BackgroundModeAssertion {
@@ -111,9 +131,10 @@ extension BackgroundTaskManager {
     return BackgroundModeAssertion(mode: mode, process: process, manager: self)
   }
 
-  func endMode(process: Int) {
+  func end(_ mode: BackgroundMode, process: Int) {
     guard process == self.process else { return }
-    time.endMode(at: clock.now())
+    let now = clock.now()
+    if time.endMode(at: now) { didBeginStay?(now, LifecycleCause(rawValue: "mode:end:\(mode.rawValue)")) }
     setClock()
   }
 }
@@ -139,9 +160,17 @@ extension BackgroundTaskManager {
 
   /// Calls a task's expiration handler, which says so in the record first.
   func expire(_ id: BackgroundTime.TaskID) {
-    guard let name = time.name(of: id) else { return }
+    guard let name = time[id]?.name else { return }
     didReport?(.task, "expire:\(name)", "expire")
     expirationHandlers.removeValue(forKey: id)?()
+  }
+
+  /// Says of each task that was not ended in time that it never was.
+  func noteUnended() {
+    for task in time.tasks {
+      noteTime(of: task, .neverEnded)
+      _ = time.endTask(task.id)
+    }
   }
 
   /// Lets somebody sleep until there is something to do, and nobody where there is nothing.
@@ -169,5 +198,44 @@ extension BackgroundTaskManager {
   func stopClock() {
     sleeper?.cancel()
     sleeper = nil
+  }
+}
+
+// MARK: - Before the process is stopped
+
+extension BackgroundTaskManager {
+  /// Gives the open tasks until then to end, in the background, as the process is about to be stopped.
+  ///
+  /// At half time the expiration handlers of those that are still open are called, as the system's clock would.
+  ///
+  /// - Returns: the names of those that are open still, in order of begin; none where the application has come back.
+  func finishTasks(by deadline: Duration) async -> [String] {
+    let now = clock.now()
+    await waitForTasks(until: now + max(.zero, deadline - now) / 2)
+    while time.isInBackground, let id = time.expireNext() { expire(id) }
+    await waitForTasks(until: deadline)
+    return time.isInBackground ? time.tasks.map(\.name) : []
+  }
+
+  /// Waits until no task is open any more, a state is committed, or an instant has come.
+  private func waitForTasks(until deadline: Duration) async {
+    guard time.isInBackground, !time.tasks.isEmpty, clock.now() < deadline else { return }
+    let timer = starter.start { [clock, weak self] in
+      guard (try? await clock.sleepUntil(deadline)) != nil else { return }
+      await self?.timeIsUp()
+    }
+    await withUnsafeContinuation { waiter = $0 }
+    timer.cancel()
+  }
+
+  private func timeIsUp() {
+    // The wait may have ended between the wake-up and this call, and another begun.
+    guard !Task.isCancelled else { return }
+    endWait()
+  }
+
+  private func endWait() {
+    waiter?.resume()
+    waiter = nil
   }
 }

@@ -44,9 +44,12 @@ struct BackgroundTime: Sendable, Hashable {
   /// Names a task, also after its end; grows with each begin.
   typealias TaskID = Int
 
-  private struct OpenTask: Sendable, Hashable {
+  /// A task that has not been ended.
+  struct OpenTask: Sendable, Hashable {
     let id: TaskID
     let name: String
+    let began: Duration
+    /// Whether its expiration handler has been called.
     var hasExpired = false
   }
 
@@ -56,8 +59,8 @@ struct BackgroundTime: Sendable, Hashable {
   private var stayBegan: Duration?
   /// The stay's tasks have expired: begins are refused until it ends.
   private var refusesTasks = false
-  /// In order of begin.
-  private var tasks: [OpenTask] = []
+  /// The open tasks, in order of begin.
+  private(set) var tasks: [OpenTask] = []
   /// Refused ones whose first end is still to come.
   private var refused: Set<TaskID> = []
   private var nextID: TaskID = 0
@@ -68,6 +71,8 @@ struct BackgroundTime: Sendable, Hashable {
 
   /// The time of an application that is not running.
   init(limits: Limits) { self.limits = limits }
+
+  var isInBackground: Bool { state == .background }
 
   /// Whether there is a process to give time to.
   var hasProcess: Bool { state.isInMemory }
@@ -107,11 +112,11 @@ extension BackgroundTime {
 
 extension BackgroundTime {
   /// Begins a task; it is refused where its time is over already, or where there is no process to give time to.
-  mutating func beginTask(named name: String) -> (id: TaskID, isRefused: Bool) {
+  mutating func beginTask(named name: String, at now: Duration) -> (id: TaskID, isRefused: Bool) {
     let id = nextID
     nextID += 1
     let isRefused = refusesTasks || !hasProcess
-    if isRefused { refused.insert(id) } else { tasks.append(OpenTask(id: id, name: name)) }
+    if isRefused { refused.insert(id) } else { tasks.append(OpenTask(id: id, name: name, began: now)) }
     return (id, isRefused)
   }
 
@@ -126,7 +131,7 @@ extension BackgroundTime {
     return id < firstID ? .outdated : .endedTwice
   }
 
-  func name(of id: TaskID) -> String? { tasks.first { $0.id == id }?.name }
+  subscript(id: TaskID) -> OpenTask? { tasks.first { $0.id == id } }
 
   /// Begins a mode: the stay's clocks stop.
   mutating func beginMode() {
@@ -135,10 +140,11 @@ extension BackgroundTime {
     refusesTasks = false
   }
 
-  /// Ends one of the modes that stand; with the last one a new stay begins.
-  mutating func endMode(at now: Duration) {
+  /// Ends one of the modes that stand; with the last one a new stay begins: true if it has.
+  mutating func endMode(at now: Duration) -> Bool {
     modes -= 1
     if modes == 0 { beginStayIfDue(at: now) }
+    return stayBegan != nil
   }
 }
 

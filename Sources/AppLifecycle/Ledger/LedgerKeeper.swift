@@ -50,7 +50,7 @@ struct LedgerKeeper {
     stay = open(LedgerPage(kind: .stay, cause: cause, from: .background, to: .background, began: time))
   }
 
-  /// The stay ends, if one lasts: another state is committed, or a background mode begins.
+  /// The stay ends, if one lasts: another state is committed.
   mutating func endStay(in state: ApplicationState, at time: Duration) {
     guard let stay else { return }
     _ = close(stay, in: state, at: time)

@@ -21,7 +21,7 @@ public struct LedgerPage: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// What one input of the system led to, tear-down included.
     case transition
-    /// The time from one commit of *background* to the next commit.
+    /// The time from one commit of *background*, or the end of the last background mode there, to the next of either.
     case stay
   }
 

@@ -1,0 +1,128 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Testing
+
+/// What the ledger says of the time in the background, and what a host does before it stops its process.
+@MainActor @Suite(.timeLimit(.minutes(1))) struct `The ledger of the background` {
+  let system = SimulatedSystem()
+  var application: Application { system.application }
+
+  private func tasks(_ page: LedgerPage?) -> [String] {
+    (page?.entries ?? []).filter { $0.kind == .task }.map {
+      "\($0.name) from \($0.began / .seconds(1)) for \($0.duration / .seconds(1)) \($0.outcome)"
+    }
+  }
+
+  private var stays: [LedgerPage] { application.ledger.pages.filter { $0.kind == .stay } }
+
+  @Test func `each stay names the tasks that spent its time, and which was never ended`() async throws {
+    let clock = system.clock
+    try await system.play("launch; task:begin:a")
+    application.performBackgroundTask(named: "upload") { try? await clock.sleep(for: .seconds(3_600)) }
+    application.performBackgroundTask(named: "save") { try? await clock.sleep(for: .seconds(2)) }
+    try await system.play("wait:1s; home; wait:4s; task:begin:b; wait:1m")
+    let stay = try #require(stays.last)
+    #expect(
+      tasks(stay) == [
+        "save from 0.0 for 2.0 completed", "upload from 0.0 for 26.0 cancelled", "a from 0.0 for 31.0 neverEnded",
+        "b from 5.0 for 26.0 neverEnded",
+      ])
+    #expect(stay.late.map(\.name) == ["a", "b"])
+    #expect(stay.duration == .seconds(30) && stay.to == .notRunning)
+    #expect(stay.description.contains("a never ended") && stay.description.contains("b never ended"))
+  }
+
+  @Test func `what goes with its process through no fault of its own was cut short`() async throws {
+    try await system.play("launch; task:begin:a; home; wait:2s; crash")
+    #expect(tasks(stays.last) == ["a from 0.0 for 2.0 cutShort"])
+    #expect(stays.last?.late.isEmpty == true)
+    try await system.play("launch; task:begin:a; crash")
+    #expect(application.ledger.pages.last.map { tasks($0) } == ["a from 2.0 for 0.0 cutShort"])
+  }
+
+  @Test func `the end of the last mode opens a page of its own`() async throws {
+    try await system.play("launch; mode:begin:m; home; wait:1h; mode:end:m; wait:1m")
+    #expect(stays.map(\.cause.rawValue) == ["home", "mode:end:m"])
+    #expect(stays.map(\.began) == [.zero, .seconds(3_600)])
+    #expect(stays.map(\.duration) == [.seconds(3_600), .seconds(5)])
+    #expect(stays.map(\.to) == [.background, .suspended])
+    // In the foreground it begins none.
+    try await system.play("open; mode:begin:m; mode:end:m")
+    #expect(stays.count == 3)
+  }
+
+  // MARK: Before a host stops its process
+
+  /// An application in the background whose host stops it; the clocks of the background have no consequences.
+  private func stop(
+    within budget: Duration, _ body: @escaping @MainActor (Application, ManualClock) -> Void
+  ) async -> (log: [String], open: [String], length: Duration) {
+    let clock = ManualClock()
+    let application = Application(delegate: Bare(), clock: clock)
+    var log: [String] = []
+    application.recorder = { record in
+      guard record.kind == .task || record.kind == .report else { return }
+      log.append("\(record.instant / .seconds(1)) \(record.name) \(record.cause.rawValue)")
+    }
+    _ = await clock.running { await application.handle(.launch) }
+    body(application, clock)
+    _ = await clock.running { await application.handle(.home) }
+    let began = clock.now
+    let open = await clock.running { await application.finishBackgroundTasks(within: budget, cause: "Ctrl-Z") }
+    return (log, open, began.duration(to: clock.now))
+  }
+
+  @Test func `without open tasks nobody waits`() async {
+    let result = await stop(within: .seconds(5)) { application, _ in application.beginBackgroundTask(named: "a").end() }
+    #expect(result.log == [] && result.open == [] && result.length == .zero)
+  }
+
+  @Test func `tasks have half of the budget before they expire, and all of it to end`() async {
+    let result = await stop(within: .seconds(4)) { application, clock in
+      application.performBackgroundTask(named: "save") { try? await clock.sleep(for: .seconds(1)) }
+      application.performBackgroundTask(named: "upload") { try? await clock.sleep(for: .seconds(3_600)) }
+      _ = application.beginBackgroundTask(named: "polite") { $0.end() }
+    }
+    #expect(result.log == ["2.0 expire:upload Ctrl-Z", "2.0 expire:polite Ctrl-Z"])
+    #expect(result.open == [] && result.length == .seconds(2))
+  }
+
+  @Test func `one that does not end is reported and named when the budget is over`() async {
+    let result = await stop(within: .seconds(4)) { application, _ in
+      for name in ["a", "b"] { _ = application.beginBackgroundTask(named: name) }
+    }
+    #expect(
+      result.log == [
+        "2.0 expire:a Ctrl-Z", "2.0 expire:b Ctrl-Z", "4.0 backgroundTimeExpired:a Ctrl-Z",
+        "4.0 backgroundTimeExpired:b Ctrl-Z",
+      ])
+    #expect(result.open == ["a", "b"] && result.length == .seconds(4))
+  }
+
+  @Test func `a budget that is used up expires them at once`() async {
+    let result = await stop(within: .seconds(-1)) { application, _ in
+      _ = application.beginBackgroundTask(named: "a") { $0.end() }
+      _ = application.beginBackgroundTask(named: "b")
+    }
+    #expect(
+      result.log == ["0.0 expire:a Ctrl-Z", "0.0 expire:b Ctrl-Z", "0.0 backgroundTimeExpired:b Ctrl-Z"])
+    #expect(result.open == ["b"] && result.length == .zero)
+  }
+
+  @Test func `a return to the foreground ends the wait, before and after the expiration`() async {
+    for (delay, expected) in [(1, []), (3, ["2.0 expire:a Ctrl-Z"])] {
+      let result = await stop(within: .seconds(4)) { application, clock in
+        _ = application.beginBackgroundTask(named: "a")
+        Task(executorPreference: clock.executor) {
+          try? await clock.sleep(for: .seconds(delay))
+          application.send(.open)
+        }
+      }
+      #expect(result.log == expected, "after \(delay) s")
+      #expect(result.open == [], "after \(delay) s")
+      #expect(result.length == .seconds(delay))
+    }
+  }
+}
+
+@MainActor private final class Bare: ApplicationDelegate {}
