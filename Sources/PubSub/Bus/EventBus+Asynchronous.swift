@@ -53,9 +53,9 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, replay: Replay
   ) -> EventSequence<E> {
     let buffer = EventBuffer<E>(.unbounded, missed: nil)
-    let registration = Registration(details, bus: self)
+    let registration = registration(details, ending: buffer)
     insert(registration, replay, hold: { buffer.post($0) }, { buffer.post($0) })
-    return sequence(registration, buffer)
+    return EventSequence(buffer: buffer, subscription: Subscription(registration))
   }
 
   /// Registers the buffer of a sequence that says what it loses, if it is bounded.
@@ -63,7 +63,7 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay
   ) -> EventSequence<Received<E>> {
     let buffer = EventBuffer<Received<E>>(buffering, missed: { .missed($0) })
-    let registration = Registration(details, bus: self)
+    let registration = registration(details, ending: buffer)
     if buffering.bound == nil {
       insert(registration, replay, hold: { buffer.post(.event($0)) }, { buffer.post(.event($0)) })
     } else {
@@ -71,14 +71,16 @@ extension EventBus {
         registration, replay, hold: { buffer.postWithinBound(.event($0)) },
         { buffer.postWithinBound(.event($0)) })
     }
-    return sequence(registration, buffer)
+    return EventSequence(buffer: buffer, subscription: Subscription(registration))
   }
 
-  private func sequence<Element>(
-    _ registration: Registration, _ buffer: EventBuffer<Element>
-  ) -> EventSequence<Element> {
+  /// A registration that ends a buffer with itself; nobody else knows of it yet.
+  private func registration<Element>(
+    _ details: SubscriptionDetails, ending buffer: EventBuffer<Element>
+  ) -> Registration {
+    let registration = Registration(details, bus: self)
     registration.whenCancelled { [weak buffer] in buffer?.finish() }
-    return EventSequence(buffer: buffer, subscription: Subscription(registration))
+    return registration
   }
 
   private func insert<E: BusEvent>(

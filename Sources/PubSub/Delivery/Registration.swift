@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What the bus knows of one subscription: who it is, where it stands, and what of it still runs.
 ///
 /// Kept by the store in which its handler stands until it is cancelled, and by the ``Subscription``. Its lock is a leaf:
@@ -31,6 +33,8 @@ final class Registration: @unchecked Sendable {
   private var backing: Backing?
   private let ties: Ties?
   private let calls = Guarded(Calls())
+  /// Whether the handler stands nowhere any more: set last, so that whoever finds it set may rely on that.
+  private let isRemoved = Atomic(false)
 
   init(
     _ details: SubscriptionDetails, bus: EventBus, mailbox: (any AsynchronousReceiver)? = nil,
@@ -69,6 +73,9 @@ final class Registration: @unchecked Sendable {
     guard let poster, let wanted = reference.object else { return false }
     return wanted === poster
   }
+
+  /// Whether it can end without being cancelled.
+  var isTied: Bool { ties != nil }
 
   /// Whether its owner or its subject has been released: it will never be delivered to again.
   var isExpired: Bool {
@@ -119,14 +126,13 @@ final class Registration: @unchecked Sendable {
     self.backing = backing
   }
 
+  /// Takes the handler out of every place; also for who comes second while the first is still at it.
   func cancel() {
-    let isFirst = calls.withLock { calls in
-      defer { calls.isCancelled = true }
-      return !calls.isCancelled
-    }
-    guard isFirst else { return }
+    if isRemoved.load(ordering: .acquiring) { return }
+    calls.withLock { $0.isCancelled = true }
     core.remove(self)
     backing?.end()
+    isRemoved.store(true, ordering: .releasing)
   }
 
   /// Calls once no handler of the cancelled subscription runs; at once if that is so.
@@ -171,8 +177,9 @@ private final class Backing: Sendable {
   func end() {
     // What it lets go of is released without the lock, and closed before that.
     let former = state.withLock { state -> State in
-      let former = state
-      state.formerMailbox = state.mailbox
+      var former = state
+      former.mailbox = state.mailbox ?? state.formerMailbox
+      state.formerMailbox = former.mailbox
       (state.mailbox, state.throwing, state.onCancel) = (nil, nil, nil)
       return former
     }
