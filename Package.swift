@@ -57,8 +57,14 @@ let package = Package(
       cxxSettings: measuresSigc ? [.define("MEASURES_SIGC")] : [],
       linkerSettings: measuresSigc ? [.linkedLibrary("sigc-2.0")] : []),
 
+    // `swift run -c release Stress --seconds 3600`: threads that do everything at random, with every delivery accounted for.
+    .executableTarget(
+      name: "Stress", dependencies: ["CBenchmarks", "PubSub", "StressEngine"], path: "Tests/Stress/Program"),
+    .target(name: "StressEngine", dependencies: ["PubSub"], path: "Tests/Stress/Engine"),
+
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
-    .testTarget(name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub"]),
+    .testTarget(
+      name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine"]),
     .testTarget(name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .testTarget(
       name: "AppLifecycleTestingTests",
