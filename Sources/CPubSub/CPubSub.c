@@ -137,6 +137,8 @@ long pubsub_first_protected(const void *const *roots, long count) {
 
 // MARK: Topics
 
+const void *pubsub_owners[PUBSUB_NUMBERS];
+
 pubsub_topic *pubsub_make_topic(long limit) {
     pubsub_topic *topic = aligned(sizeof *topic);
     topic->limit = limit;

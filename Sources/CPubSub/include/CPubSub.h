@@ -70,6 +70,9 @@ PUBSUB_INLINE void pubsub_cancel_handler(pubsub_handler *handler) {
     __atomic_store_n(&handler->function, pubsub_cancelled(), __ATOMIC_SEQ_CST);
 }
 
+/// Has the memory fetched that will be written to.
+PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_prefetch(memory, 1); }
+
 /// Calls the handlers that stand now, in order; those that come meanwhile are not seen.
 PUBSUB_INLINE void pubsub_deliver(const pubsub_buffer *buffer, const void *event) {
     const pubsub_handler *handler = buffer->handlers;
@@ -250,6 +253,14 @@ pubsub_table *pubsub_make_table(size_t bits);
 void pubsub_insert(pubsub_table *table, const void *key, pubsub_topic *topic);
 
 pubsub_topic *pubsub_make_topic(long limit);
+
+/// So many topics can have a number; see StoreNumbers.swift.
+#define PUBSUB_NUMBERS (1 << 14)
+/// The owners of the topics that have numbers. Here, as the address of a variable of C's is known when the program starts.
+extern const void *_Nullable pubsub_owners[PUBSUB_NUMBERS];
+
+/// Where the owner of a number stands.
+PUBSUB_INLINE const void *_Nullable *_Nonnull pubsub_owner_place(uint16_t number) { return &pubsub_owners[number]; }
 void pubsub_free(const void *_Nullable memory);
 
 #pragma clang assume_nonnull end

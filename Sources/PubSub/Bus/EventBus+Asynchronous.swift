@@ -11,7 +11,7 @@ extension EventBus {
     let form = Mailbox<E>.Form(element: { $0 as! E }, eventType: { _ in E.self }, missed: nil)
     let mailbox = Mailbox(
       subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
-    let registration = Registration(details, bus: self, mailbox: mailbox)
+    let registration = Registration(details, core: core, mailbox: mailbox)
     insert(registration, replay, hold: { mailbox.hold($0) }, { mailbox.post($0) })
     mailbox.startHolding()
     return registration
@@ -25,7 +25,7 @@ extension EventBus {
     let form = Mailbox<Received<E>>.Form(
       element: { .event($0 as! E) }, eventType: { _ in E.self }, missed: { .missed($0) })
     let mailbox = Mailbox(subscriber: details.subscriber, bus: self, buffering: buffering, form: form, handler: handle)
-    let registration = Registration(details, bus: self, mailbox: mailbox)
+    let registration = Registration(details, core: core, mailbox: mailbox)
     if buffering.bound == nil {
       insert(registration, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.post(.event($0)) })
     } else {
@@ -43,7 +43,7 @@ extension EventBus {
     let form = Mailbox<any BusEvent>.Form(element: { $0 }, eventType: { type(of: $0) }, missed: nil)
     let mailbox = Mailbox(
       subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
-    let registration = Registration(details, bus: self, mailbox: mailbox)
+    let registration = Registration(details, core: core, mailbox: mailbox)
     core.add(Wildcard(registration, named: name) { mailbox.post($0) })
     return registration
   }
@@ -78,7 +78,7 @@ extension EventBus {
   private func registration<Element>(
     _ details: SubscriptionDetails, ending buffer: EventBuffer<Element>
   ) -> Registration {
-    let registration = Registration(details, bus: self)
+    let registration = Registration(details, core: core)
     registration.whenCancelled { [weak buffer] in buffer?.finish() }
     return registration
   }

@@ -5,27 +5,24 @@ internal import CPubSub
 extension EventBus {
   /// Registers a handler that does not throw: it stands in the store as it is.
   func register<E: BusEvent>(
-    _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) -> Void
-  ) -> Registration {
-    let registration = Registration(details, bus: self)
-    core.add(.of(handler), registration, to: core.store(for: type))
-    return registration
-  }
-
-  /// Registers a main-actor handler that does not throw: it stands in the store as it is.
-  func register<E: MainActorEvent>(
-    _ type: E.Type, _ details: SubscriptionDetails, onMainActor handler: @escaping @MainActor (E) -> Void
-  ) -> Registration {
-    let registration = Registration(details, bus: self)
-    core.add(.of(onMainActor: handler), registration, to: core.store(for: type))
-    return registration
+    _ type: E.Type, from subject: (any AnyObject & Sendable)?, _ priority: Priority, _ label: String?, _ fileID: String,
+    _ line: Int, _ handler: pubsub_handler
+  ) -> Subscription {
+    let store = core.store(for: type)
+    if subject == nil, label == nil, let plain = core.subscribePlainly(handler, priority, fileID, line, to: store) {
+      return plain
+    }
+    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    let registration = Registration(details, core: core)
+    core.add(handler, registration, to: store)
+    return Subscription(registration)
   }
 
   /// Registers a handler that may throw, or that may find its owner gone.
   func registerThrowing<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) throws -> Void
   ) -> Registration {
-    let registration = Registration(details, bus: self, throwing: ThrowingHandler(handler))
+    let registration = Registration(details, core: core, throwing: ThrowingHandler(handler))
     core.add(
       .of { [core] (event: E) in core.run(registration, E.name) { try handler(event) } }, registration,
       to: core.store(for: type))
@@ -36,7 +33,7 @@ extension EventBus {
   func registerWildcard(
     named name: EventName?, _ details: SubscriptionDetails, handler: @escaping @Sendable (any BusEvent) throws -> Void
   ) -> Registration {
-    let registration = Registration(details, bus: self, throwing: ThrowingHandler(handler))
+    let registration = Registration(details, core: core, throwing: ThrowingHandler(handler))
     core.add(
       Wildcard(registration, named: name) { [core] event in
         core.run(registration, Swift.type(of: event).name) { try handler(event) }
@@ -45,8 +42,8 @@ extension EventBus {
   }
 
   /// The latest event of a sticky type, for a subscriber who wants to be told of it.
-  func latest<E: BusEvent>(_ type: E.Type, for registration: Registration) -> E? {
-    core.latest(type, for: registration)
+  func latest<E: BusEvent>(_ type: E.Type, for subscription: Subscription) -> E? {
+    core.latest(type, for: subscription.registration)
   }
 
   /// Posts what a handler threw, unless it threw while it was told of such a failure.

@@ -87,11 +87,7 @@ extension EventBus {
   /// Everybody who subscribes, in order of subscription.
   ///
   /// - Complexity: linear in their number, with the time to sort them.
-  public var subscriptions: [Listing] {
-    core.registrations.map {
-      Listing(subscriber: $0.subscriber, eventName: $0.store?.name, priority: $0.priority)
-    }
-  }
+  public var subscriptions: [Listing] { core.listings }
 
   /// Shows every post to a tracer, before it is delivered, on the poster's thread.
   ///

@@ -1,18 +1,9 @@
 internal import Synchronization
 
-/// What the bus knows of one subscription: who it is, where it stands, and what of it still runs.
+/// What the bus knows of a subscription that is not plain: what it was given, where it stands, and what stands behind it.
 ///
-/// Kept by the store in which its handler stands until it is cancelled, and by the ``Subscription``. Its lock is a leaf:
-/// nothing is called while it is held.
+/// Kept by the stores in which its handler stands until it is cancelled, and by the ``Subscription``.
 final class Registration: @unchecked Sendable {
-  /// The calls of the handler that the store does not know of.
-  private struct Calls {
-    var isCancelled = false
-    /// Posts that wait and that are in the handler; of others the store knows.
-    var running = 0
-    var idleActions: [@Sendable () -> Void] = []
-  }
-
   /// What it is tied to and may outlive; few are.
   private struct Ties {
     let subjectAddress: UnsafeRawPointer?
@@ -28,21 +19,23 @@ final class Registration: @unchecked Sendable {
   unowned(unsafe) var store: HandlerStore?
   let subscriber: Subscriber
   let priority: Priority
+  /// Whether its owner's end ends it, and not that of the ``Subscription``.
+  let endsWithOwner: Bool
   private let core: BusCore
   /// What stands behind the handler, if it is more than a closure; set before anybody else knows of the registration.
   private var backing: Backing?
   private let ties: Ties?
-  private let calls = Guarded(Calls())
   /// Whether the handler stands nowhere any more: set last, so that whoever finds it set may rely on that.
   private let isRemoved = Atomic(false)
 
   init(
-    _ details: SubscriptionDetails, bus: EventBus, mailbox: (any AsynchronousReceiver)? = nil,
+    _ details: SubscriptionDetails, core: BusCore, mailbox: (any AsynchronousReceiver)? = nil,
     throwing: (any AnyObject & Sendable)? = nil
   ) {
     subscriber = details.subscriber
     priority = details.priority
-    core = bus.core
+    endsWithOwner = details.owner != nil
+    self.core = core
     if mailbox != nil || throwing != nil { backing = Backing(mailbox: mailbox, throwing: throwing) }
     let isTied = details.subject != nil || details.owner != nil
     ties =
@@ -99,26 +92,6 @@ final class Registration: @unchecked Sendable {
     return false
   }
 
-  /// Counts a handler in that a waiting post calls, unless the subscription was cancelled.
-  func beginDelivery() -> Bool {
-    calls.withLock { calls in
-      if calls.isCancelled { return false }
-      calls.running += 1
-      return true
-    }
-  }
-
-  /// Counts a handler out, and lets go on who waited for the last one.
-  func endDelivery() {
-    let actions = calls.withLock { calls in
-      calls.running -= 1
-      guard calls.running == 0 else { return [@Sendable () -> Void]() }
-      defer { calls.idleActions = [] }
-      return calls.idleActions
-    }
-    for action in actions { action() }
-  }
-
   /// Sets what is ended with the subscription; done before anybody else knows of the registration.
   func whenCancelled(_ action: @escaping @Sendable () -> Void) {
     let backing = backing ?? Backing(mailbox: nil, throwing: nil)
@@ -129,7 +102,6 @@ final class Registration: @unchecked Sendable {
   /// Takes the handler out of every place; also for who comes second while the first is still at it.
   func cancel() {
     if isRemoved.load(ordering: .acquiring) { return }
-    calls.withLock { $0.isCancelled = true }
     core.remove(self)
     backing?.end()
     isRemoved.store(true, ordering: .releasing)
@@ -138,13 +110,7 @@ final class Registration: @unchecked Sendable {
   /// Calls once no handler of the cancelled subscription runs; at once if that is so.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     if let mailbox { return mailbox.whenIdle(action) }
-    core.whenUnread(self) {
-      let isIdle = self.calls.withLock { calls in
-        if calls.running > 0 { calls.idleActions.append(action) }
-        return calls.running == 0
-      }
-      if isIdle { action() }
-    }
+    core.whenIdle(UInt32(truncatingIfNeeded: id), in: store, action)
   }
 }
 

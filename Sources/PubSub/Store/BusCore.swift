@@ -21,18 +21,21 @@ final class BusCore: @unchecked Sendable {
 
   /// The table by type, as readers find it.
   private let tableRoot: UnsafeMutablePointer<UnsafeRawPointer?>
-  // Guarded by the lock:
-  private var tables: [UnsafeMutablePointer<pubsub_table>]
-  private var stores: [HandlerStore] = []
-  private var typeKeys: [UnsafeRawPointer] = []
-  private var storeOfType: [ObjectIdentifier: HandlerStore] = [:]
-  private var wildcards: [Wildcard] = []
-  private var undelivered: HandlerStore?
-  private var wasObserved = false
+
+  // Guarded by the lock, which is why the compiler's checks of each access are left out, too (see HandlerStore).
+  @exclusivity(unchecked) var sites = SiteTable()
+  @exclusivity(unchecked) var awaitedCalls = AwaitedCalls()
+  @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<pubsub_table>]
+  @exclusivity(unchecked) private(set) var stores: [HandlerStore] = []
+  @exclusivity(unchecked) private var typeKeys: [UnsafeRawPointer] = []
+  @exclusivity(unchecked) private var storeOfType: [ObjectIdentifier: HandlerStore] = [:]
+  @exclusivity(unchecked) var wildcards: [Wildcard] = []
+  @exclusivity(unchecked) private var undelivered: HandlerStore?
+  @exclusivity(unchecked) private var wasObserved = false
   /// So many subscriptions that can expire may still come before those that have are looked for.
-  private var untilSweep = 64
+  @exclusivity(unchecked) private var untilSweep = 64
   /// Stores in which something waits to be freed.
-  private var unclean: [ObjectIdentifier: HandlerStore] = [:]
+  @exclusivity(unchecked) private var unclean: [HandlerStore] = []
 
   /// Told every post; not a receiver.
   final class Tracer: Sendable {
@@ -91,19 +94,23 @@ extension BusCore {
   }
 
   private func reclaim(into released: inout Released) {
-    for (key, store) in unclean {
+    unclean.removeAll { store in
       store.reclaim(into: &released)
-      if store.isClean { unclean[key] = nil }
+      store.isUnclean = store.retirement != nil
+      return !store.isUnclean
     }
   }
 
-  /// Remembers a store in which something waits; the caller holds the lock.
-  private func note(_ store: HandlerStore) {
-    if store.isClean {
-      if !unclean.isEmpty { unclean[ObjectIdentifier(store)] = nil }
-    } else {
-      unclean[ObjectIdentifier(store)] = store
-    }
+  /// Remembers a store that was written to, if something waits in it; the caller holds the lock.
+  @inline(__always)
+  func note(_ store: HandlerStore) {
+    if store.retirement != nil, !store.isUnclean { noteUnclean(store) }
+    if store === undelivered { followObservers() }
+  }
+
+  private func noteUnclean(_ store: HandlerStore) {
+    store.isUnclean = true
+    unclean.append(store)
   }
 }
 
@@ -113,9 +120,15 @@ extension BusCore {
   /// The topic of a type, for a post; nil if nobody can receive it or wants to see it.
   @inline(__always)
   func topic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
-    if let topic = pubsub_find(tableRoot, Self.key(type)) { return topic }
+    if let topic = find(type) { return topic }
     guard seesEveryPost.load(ordering: .acquiring) || E.traits.contains(.sticky) else { return nil }
     return withLock { store(of: type, &$0) }.topic
+  }
+
+  /// The topic of a type, if there ever was a subscriber.
+  @inline(__always)
+  func find<E: BusEvent>(_ type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
+    pubsub_find(tableRoot, Self.key(type))
   }
 
   private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
@@ -144,122 +157,31 @@ extension BusCore {
   }
 }
 
-// MARK: - Subscribing and cancelling
+// MARK: - Who is gone
 
 extension BusCore {
-  /// The store of a type, for who is about to subscribe or post.
-  func store<E: BusEvent>(for type: E.Type) -> HandlerStore {
-    guard let topic = pubsub_find(tableRoot, Self.key(type)), let owner = topic.pointee.owner else {
-      return withLock { store(of: type, &$0) }
-    }
-    return Unmanaged<HandlerStore>.fromOpaque(owner).takeUnretainedValue()
-  }
-
-  /// Adds a handler to a topic.
-  func add(_ handler: pubsub_handler, _ registration: Registration, to store: HandlerStore) {
-    withLock { released in add(handler, registration, to: store, &released) }
-    if registration.isTied { sweepIfDue() }
-  }
-
-  private func add(
-    _ handler: pubsub_handler, _ registration: Registration, to store: HandlerStore, _ released: inout Released
-  ) {
-    registration.id = lastID.load(ordering: .relaxed) + 1
-    registration.store = store
-    // Before it stands anywhere: who has been delivered one post must not miss the next, whichever way that takes.
-    lastID.store(registration.id, ordering: .releasing)
-    insert(handler, registration, into: store, &released)
-    if store === undelivered { followObservers() }
-  }
-
-  /// Adds a handler to a topic, and in the same instant has the latest event of a sticky type held.
-  ///
-  /// No post comes between the two, so that each event is either that one, or one that was posted before it, or will be
-  /// delivered. `hold` is called under the lock, if there is a latest event from the subject asked for.
-  func add<E: BusEvent>(
-    _ handler: pubsub_handler, _ registration: Registration, to type: E.Type, replay: Replay, hold: (E) -> Void
-  ) {
-    let untouched: E? = withLock { released in
-      let store = store(of: type, &released)
-      add(handler, registration, to: store, &released)
-      guard replay == .latest, let latest = store.latest(for: registration, keeping: &released) else { return nil }
-      hold(latest)
-      return latest
-    }
-    // Released without the lock: its deinitialiser may call the bus.
-    withExtendedLifetime(untouched) {}
-    if registration.isTied { sweepIfDue() }
-  }
-
-  /// Adds a handler of every event, or of those of one name.
-  ///
-  /// - Complexity: linear in the number of event types.
-  func add(_ wildcard: Wildcard) {
-    withLock { released in
-      wildcard.registration.id = lastID.load(ordering: .relaxed) + 1
-      wildcards.append(wildcard)
-      lastID.store(wildcard.registration.id, ordering: .releasing)
-      for store in stores { insert(wildcard, into: store, &released) }
-      followObservers()
-    }
-    if wildcard.registration.isTied { sweepIfDue() }
-  }
-
   /// Now and then cancels those whose owner or subject is gone, as nobody else may ever come across them.
   ///
   /// Constant time for each subscription, on average: as many have come since the last time as there were then.
-  private func sweepIfDue() {
+  func sweepIfDue() {
     let expired = withLock { released -> [Registration] in
       untilSweep -= 1
       guard untilSweep <= 0 else { return [] }
-      let all = stores.flatMap(\.registrations) + wildcards.map(\.registration)
+      let all = stores.flatMap { $0.registrations.values } + wildcards.map(\.registration)
       untilSweep = max(64, all.count)
       return all.filter { $0.isExpired(keeping: &released) }
     }
     for registration in expired { registration.cancel() }
   }
+}
 
-  private func insert(_ wildcard: Wildcard, into store: HandlerStore, _ released: inout Released) {
-    guard wildcard.name == nil || wildcard.name == store.name else { return }
-    insert(store.handler(of: wildcard), wildcard.registration, into: store, &released)
-  }
+// MARK: - Identifiers and observers
 
-  private func insert(
-    _ handler: pubsub_handler, _ registration: Registration, into store: HandlerStore, _ released: inout Released
-  ) {
-    // A subject that is gone already can receive nothing; its handler stands nowhere.
-    if registration.isExpired(keeping: &released) { return handler.context.map { released.add($0) } ?? () }
-    store.add(handler, registration, into: &released)
-    note(store)
-  }
-
-  /// The latest event of a sticky type, for a subscriber who wants to be told of it.
-  func latest<E: BusEvent>(_ type: E.Type, for registration: Registration) -> E? {
-    withLock { store(of: type, &$0).latest(for: registration, keeping: &$0) }
-  }
-
-  /// Takes a subscription out of every place in which it stands.
-  func remove(_ registration: Registration) {
-    let wildcard: Wildcard? = withLock { released in
-      guard let store = registration.store else { return removeWildcard(registration, &released) }
-      store.remove(registration, into: &released)
-      note(store)
-      if store === undelivered { followObservers() }
-      return nil
-    }
-    // Released without the lock: what it captured may call the bus.
-    withExtendedLifetime(wildcard) {}
-  }
-
-  private func removeWildcard(_ registration: Registration, _ released: inout Released) -> Wildcard? {
-    guard let index = wildcards.firstIndex(where: { $0.registration === registration }) else { return nil }
-    for store in stores {
-      store.remove(registration, into: &released)
-      note(store)
-    }
-    defer { followObservers() }
-    return wildcards.remove(at: index)
-  }
+extension BusCore {
+  /// Takes the next identifier, before its handler stands anywhere; the caller holds the lock.
+  ///
+  /// Who has been delivered one post must not miss the next, whichever way that takes.
+  func take(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
   /// Whether anybody looks at every post, or at those that nobody received; the caller holds the lock.
   private var isObserved: Bool {
@@ -273,48 +195,5 @@ extension BusCore {
     if isObserved != wasObserved { for store in stores { store.setGeneral(isObserved) } }
     wasObserved = isObserved
     seesEveryPost.store(!wildcards.isEmpty || isObserved, ordering: .releasing)
-  }
-
-  /// Ends every subscription: the bus is gone.
-  func endAll() {
-    let all = withLock { _ in stores.flatMap(\.registrations) + wildcards.map(\.registration) }
-    for registration in all { registration.cancel() }
-  }
-
-  /// Everybody who subscribes, in order of subscription.
-  var registrations: [Registration] {
-    withLock { released in
-      (stores.flatMap(\.registrations).filter { $0.store != nil } + wildcards.map(\.registration))
-        .filter { !$0.isExpired(keeping: &released) }
-        .sorted { $0.id < $1.id }
-    }
-  }
-
-  /// Calls once no post that could run a cancelled handler is under way; at once if none is.
-  func whenUnread(_ registration: Registration, _ action: @escaping @Sendable () -> Void) {
-    let affected = withLock { _ in registration.store.map { [$0] } ?? stores }
-    whenUnread(affected[...], action)
-  }
-
-  private func whenUnread(_ affected: ArraySlice<HandlerStore>, _ action: @escaping @Sendable () -> Void) {
-    guard let store = affected.first else { return action() }
-    let isTaken = withLock { released in
-      defer { note(store) }
-      return store.whenUnread({ self.whenUnread(affected.dropFirst(), action) }, into: &released)
-    }
-    if !isTaken { whenUnread(affected.dropFirst(), action) }
-  }
-
-  /// Those for whom a post that waits is, in the order of delivery; a sticky event is kept in the same instant.
-  func recipients<E: BusEvent>(of event: E, from subject: (any AnyObject & Sendable)?) -> [Recipient<E>] {
-    observe(event)
-    let (recipients, former) = withLock { released in
-      let store = store(of: E.self, &released)
-      let former = store.keep(event, from: subject)
-      return (store.recipients(from: subject), former)
-    }
-    withExtendedLifetime(former) {}
-    if recipients.isEmpty { reportUndelivered(event) }
-    return recipients
   }
 }

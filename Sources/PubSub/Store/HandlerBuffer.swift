@@ -2,10 +2,29 @@ internal import CPubSub
 
 /// Handlers of one priority in the order in which they subscribed, in one block of memory.
 ///
-/// Readers see a count and that many handlers. For writers, an identifier and a registration, which is retained, stand behind them for each;
-/// identifiers rise, so that a handler is found by its identifier in every buffer that ever held it. Who writes holds the
-/// bus's lock. Nothing here is freed by itself: a buffer that was ever published is retired, and freed when nobody reads it.
+/// Readers see a count and that many handlers. Behind those stands an entry for each, which says whose it is; identifiers
+/// rise, so that a handler is found by its identifier in every buffer that ever held it. Who writes holds the bus's lock.
+/// Nothing here is freed by itself: a buffer that was ever published is retired, and freed when nobody reads it.
 struct HandlerBuffer: Equatable {
+  /// Whose a handler is, in one word: the subscription's identifier, and of a plain one where it was made.
+  struct Entry {
+    /// The site of a subscription of which more is known: it stands among the store's registrations.
+    static let registered: UInt16 = 0
+    /// Nobody subscribes more often: without a pause, that takes years.
+    static let idBits = 48
+
+    private let word: UInt64
+
+    init(id: UInt64, site: UInt16) {
+      precondition(id >> Self.idBits == 0, "a bus has had more subscriptions than it can number")
+      word = id << 16 | UInt64(site)
+    }
+
+    var id: UInt64 { word >> 16 }
+    /// The number of its line of source in the bus's ``SiteTable``.
+    var site: UInt16 { UInt16(truncatingIfNeeded: word) }
+  }
+
   let base: UnsafeMutablePointer<pubsub_buffer>
 
   init(base: UnsafeMutablePointer<pubsub_buffer>) { self.base = base }
@@ -16,8 +35,8 @@ struct HandlerBuffer: Equatable {
   }
 
   init(capacity: Int) {
-    // Header, then for each handler: function, context, identifier, registration. All are words.
-    let size = MemoryLayout<pubsub_buffer>.size + capacity * 4 * MemoryLayout<UInt>.size
+    // Header, then for each handler: function, context, entry. All are words.
+    let size = MemoryLayout<pubsub_buffer>.size + capacity * 3 * MemoryLayout<UInt>.size
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     base = memory.initializeMemory(as: pubsub_buffer.self, to: pubsub_buffer())
     base.pointee.count = 0
@@ -36,56 +55,69 @@ struct HandlerBuffer: Equatable {
     UnsafeMutableRawPointer(base).assumingMemoryBound(to: Int.self)
   }
 
-  private var end: UnsafeMutableRawPointer {
-    UnsafeMutableRawPointer(base) + MemoryLayout<pubsub_buffer>.size + capacity * MemoryLayout<pubsub_handler>.size
-  }
-
   var handlers: UnsafeMutablePointer<pubsub_handler> {
     (UnsafeMutableRawPointer(base) + MemoryLayout<pubsub_buffer>.size).assumingMemoryBound(to: pubsub_handler.self)
   }
 
-  var ids: UnsafeMutablePointer<UInt64> { end.assumingMemoryBound(to: UInt64.self) }
-
-  var registrations: UnsafeMutablePointer<Unmanaged<Registration>> {
-    (end + capacity * MemoryLayout<UInt64>.size).assumingMemoryBound(to: Unmanaged<Registration>.self)
+  var entries: UnsafeMutablePointer<Entry> {
+    UnsafeMutableRawPointer(handlers + capacity).assumingMemoryBound(to: Entry.self)
   }
 
   /// Adds a handler behind the others; posts under way do not see it.
-  func append(_ handler: pubsub_handler, _ registration: Registration) {
+  func append(_ handler: pubsub_handler, _ entry: Entry) {
     let index = base.pointee.count
     handlers[index] = handler
-    ids[index] = registration.id
-    registrations[index] = .passRetained(registration)
+    entries[index] = entry
     pubsub_store(countPlace, index + 1)
   }
 
+  /// Begins anew; nobody reads the buffer, and nobody can.
+  func removeAll() { base.pointee.count = 0 }
+
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
+
+  /// Where the handlers stand that have not been cancelled.
+  var standing: some Sequence<Int> { (0..<base.pointee.count).lazy.filter { !isCancelled(at: $0) } }
 
   /// Where the handler of an identifier stands.
   ///
-  /// Identifiers rise by one or more from place to place, so that a guess is right while none between has been rebuilt away.
+  /// Identifiers rise by one or more from place to place, and mostly evenly: each guess is what an even rise would give, and
+  /// after a few of them the rest is halved.
   func index(of id: UInt64) -> Int? {
-    let count = base.pointee.count
-    guard count > 0, id >= ids[0] else { return nil }
-    let guess = min(Int(id - ids[0]), count - 1)
-    if ids[guess] == id { return guess }
-    var low = 0
-    var high = guess
-    while low < high {
-      let middle = (low + high) / 2
-      if ids[middle] < id { low = middle + 1 } else { high = middle }
+    let entries = entries
+    var (low, high) = (0, base.pointee.count - 1)
+    guard high >= 0 else { return nil }
+    // Who came last is often the first to go.
+    if entries[high].id == id { return high }
+    var guesses = 4
+    while low <= high {
+      let (first, last) = (entries[low].id, entries[high].id)
+      guard id >= first, id <= last else { return nil }
+      // None is missing: it need not be looked at, which would be a wait for memory.
+      if last - first == UInt64(high - low) { return low + Int(id - first) }
+      let middle =
+        if guesses > 0 {
+          low + Int(Double(id - first) / Double(last - first) * Double(high - low))
+        } else {
+          (low + high) / 2
+        }
+      guesses -= 1
+      let found = entries[middle].id
+      if found == id { return middle }
+      if found < id { low = middle + 1 } else { high = middle - 1 }
     }
-    return ids[low] == id ? low : nil
+    return nil
   }
 
-  /// A buffer of the handlers that still stand, with room for as many again and some.
+  /// A buffer of the handlers that still stand, with room for half as many more.
   func copy(living: Int) -> HandlerBuffer {
-    let copy = HandlerBuffer(capacity: max(4, living + living / 2 + 1))
+    let copy = HandlerBuffer(capacity: living + living / 2 + 12)
+    let (handlers, entries) = (handlers, entries)
+    let (newHandlers, newEntries) = (copy.handlers, copy.entries)
     var next = 0
-    for index in 0..<base.pointee.count where !isCancelled(at: index) {
-      copy.handlers[next] = handlers[index]
-      copy.ids[next] = ids[index]
-      copy.registrations[next] = registrations[index]
+    for index in standing {
+      newHandlers[next] = handlers[index]
+      newEntries[next] = entries[index]
       next += 1
     }
     copy.base.pointee.count = next

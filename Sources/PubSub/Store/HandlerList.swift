@@ -3,13 +3,11 @@ struct HandlerList {
   struct Segment {
     let priority: Int
     var buffer: HandlerBuffer
-    /// How many of its handlers still stand.
+    /// How many of its handlers still stand; never zero.
     var living: Int
   }
 
   var segments: [Segment] = []
-
-  var isEmpty: Bool { segments.allSatisfy { $0.living == 0 } }
 
   /// Where the segment of a priority is, or where it would be.
   func index(of priority: Int) -> (index: Int, exists: Bool) {
@@ -19,6 +17,18 @@ struct HandlerList {
     }
     return (segments.count, false)
   }
+
+  /// Where a handler stands, if it does.
+  func find(_ id: UInt64) -> (segment: Int, place: Int)? {
+    for index in segments.indices {
+      let buffer = segments[index].buffer
+      if let place = buffer.index(of: id), !buffer.isCancelled(at: place) { return (index, place) }
+    }
+    return nil
+  }
+
+  /// No handler that stands has a lower identifier.
+  var lowestID: UInt64? { segments.lazy.map { $0.buffer.entries[0].id }.min() }
 
   func directory(subjects: SubjectTable?) -> Directory {
     Directory(segments.map(\.buffer), priorities: segments.map(\.priority), subjects: subjects)

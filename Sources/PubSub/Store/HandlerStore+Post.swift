@@ -46,7 +46,7 @@ extension HandlerStore {
     var isReceived = false
 
     private mutating func call(_ buffer: HandlerBuffer, _ index: Int) {
-      guard buffer.ids[index] < firstUnseen else { return }
+      guard buffer.entries[index].id < firstUnseen else { return }
       let function = pubsub_function_of(buffer.handlers + index)
       if function == pubsub_cancelled() { return }
       isReceived = true
@@ -67,7 +67,7 @@ extension HandlerStore {
         let otherIndex = isReversed ? otherCount - 1 - otherStep : otherStep
         let takesOne =
           otherStep == otherCount
-          || (oneStep < oneCount && (one.ids[oneIndex] < other.ids[otherIndex]) != isReversed)
+          || (oneStep < oneCount && (one.entries[oneIndex].id < other.entries[otherIndex].id) != isReversed)
         if takesOne {
           call(one, oneIndex)
           oneStep += 1

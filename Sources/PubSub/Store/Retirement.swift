@@ -13,24 +13,21 @@ enum Garbage {
 
 /// What the lock has let go of, to be finished without it: it may call back.
 struct Released {
-  private var contexts: [UnsafeMutableRawPointer] = []
-  private var actions: [@Sendable () -> Void] = []
-  private var single: UnsafeMutableRawPointer?
-  private var registration: Unmanaged<Registration>?
-  private var registrations: [Unmanaged<Registration>] = []
-  private var kept: [AnyObject] = []
+  /// The only one, nearly always: it needs no allocation.
+  private var context: UnsafeMutableRawPointer?
+  private var others: Others?
 
-  /// Keeps an object until the lock has been let go of.
-  mutating func keep(_ object: AnyObject) { kept.append(object) }
-
-  /// Takes one context without an allocation.
-  mutating func add(_ context: UnsafeMutableRawPointer) {
-    if single == nil { single = context } else { contexts.append(context) }
+  private struct Others {
+    var contexts: [UnsafeMutableRawPointer] = []
+    var actions: [@Sendable () -> Void] = []
+    var kept: [AnyObject] = []
   }
 
-  /// Takes one registration without an allocation.
-  mutating func add(_ registration: Unmanaged<Registration>) {
-    if self.registration == nil { self.registration = registration } else { registrations.append(registration) }
+  /// Keeps an object until the lock has been let go of.
+  mutating func keep(_ object: AnyObject) { withOthers { $0.kept.append(object) } }
+
+  mutating func add(_ context: UnsafeMutableRawPointer) {
+    if self.context == nil { self.context = context } else { withOthers { $0.contexts.append(context) } }
   }
 
   mutating func add(_ garbage: [Garbage]) {
@@ -40,80 +37,84 @@ struct Released {
       case .buffer(let buffer): buffer.deallocate()
       case .directory(let directory): directory.deallocate()
       case .table(let table): table.deallocate()
-      case .action(let action): actions.append(action)
+      case .action(let action): withOthers { $0.actions.append(action) }
       }
     }
   }
 
+  private mutating func withOthers(_ body: (inout Others) -> Void) {
+    var others = others.take() ?? Others()
+    body(&others)
+    self.others = others
+  }
+
   func finish() {
-    if let single { Unmanaged<AnyObject>.fromOpaque(single).release() }
-    for context in contexts { Unmanaged<AnyObject>.fromOpaque(context).release() }
-    registration?.release()
-    for registration in registrations { registration.release() }
-    for action in actions { action() }
+    if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    guard let others else { return }
+    for context in others.contexts { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    for action in others.actions { action() }
   }
 }
 
 /// The roots that a topic has had and that somebody may still read, with what was retired while each was the root.
 ///
-/// What was retired under a root can be freed when no thread protects that root or any older one: an older one may name it,
-/// too. The last root is the present one. Guarded by the bus's lock.
+/// There from the first thing retired until all is freed. What was retired under a root can be freed when no thread protects
+/// that root or any older one: an older one may name it, too. The last root is the present one. Guarded by the bus's lock.
 struct Retirement {
-  private struct Epoch {
-    var root: UnsafeRawPointer?
-    var garbage: [Garbage] = []
+  private var roots: [UnsafeRawPointer?]
+  /// As many as there are roots.
+  private var garbage: [[Garbage]]
+
+  /// Begins with the present root.
+  init(under root: UnsafeRawPointer?) {
+    roots = [root]
+    garbage = [[]]
   }
 
-  private var epochs: [Epoch] = [Epoch(root: nil)]
-
   /// How many roots somebody may still read, or may have.
-  var roots: Int { epochs.count }
-  var isEmpty: Bool { epochs.count == 1 && epochs[0].garbage.isEmpty }
+  var rootCount: Int { roots.count }
+  var isEmpty: Bool { roots.count == 1 && garbage[0].isEmpty }
   /// Whether something waits for those who read the present root.
-  var waitsForPresentRoot: Bool { !epochs[epochs.count - 1].garbage.isEmpty }
+  var waitsForPresentRoot: Bool { !garbage[garbage.count - 1].isEmpty }
 
-  mutating func retire(_ garbage: Garbage) { epochs[epochs.count - 1].garbage.append(garbage) }
+  mutating func retire(_ garbage: Garbage) { self.garbage[self.garbage.count - 1].append(garbage) }
 
   /// A new root was published.
   mutating func didPublish(_ root: UnsafeRawPointer?) {
-    if epochs.count == 1, epochs[0].garbage.isEmpty, epochs[0].root == nil {
-      epochs[0].root = root
-    } else {
-      epochs.append(Epoch(root: root))
-    }
-  }
-
-  /// Whether any thread protects the present root or an older one.
-  func isRead() -> Bool { firstRead() < epochs.count }
-
-  /// Whether any thread protects the present root.
-  func presentRootIsRead() -> Bool {
-    withUnsafePointer(to: epochs[epochs.count - 1].root) { pubsub_first_protected($0, 1) == 0 }
+    roots.append(root)
+    garbage.append([])
   }
 
   /// Frees what nobody can read any more.
   mutating func reclaim(into released: inout Released) {
-    let first = firstRead()
-    for index in 0..<first {
-      released.add(epochs[index].garbage)
-      epochs[index].garbage = []
+    let first = firstRead
+    for index in 0..<first where !garbage[index].isEmpty {
+      released.add(garbage[index])
+      garbage[index] = []
     }
-    epochs.removeFirst(min(first, epochs.count - 1))
+    let former = min(first, roots.count - 1)
+    roots.removeFirst(former)
+    garbage.removeFirst(former)
   }
 
   /// Cancels a handler wherever an older buffer still names it.
   func cancel(_ id: UInt64) {
-    for epoch in epochs {
-      for case .buffer(let buffer) in epoch.garbage {
+    for garbage in garbage {
+      for case .buffer(let buffer) in garbage {
         if let index = buffer.index(of: id) { pubsub_cancel_handler(buffer.handlers + index) }
       }
     }
   }
 
-  private func firstRead() -> Int {
-    if epochs.count == 1 {
-      return withUnsafePointer(to: epochs[0].root) { pubsub_first_protected($0, 1) }
-    }
-    return epochs.map(\.root).withUnsafeBufferPointer { pubsub_first_protected($0.baseAddress!, $0.count) }
+  /// Whether any thread protects one of the roots.
+  var isRead: Bool { firstRead < roots.count }
+
+  /// The oldest root that a thread protects; their number if none is.
+  private var firstRead: Int {
+    // There is always one, so there is an address.
+    roots.withUnsafeBufferPointer { pubsub_first_protected($0.baseAddress.unsafelyUnwrapped, $0.count) }
   }
 }
+
+/// Whether any thread protects a root of a topic.
+func isRead(_ root: UnsafeRawPointer?) -> Bool { withUnsafePointer(to: root) { pubsub_first_protected($0, 1) == 0 } }

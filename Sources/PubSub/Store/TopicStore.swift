@@ -35,7 +35,11 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
 
   /// Those for whom a post from a subject is, in the order of delivery; the caller holds the lock.
   func recipients(from subject: (any AnyObject & Sendable)?) -> [Recipient<E>] {
-    standing(for: subject).map { Recipient($0.registration, $0.handler) }
+    standing(for: subject).map { standing in
+      let registration = registrations[standing.entry.id]
+      let subscriber = registration?.subscriber ?? core.sites.subscriber(at: standing.entry.site)
+      return Recipient(standing, subscriber, registration)
+    }
   }
 
   override func wasNotReceived(_ event: UnsafeRawPointer, in core: BusCore) {
@@ -43,11 +47,11 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
   }
 
   /// The latest event, if this subscriber may be told of it; the caller holds the lock.
-  func latest(for registration: Registration, keeping released: inout Released) -> E? {
+  func latest(for registration: Registration?, keeping released: inout Released) -> E? {
     guard let latest else { return nil }
     let poster = latest.subject?.object
     if let poster { released.keep(poster) }
-    guard registration.accepts(poster) else { return nil }
+    guard registration?.accepts(poster) ?? true else { return nil }
     guard let weak = latest.event as? any WeaklyKept else { return latest.event }
     return weak.strengthened() as? E
   }

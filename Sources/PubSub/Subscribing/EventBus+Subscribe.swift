@@ -1,3 +1,5 @@
+internal import CPubSub
+
 // Subscribing to an `Event`. The overloads differ in the handler alone: one that returns nothing and does not throw is the
 // fast path; without the throwing overload a synchronous closure that throws would silently become asynchronous.
 
@@ -19,8 +21,7 @@ extension EventBus {
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (E) -> Void
   ) -> Subscription {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(register(type, details, handler: handler))
+    register(type, from: subject, priority, label, fileID, line, .of(handler))
   }
 
   /// Subscribes a handler that may throw; it runs on the poster's thread, before the post returns.

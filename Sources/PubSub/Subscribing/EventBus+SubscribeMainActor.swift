@@ -1,3 +1,5 @@
+internal import CPubSub
+
 // Subscribing to a `MainActorEvent`: a closure written here is a main-actor closure without annotation.
 
 extension EventBus {
@@ -18,8 +20,7 @@ extension EventBus {
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line, _ handler: @escaping @MainActor (E) -> Void
   ) -> Subscription {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(register(type, details, onMainActor: handler))
+    register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
   }
 
   /// Subscribes a handler that may throw; it runs on the main actor, before the post returns.
@@ -56,10 +57,9 @@ extension EventBus {
     replay: Replay, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @MainActor (E) -> Void
   ) -> Subscription {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    let registration = register(type, details, onMainActor: handler)
+    let subscription = register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
     // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
-    if replay == .latest, let latest = latest(type, for: registration) { handler(latest) }
-    return Subscription(registration)
+    if replay == .latest, let latest = latest(type, for: subscription) { handler(latest) }
+    return subscription
   }
 }

@@ -26,7 +26,7 @@ extension EventBus {
     let registration = registerThrowing(type, details) { [weak owner] (event: E) in
       if let owner { try handler(owner, event) }
     }
-    return Subscription(registration, endsWithOwner: true)
+    return Subscription(registration)
   }
 
   /// Subscribes an asynchronous handler for an owner, with a mailbox of its own: serial and in posting order.
@@ -44,7 +44,7 @@ extension EventBus {
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
-    return Subscription(registration, endsWithOwner: true)
+    return Subscription(registration)
   }
 
   /// Subscribes a handler for an owner that runs on the main actor, from a mailbox of its own: serial, in posting order.
@@ -62,7 +62,7 @@ extension EventBus {
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
-    return Subscription(registration, endsWithOwner: true)
+    return Subscription(registration)
   }
 
   /// Subscribes a main-actor handler for an owner; it runs on the main actor, before the post returns.
@@ -79,7 +79,7 @@ extension EventBus {
     let registration = registerThrowing(type, details) { [weak owner] (event: E) in
       try MainActor.assumeIsolated { if let owner { try handler(owner, event) } }
     }
-    return Subscription(registration, endsWithOwner: true)
+    return Subscription(registration)
   }
 
   /// Subscribes a main-actor handler for an owner that is told the latest event of a sticky type first, before this returns.
@@ -97,8 +97,8 @@ extension EventBus {
       MainActor.assumeIsolated { if let owner { handler(owner, event) } }
     }
     // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
-    if replay == .latest, let latest = latest(type, for: registration) { handler(owner, latest) }
-    return Subscription(registration, endsWithOwner: true)
+    if replay == .latest, let latest = core.latest(type, for: registration) { handler(owner, latest) }
+    return Subscription(registration)
   }
 
   /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: serial and in posting order.
@@ -116,7 +116,7 @@ extension EventBus {
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
-    return Subscription(registration, endsWithOwner: true)
+    return Subscription(registration)
   }
 
   /// Subscribes a handler for an actor; it runs on the actor, without `await`, from a mailbox: serial, in posting order.
@@ -134,6 +134,6 @@ extension EventBus {
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
       if let owner { try await handler(owner, event) }
     }
-    return Subscription(registration, endsWithOwner: true)
+    return Subscription(registration)
   }
 }

@@ -1,27 +1,72 @@
+internal import Synchronization
+
 /// A subscription on an ``EventBus``; keeping it keeps the handler subscribed.
 ///
 /// Releasing it cancels, unless it belongs to an owner (`subscribe(owner, to:)`): then the owner's life ends it, and the
 /// subscription may be discarded. Any thread may cancel, any number of times, also after the bus is gone.
 public final class Subscription: Sendable {
-  let registration: Registration
-  private let endsWithOwner: Bool
+  /// A ``PlainReference``; of a subscription that is not plain its registration's address, which is even.
+  ///
+  /// One word: with it the object takes the smallest piece of memory that an object can.
+  private let word: Atomic<UInt64>
 
-  init(_ registration: Registration, endsWithOwner: Bool = false) {
-    self.registration = registration
-    self.endsWithOwner = endsWithOwner
+  /// A plain subscription; it keeps the core, and the core the store.
+  init(_ reference: PlainReference, in core: BusCore) {
+    word = Atomic(reference.word)
+    _ = Unmanaged.passRetained(core)
   }
 
-  deinit { if !endsWithOwner { registration.cancel() } }
+  init(_ registration: Registration) {
+    word = Atomic(UInt64(UInt(bitPattern: Unmanaged.passRetained(registration).toOpaque())))
+  }
+
+  deinit {
+    switch form {
+    case .plain(let reference, let core):
+      if !reference.isCancelled { core._withUnsafeGuaranteedRef { $0.remove(reference, word) } }
+      core.release()
+    case .registered(let registration):
+      registration._withUnsafeGuaranteedRef { if !$0.endsWithOwner { $0.cancel() } }
+      registration.release()
+    }
+  }
+
+  /// What the word says; what it refers to lives as long as the subscription.
+  private enum Form {
+    case plain(PlainReference, in: Unmanaged<BusCore>)
+    case registered(Unmanaged<Registration>)
+  }
+
+  private var form: Form {
+    let word = word.load(ordering: .acquiring)
+    if let reference = PlainReference(word: word) {
+      let store = StoreNumbers.store(reference.store)
+      return .plain(reference, in: store._withUnsafeGuaranteedRef { .passUnretained($0.core) })
+    }
+    // Not plain, so the word is what `init` made of an address.
+    return .registered(.fromOpaque(UnsafeRawPointer(bitPattern: UInt(word)).unsafelyUnwrapped))
+  }
 
   /// Who subscribed.
-  public var subscriber: Subscriber { registration.subscriber }
+  public var subscriber: Subscriber {
+    switch form {
+    case .plain(let reference, let core): core._withUnsafeGuaranteedRef { $0.subscriber(at: reference.site) }
+    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.subscriber }
+    }
+  }
 
   /// Ends the subscription.
   ///
   /// Once it has returned, no post that begins afterwards reaches the handler, and neither does the rest of a post under
   /// way on this thread. A delivery that another thread had begun may still be running; the handler that runs is not
   /// cancelled. What waits in a mailbox is dropped. Allowed inside a handler, the subscription's own included.
-  public func cancel() { registration.cancel() }
+  public func cancel() {
+    switch form {
+    case .plain(let reference, let core):
+      if !reference.isCancelled { core._withUnsafeGuaranteedRef { $0.remove(reference, word) } }
+    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.cancel() }
+    }
+  }
 
   /// Ends the subscription and returns when no handler of it runs.
   ///
@@ -29,8 +74,8 @@ public final class Subscription: Sendable {
   /// handler it waits for 30 seconds at most, so that two that wait for each other end; then a ``HandlerFailure`` with a
   /// ``DrainTimeout`` names the handler that was waited for. Cancelling the waiting task does not end the wait.
   public func cancelAndDrain() async {
-    registration.cancel()
-    await registration.drain()
+    cancel()
+    await drain()
   }
 
   /// Keeps the subscription in a set.
@@ -39,6 +84,31 @@ public final class Subscription: Sendable {
   /// Keeps the subscription in a collection that can grow, an array for one.
   public func store<Subscriptions: RangeReplaceableCollection<Subscription>>(in subscriptions: inout Subscriptions) {
     subscriptions.append(self)
+  }
+}
+
+extension Subscription {
+  /// What is known of a subscription that is not plain.
+  var registration: Registration? {
+    if case .registered(let registration) = form { registration.takeUnretainedValue() } else { nil }
+  }
+
+  /// The bus, unless it is gone.
+  var bus: EventBus? {
+    switch form {
+    case .plain(_, let core): core.takeUnretainedValue().bus
+    case .registered(let registration): registration.takeUnretainedValue().bus
+    }
+  }
+
+  /// Calls once no handler of the cancelled subscription runs; at once if that is so.
+  func whenIdle(_ action: @escaping @Sendable () -> Void) {
+    switch form {
+    case .plain(let reference, let core):
+      let store = StoreNumbers.store(reference.store).takeUnretainedValue()
+      core.takeUnretainedValue().whenIdle(reference.shortID, in: store, action)
+    case .registered(let registration): registration.takeUnretainedValue().whenIdle(action)
+    }
   }
 }
 

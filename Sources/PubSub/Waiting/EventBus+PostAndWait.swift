@@ -72,7 +72,7 @@ private struct WaitForPost {
   let deadline: Duration?
 
   func deliver<E: BusEvent>(_ event: E, to recipients: [Recipient<E>]) async -> [DeliveryReport.Delivery] {
-    let timer = recipients.contains { $0.registration.mailbox != nil } ? setTimer() : nil
+    let timer = recipients.contains { $0.registration?.mailbox != nil } ? setTimer() : nil
     let token = WaitGraph.begin(in: post.poster) { [post] in post.awaited }
     defer {
       WaitGraph.end(token)
@@ -81,10 +81,10 @@ private struct WaitForPost {
     }
     var entries: [(Subscriber, Entry)] = []
     for (index, recipient) in recipients.enumerated() {
-      if index > 0, recipients[index - 1].registration.priority != recipient.registration.priority {
+      if index > 0, recipients[index - 1].priority != recipient.priority {
         await post.wait()
       }
-      if let entry = begin(event, at: recipient) { entries.append((recipient.registration.subscriber, entry)) }
+      if let entry = begin(event, at: recipient) { entries.append((recipient.subscriber, entry)) }
     }
     await post.wait()
     return entries.map(report)
@@ -95,13 +95,13 @@ private struct WaitForPost {
   /// Has a recipient begin; nil if it is not there any more.
   private func begin<E: BusEvent>(_ event: E, at recipient: Recipient<E>) -> Entry? {
     let registration = recipient.registration
-    if registration.isExpired {
+    if let registration, registration.isExpired {
       registration.cancel()
       return nil
     }
     let time = deadlines.now()
     if let deadline, deadline <= time { return .ended(.timedOut, .zero) }
-    guard let mailbox = registration.mailbox else { return call(recipient, with: event, at: time) }
+    guard let mailbox = registration?.mailbox else { return call(recipient, with: event, at: time) }
     let waited = WaitGraph.extend(waitIn: post.poster, by: mailbox) { post.add(mailbox, at: time) }
     switch waited {
     case .none:
@@ -115,8 +115,8 @@ private struct WaitForPost {
   }
 
   private func call<E: BusEvent>(_ recipient: Recipient<E>, with event: E, at time: Duration) -> Entry {
-    guard recipient.registration.beginDelivery() else { return .ended(.cancelled, .zero) }
-    defer { recipient.registration.endDelivery() }
+    guard bus.core.beginCall(of: recipient) else { return .ended(.cancelled, .zero) }
+    defer { bus.core.endCall(of: recipient) }
     do {
       try recipient.deliver(event)
       return .ended(.delivered, deadlines.now() - time)

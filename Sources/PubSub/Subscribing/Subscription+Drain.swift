@@ -1,11 +1,11 @@
-extension Registration {
+extension Subscription {
   /// Waits until no handler runs.
   ///
   /// Inside a handler it does not wait for that handler itself, nor for one that waits for it along the chain of waits; it
   /// waits for 30 seconds at most, and not at all where two would wait for each other, and tells of both.
   func drain() async {
     guard let run = HandlerRun.enclosing else { return await idle() }
-    guard let mailbox else { return await idle(within: HandlerRun.waitBudget, inside: run) }
+    guard let mailbox = registration?.mailbox else { return await idle(within: HandlerRun.waitBudget, inside: run) }
     if run.isChained(to: mailbox) { return }
     guard let token = WaitGraph.begin(in: run, awaiting: mailbox) else { return reportTimeout(inside: run) }
     await idle(within: HandlerRun.waitBudget, inside: run)

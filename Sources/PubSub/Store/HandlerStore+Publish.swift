@@ -1,0 +1,101 @@
+internal import CPubSub
+
+// What readers are shown, and when what they were shown before is freed.
+
+extension HandlerStore {
+  /// Shows readers the present state.
+  func publish() {
+    if list.segments.count > 1 || table != nil { usesDirectory = true }
+    let root: UnsafeRawPointer? =
+      if list.segments.isEmpty && subjects.isEmpty {
+        nil
+      } else if usesDirectory {
+        list.directory(subjects: table).root
+      } else {
+        UnsafeRawPointer(list.segments[0].buffer.base)
+      }
+    if let former = topic.pointee.root, pubsub_is_directory(former) {
+      retire(.directory(Directory(root: former)))
+    }
+    pubsub_store_pointer(&topic.pointee.root, root)
+    retirement?.didPublish(root)
+  }
+
+  /// Shows readers the present state of a subject.
+  func publish(_ entry: SubjectEntry, _ key: UnsafeRawPointer) {
+    if let former = entry.published { retire(.directory(former)) }
+    entry.published = entry.list.segments.isEmpty ? nil : entry.list.directory(subjects: nil)
+    table?.set(key, entry.published)
+    guard entry.published == nil else { return }
+    subjects[key] = nil
+    // With its last handler a subject may have been the last of all.
+    if subjects.isEmpty, list.segments.isEmpty { publish() }
+  }
+
+  /// Keeps what was taken out until nobody can read it.
+  func retire(_ garbage: Garbage) {
+    if retirement == nil { retirement = Retirement(under: topic.pointee.root) }
+    retirement?.retire(garbage)
+  }
+
+  /// Frees what nobody can read any more, and sees to it that the rest will be.
+  func reclaim(into released: inout Released) {
+    retirement?.reclaim(into: &released)
+    if mayReplaceRoot, isRead(topic.pointee.root) { replaceRoot() }
+    settle()
+  }
+
+  /// So many roots may be read at once; more would cost memory without end while one handler does not return.
+  private static let mostRoots = 8
+  /// A buffer of so many handlers is copied rather than that every post to it looks what it could free.
+  private static let cheapToCopy = 256
+
+  private var mayReplaceRoot: Bool {
+    guard let retirement else { return false }
+    return retirement.waitsForPresentRoot && retirement.rootCount < Self.mostRoots
+  }
+
+  /// Publishes the same handlers anew, so that whoever enters from now on does not delay what waits.
+  private func replaceRoot() {
+    guard topic.pointee.root != nil else { return }
+    if !usesDirectory {
+      let segment = list.segments[0]
+      guard segment.buffer.count <= Self.cheapToCopy else { return }
+      list.segments[0].buffer = segment.buffer.copy(living: segment.living)
+      retire(.buffer(segment.buffer))
+    }
+    publish()
+  }
+
+  /// Has posts look for what waits, as far as anything does.
+  private func settle() {
+    if retirement?.isEmpty == true { retirement = nil }
+    let wanted =
+      switch retirement?.waitsForPresentRoot {
+      case nil: 0
+      case false?: Int(PUBSUB_RECLAIM)
+      case true?: Int(PUBSUB_RECLAIM | PUBSUB_URGENT)
+      }
+    guard wanted != flags else { return }
+    let added = wanted & ~flags
+    let removed = flags & ~wanted
+    flags = wanted
+    if removed != 0 { pubsub_clear_bits(&topic.pointee.flags, removed) }
+    if added != 0 { pubsub_set_bits(&topic.pointee.flags, added) }
+  }
+
+  /// Calls once no post that could run a cancelled handler is under way.
+  ///
+  /// - Returns: false if none is, and the action was not taken.
+  func whenUnread(_ action: @escaping @Sendable () -> Void, into released: inout Released) -> Bool {
+    guard retirement?.isRead ?? isRead(topic.pointee.root) else { return false }
+    retire(.action(action))
+    replaceRoot()
+    settle()
+    // Who left before the flag could be seen does not look: after the barrier that is known, and whoever is left will.
+    pubsub_barrier()
+    retirement?.reclaim(into: &released)
+    settle()
+    return true
+  }
+}

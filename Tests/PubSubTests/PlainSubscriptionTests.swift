@@ -1,0 +1,154 @@
+import Testing
+
+@testable import PubSub
+
+/// Subscriptions that keep one word, and what they become where that has no room.
+///
+/// One after another, as one of them takes all numbers that there are.
+@Suite(.serialized) struct `Plain subscriptions` {
+  let bus = EventBus()
+  let log = Log<String>()
+
+  private func subscribe(_ name: String, line: Int = #line) -> Subscription {
+    bus.subscribe(to: Tick.self, line: line) { [log] _ in log.add(name) }
+  }
+
+  @Test func `say who subscribed, also once they are cancelled and the bus is gone`() {
+    var bus: EventBus? = EventBus()
+    let subscription = bus!.subscribe(to: Tick.self, fileID: "Here/There.swift", line: 12) { _ in }
+    #expect(subscription.registration == nil, "it is a plain one")
+    #expect(subscription.subscriber == Subscriber(label: nil, fileID: "Here/There.swift", line: 12))
+    subscription.cancel()
+    bus = nil
+    #expect(bus == nil)
+    #expect(subscription.subscriber.description == "Here/There.swift:12")
+  }
+
+  @Test func `tell lines apart, also those that share a place among the latest`() {
+    let lines = [1, 65, 129, 1, 65, 2, 1]
+    let subscriptions = lines.flatMap { line in
+      ["A.swift", "B.swift"].map { file in bus.subscribe(to: Tick.self, fileID: file, line: line) { _ in } }
+    }
+    let expected = lines.flatMap { ["A.swift:\($0)", "B.swift:\($0)"] }
+    #expect(subscriptions.map(\.subscriber.description) == expected)
+    #expect(bus.subscriptions.map(\.subscriber.description) == expected)
+  }
+
+  @Test func `become full ones once there are more lines than can be numbered`() {
+    let subscriptions = (1...70_000).map { subscribe("many", line: $0) }
+    #expect(subscriptions[65_534].registration == nil)
+    #expect(subscriptions[65_535].registration != nil)
+    #expect(subscriptions.map(\.subscriber.line) == Array(1...70_000))
+    // A line that has its number goes on with it.
+    #expect(subscribe("more", line: 7).registration == nil)
+  }
+
+  @Test func `become full ones while there are more event types than can be numbered`() {
+    let store = bus.core.withLock { bus.core.store(of: Tock.self, &$0) }
+    var numbers: [UInt16] = []
+    while let number = StoreNumbers.take(for: store) { numbers.append(number) }
+    let full = subscribe("full")
+    #expect(full.registration != nil)
+    for number in numbers { StoreNumbers.giveBack(number) }
+    #expect(subscribe("plain").registration == nil)
+    bus.post(Tick())
+    full.cancel()
+    bus.post(Tick())
+    #expect(log.all == ["full"])
+  }
+
+  @Test func `are told apart although they keep half of their number`() {
+    let first = subscribe("first")
+    let firstID = bus.core.nextID - 1
+    bus.core.withLock { _ in bus.core.take(firstID + 1 << 32 - 1) }
+    // Its lower half would be that of the first.
+    let second = subscribe("second")
+    #expect(first.registration == nil && second.registration != nil)
+    second.cancel()
+    bus.post(Tick())
+    #expect(log.all == ["first"])
+    let third = subscribe("third")
+    #expect(third.registration != nil)
+    first.cancel()
+    bus.post(Tick())
+    #expect(log.all == ["first", "third"])
+    third.cancel()
+    let fourth = subscribe("fourth")
+    #expect(fourth.registration == nil, "the first is gone")
+    bus.post(Tick())
+    fourth.cancel()
+    bus.post(Tick())
+    #expect(log.all == ["first", "third", "fourth"])
+    #expect(bus.subscriptions.isEmpty)
+  }
+
+  @Test func `Rule 13: one that is cancelled ends no later one of the same number`() {
+    let first = subscribe("first")
+    let firstID = bus.core.nextID - 1
+    first.cancel()
+    bus.core.withLock { _ in bus.core.take(firstID + 1 << 32 - 1) }
+    let second = subscribe("second")
+    #expect(second.registration == nil)
+    first.cancel()
+    bus.post(Tick())
+    #expect(log.all == ["second"])
+    withExtendedLifetime(second) {}
+  }
+
+  @Test func `Rule 5: the only one may be cancelled and replaced inside itself, again and again`() {
+    let own = Guarded<Subscription?>(nil)
+    let generation = Guarded(0)
+    @Sendable func replace() {
+      own.withLock { $0 }?.cancel()
+      let number = generation.withLock { number in
+        number += 1
+        return number
+      }
+      let new = bus.subscribe(to: Tick.self) { [log] _ in
+        log.add("\(number)")
+        for _ in 0..<3 { replace() }
+      }
+      own.withLock { $0 = new }
+    }
+    replace()
+    for _ in 0..<20 { bus.post(Tick()) }
+    #expect(log.all == (0..<20).map { "\($0 * 3 + 1)" })
+    #expect(bus.subscriptions.count == 1)
+  }
+
+  @Test func `Rule 6: what the only one captured is released at once, whether its place is used again or not`() {
+    for _ in 0..<10 {
+      weak var captured: Thing?
+      var subscription: Subscription? = {
+        let thing = Thing()
+        captured = thing
+        return bus.subscribe(to: Tick.self) { _ in withExtendedLifetime(thing) {} }
+      }()
+      bus.post(Tick())
+      #expect(captured != nil && subscription != nil)
+      subscription = nil
+      #expect(captured == nil)
+    }
+  }
+
+  @Test func `Rule 6: of those left when a bus goes, everything captured is released`() {
+    weak var captured: Thing?
+    var bus: EventBus? = EventBus()
+    var subscriptions: [Subscription] = []
+    do {
+      let thing = Thing()
+      captured = thing
+      for number in 0..<1_000 {
+        let priority: Priority = number % 3 == 0 ? .high : .normal
+        bus!.subscribe(to: Tick.self, priority: priority) { _ in withExtendedLifetime(thing) {} }
+          .store(in: &subscriptions)
+      }
+    }
+    for index in stride(from: 0, to: 1_000, by: 2) { subscriptions[index].cancel() }
+    #expect(captured != nil)
+    bus = nil
+    #expect(captured == nil, "with the bus, not with the subscriptions")
+    subscriptions = []
+    #expect(bus == nil)
+  }
+}
