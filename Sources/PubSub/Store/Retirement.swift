@@ -64,6 +64,8 @@ struct Retirement {
   private var roots: [UnsafeRawPointer?]
   /// As many as there are roots.
   private var garbage: [[Garbage]]
+  /// How many actions there are among it.
+  private var actions = 0
 
   /// Begins with the present root.
   init(under root: UnsafeRawPointer?) {
@@ -77,7 +79,13 @@ struct Retirement {
   /// Whether something waits for those who read the present root.
   var waitsForPresentRoot: Bool { !garbage[garbage.count - 1].isEmpty }
 
-  mutating func retire(_ garbage: Garbage) { self.garbage[self.garbage.count - 1].append(garbage) }
+  /// Whether somebody waits for readers, and not memory alone.
+  var hasActions: Bool { actions > 0 }
+
+  mutating func retire(_ garbage: Garbage) {
+    self.garbage[self.garbage.count - 1].append(garbage)
+    if case .action = garbage { actions += 1 }
+  }
 
   /// A new root was published.
   mutating func didPublish(_ root: UnsafeRawPointer?) {
@@ -90,6 +98,7 @@ struct Retirement {
     let first = firstRead
     for index in 0..<first where !garbage[index].isEmpty {
       released.add(garbage[index])
+      if actions > 0 { actions -= garbage[index].count { if case .action = $0 { true } else { false } } }
       garbage[index] = []
     }
     let former = min(first, roots.count - 1)
