@@ -218,11 +218,12 @@ import Testing
     await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
+      let end = Gate()
       let subscriptions = [
         bus.subscribe(to: Tick.self, label: "listening") { (_: Tick) async throws in
           try await clock.sleep(for: .seconds(60))
         },
-        bus.subscribe(to: Tick.self, label: "deaf") { (_: Tick) async in await Gate().wait() },
+        bus.subscribe(to: Tick.self, label: "deaf") { (_: Tick) async in await end.wait() },
         bus.subscribe(to: Tock.self, label: "first") { (_: Tock) async throws in
           try await clock.sleep(for: .seconds(60))
         },
@@ -255,6 +256,9 @@ import Testing
       await clock.run()
       #expect(log.all == ["cancelled from the start", "not cancelled"])
       withExtendedLifetime(subscriptions) {}
+      // A handler that never ended would keep all that it holds.
+      end.open()
+      await clock.settle()
     }
   }
 

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Checks the models with Spin: each holds as it stands, and fails with each of its mistakes (-D…).
+set -euo pipefail
+cd "$(dirname "$0")"
+command -v spin >/dev/null || { echo "spin is not installed: the models were not checked"; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# verify MODEL [-DMISTAKE]…: prints Spin's verdict; its status is 0 if no error was found.
+verify() {
+  local model=$PWD/$1
+  shift
+  (cd "$work" && rm -f pan* && spin -a "$@" "$model" >spin.log 2>&1 && ${CC:-cc} -O2 -DSAFETY -DCOLLAPSE -w -o pan pan.c) ||
+    { cat "$work/spin.log"; exit 2; }
+  (cd "$work" && ./pan -m1000000 >pan.log 2>&1) || { tail -5 "$work/pan.log"; exit 2; }
+  if grep -q "too small\|out of memory\|truncated" "$work/pan.log"; then
+    cat "$work/pan.log"
+    exit 2
+  fi
+  grep -q "errors: 0" "$work/pan.log"
+}
+
+states() { sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$work/pan.log"; }
+
+# The world, the mistake.
+for world in "" -DBIG_BUFFERS -DTWO_WRITERS "-DTWO_WRITERS -DBIG_BUFFERS"; do
+  if ! verify hazard-pointers.pml $world; then
+    grep -m1 "pan:1" "$work/pan.log"
+    echo "hazard-pointers $world: does not hold"
+    exit 1
+  fi
+  echo "hazard-pointers $world: holds in $(states) states"
+done
+for mistake in -DNO_SCAN -DNO_SECOND_LOOK -DNO_FENCE -DNO_OLDER -DNO_BARRIER -DNO_LOOK_BACK -DNO_PATIENCE \
+  "-DNO_URGENT -DBIG_BUFFERS"; do
+  if verify hazard-pointers.pml $mistake; then
+    echo "hazard-pointers $mistake: the mistake was not found"
+    exit 1
+  fi
+  echo "hazard-pointers $mistake: found, $(grep -m1 "pan:1" "$work/pan.log" | cut -c8-)"
+done
