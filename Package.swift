@@ -39,8 +39,13 @@ let package = Package(
     // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
     .executableTarget(
       name: "TerminalProbe",
-      dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
+      dependencies: ["AppLifecycle", "ProbeSupport", "PubSub", "UnixHost"],
       path: "Tests/Support/TerminalProbe"),
+    .executableTarget(
+      name: "ServiceProbe",
+      dependencies: ["AppLifecycle", "ProbeSupport", "PubSub", "UnixHost"],
+      path: "Tests/Support/ServiceProbe"),
+    .target(name: "ProbeSupport", dependencies: ["AppLifecycle"], path: "Tests/Support/ProbeSupport"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
 
@@ -82,7 +87,9 @@ let package = Package(
       swiftSettings: [.defaultIsolation(MainActor.self)]),
     .testTarget(
       name: "UnixHostTests",
-      dependencies: ["AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "TerminalProbe"]),
+      dependencies: [
+        "AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ServiceProbe", "TerminalProbe",
+      ]),
     .testTarget(
       name: "ExampleTests",
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart"]),

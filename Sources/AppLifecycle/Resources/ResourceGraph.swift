@@ -35,6 +35,11 @@ struct ResourceGraph {
 
   func status(of index: Int) -> ResourceStatus { nodes[index].status }
 
+  /// Whether everything whose phase is open is held.
+  ///
+  /// - Complexity: linear in the number of resources.
+  var holdsAllWanted: Bool { nodes.indices.allSatisfy { !isWanted($0) || nodes[$0].status == .held } }
+
   /// Which resources are held or on the way although their phase has closed, in order of registration.
   var indicesBeingTornDown: [Int] { nodes.indices.filter { isBeingTornDown($0) } }
 

@@ -29,6 +29,8 @@ internal import PubSub
   private var isHurried = false
   /// Called once nothing is being torn down any more.
   var whenTornDown: (@MainActor () -> Void)?
+  /// Who waits for all that is wanted to be held.
+  private var holdWaiters: [UnsafeContinuation<Void, Never>] = []
 
   init(tasks: TaskStarter, clock: TransitionClock, retry: RetryPolicy, seed: UInt64?) {
     self.tasks = tasks
@@ -64,6 +66,19 @@ internal import PubSub
     for index in graph.indicesBeingTornDown { running[index]?.cancel() }
   }
 
+  /// Returns once nothing is wanted that is not held.
+  func untilHeld() async {
+    guard !graph.holdsAllWanted else { return }
+    await withUnsafeContinuation { holdWaiters.append($0) }
+  }
+
+  private func serveHoldWaiters() {
+    guard !holdWaiters.isEmpty, graph.holdsAllWanted else { return }
+    let waiters = holdWaiters
+    holdWaiters = []
+    for waiter in waiters { waiter.resume() }
+  }
+
   func loseProcess() {
     generation += 1
     for task in running.values { task.cancel() }
@@ -74,6 +89,7 @@ internal import PubSub
       operation.lose()
       operation.statusDidChange(.idle)
     }
+    serveHoldWaiters()
   }
 
   private func perform(_ actions: [ResourceGraph.Action]) {
@@ -96,6 +112,7 @@ internal import PubSub
       self.whenTornDown = nil
       whenTornDown()
     }
+    serveHoldWaiters()
   }
 
   private func start(_ index: Int, _ operation: @escaping @Sendable (HandlerRun) async -> Void) {

@@ -96,6 +96,24 @@ void unixhost_stderr_capture(void);
 // Points descriptor 2 at where it was and writes there what was captured. Async-signal-safe.
 void unixhost_stderr_release(void);
 
+// MARK: Service manager
+
+// Where a manager listens: a path with its zero byte, or an abstract name after a zero byte.
+struct unixhost_notify_address {
+  const uint8_t *bytes;
+  size_t count;
+};
+
+// A datagram socket. A manager that reads nothing holds a sender up for a second at most. -1 with errno.
+int unixhost_notify_open(void);
+
+// Sends one datagram. False, with errno, if it could not be sent.
+bool unixhost_notify_send(int socket, struct unixhost_notify_address to, const uint8_t *bytes, size_t count);
+
+// Sends `BARRIER=1` with the writing end of a pipe, and waits until the manager has closed that: it has handled what came
+// before. False past the time.
+bool unixhost_notify_barrier(int socket, struct unixhost_notify_address to, int milliseconds);
+
 // MARK: Main queue
 
 #if !defined(__APPLE__)

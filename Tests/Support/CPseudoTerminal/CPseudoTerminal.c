@@ -5,11 +5,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,4 +119,52 @@ int cpt_watch_open(const char *path) {
     return -1;
   }
   return watch;
+}
+
+int cpt_notify_open(const char *address, size_t count) {
+  struct sockaddr_un place = {.sun_family = AF_UNIX};
+  int yes = 1;
+  if (count > sizeof place.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(place.sun_path, address, count);
+  int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  if (setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) ||
+      bind(descriptor, (struct sockaddr *)&place, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count))) {
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+  }
+  return descriptor;
+}
+
+ssize_t cpt_notify_receive(int socket, char *bytes, size_t count, pid_t *sender, int *passed) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec part = {bytes, count};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  *sender = 0;
+  *passed = -1;
+  ssize_t received;
+  do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  while (received < 0 && errno == EINTR);
+  if (received < 0) return -1;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET) continue;
+    if (header->cmsg_type == SCM_CREDENTIALS) {
+      struct ucred who;
+      memcpy(&who, CMSG_DATA(header), sizeof who);
+      *sender = who.pid;
+    } else if (header->cmsg_type == SCM_RIGHTS) {
+      memcpy(passed, CMSG_DATA(header), sizeof *passed);
+    }
+  }
+  return received;
 }

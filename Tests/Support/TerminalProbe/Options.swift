@@ -1,4 +1,5 @@
 import Glibc
+import ProbeSupport
 
 /// What the command line asks for.
 struct Options: Sendable {
@@ -50,4 +51,9 @@ struct Options: Sendable {
     writeAll("TerminalProbe: \(message)\n", to: STDERR_FILENO)
     exit(64)
   }
+}
+
+extension Log {
+  /// The file that the test reads.
+  static let shared = Log(Options.shared.log)
 }

@@ -1,5 +1,6 @@
 import AppLifecycle
 import Glibc
+import ProbeSupport
 import PubSub
 import UnixHost
 

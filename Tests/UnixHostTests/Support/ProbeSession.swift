@@ -3,28 +3,31 @@ import Glibc
 import PseudoTerminal
 import Testing
 
-/// A `TerminalProbe` that a test drives: its command line, its log and the gate at which its tear-down waits.
+/// A `TerminalProbe`, or another probe, that a test drives: its command line, its log and the gate at which its tear-down waits.
 struct ProbeSession {
   /// A directory of its own, removed after the test.
   let directory: TemporaryDirectory
   let log: LineFile
   let gate: Gate
+  var program = "TerminalProbe"
 
   /// Runs `body` with a session, and removes its files afterwards.
-  static func run<Result>(_ body: (ProbeSession) async throws -> Result) async throws -> Result {
+  static func run<Result>(
+    _ program: String = "TerminalProbe", _ body: (ProbeSession) async throws -> Result
+  ) async throws -> Result {
     try await withTemporaryDirectory { directory in
       let log = try LineFile(directory.file("log"))
       return try await body(
-        ProbeSession(directory: directory, log: log, gate: try Gate(directory.file("gate"))))
+        ProbeSession(directory: directory, log: log, gate: try Gate(directory.file("gate")), program: program))
     }
   }
 
   /// The probe's command line, as arguments.
-  func arguments(_ options: String...) -> [String] { [builtProduct("TerminalProbe"), "--log", log.path] + options }
+  func arguments(_ options: String...) -> [String] { [builtProduct(program), "--log", log.path] + options }
 
   /// The probe's command line, as a shell reads it.
   func command(_ options: String...) -> String {
-    (["'\(builtProduct("TerminalProbe"))'", "--log", log.path] + options).joined(separator: " ")
+    (["'\(builtProduct(program))'", "--log", log.path] + options).joined(separator: " ")
   }
 
   /// The options that let the tear-down wait at the gate.

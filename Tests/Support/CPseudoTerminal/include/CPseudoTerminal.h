@@ -51,4 +51,11 @@ int cpt_waker_open(void);
 /// A descriptor that is readable when the file has grown; close-on-exec.
 int cpt_watch_open(const char *path);
 
+/// A datagram socket bound to this address, which tells who sends: a path, or an abstract name after a zero byte.
+int cpt_notify_open(const char *address, size_t count);
+
+/// Waits for a datagram.
+/// @return its length; `sender` is the sender's process number, `passed` a descriptor that came along, or -1.
+ssize_t cpt_notify_receive(int socket, char *bytes, size_t count, pid_t *sender, int *passed);
+
 #endif

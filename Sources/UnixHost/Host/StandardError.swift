@@ -6,7 +6,7 @@ import AppLifecycle
   import Glibc
 #endif
 
-/// Messages for the person at the terminal.
+/// Messages for the person at the terminal, or for the log of a service.
 ///
 /// Written without buffers or locks: whoever holds those may be what is reported.
 enum StandardError {
@@ -22,7 +22,7 @@ enum StandardError {
   }
 
   /// Names who overran which budget.
-  static func report(_ overrun: TerminalStateMachine.Overrun) {
+  static func report(_ overrun: HostOverrun) {
     let who = overrun.stragglers.isEmpty ? "the main actor did not answer" : overrun.stragglers.joined(separator: ", ")
     report("\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(who)")
   }

@@ -41,12 +41,4 @@ extension TerminalStateMachine {
     emit(.finish(status: exitStatus, mainActorAnswers: mainActorAnswers))
     enter(.ended)
   }
-
-  /// The statuses with which a program ends.
-  enum ExitStatus {
-    /// It ended in order.
-    static let success: Int32 = 0
-    /// `EX_SOFTWARE` of sysexits.h: a tear-down overran its budget.
-    static let tearDownOverran: Int32 = 70
-  }
 }

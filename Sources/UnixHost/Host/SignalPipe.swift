@@ -14,14 +14,14 @@ struct SignalPipe {
   /// SIGCONTs counted before the pipe was last seen empty: all of them have been read.
   private var continuesRead: UInt32 = 0
 
-  /// Begins to catch signals.
+  /// Begins to catch signals; nil if the system has no descriptor for them.
   ///
   /// Those that were ignored when the program was started, as by `nohup`, stay ignored.
-  init() {
+  init?(catching signals: some Sequence<CaughtSignal>) {
     descriptor = unixhost_signals_open()
-    precondition(descriptor >= 0, "no descriptor is left for the signals' pipe")
+    guard descriptor >= 0 else { return nil }
     hangUpIsIgnored = unixhost_signal_is_ignored(CaughtSignal.hangUp.number)
-    for signal in CaughtSignal.allCases {
+    for signal in signals {
       if signal.staysIgnored, unixhost_signal_is_ignored(signal.number) { continue }
       unixhost_signal_catch(signal.number)
     }

@@ -12,7 +12,7 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
   case interrupt
   /// SIGQUIT: end at once; the terminal is restored, nothing else. Ctrl-\ sends it.
   case quit
-  /// SIGHUP: the terminal is gone or about to go.
+  /// SIGHUP: the terminal is gone or about to go; to a service: read the configuration again.
   case hangUp
   /// SIGTSTP: stop. Ctrl-Z sends it.
   case stop
@@ -24,6 +24,9 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
   case backgroundWrite
   /// SIGWINCH: the terminal's window has another size.
   case windowChange
+
+  /// What a service listens to; the others keep their default action.
+  static let ofService: [CaughtSignal] = [.terminate, .interrupt, .quit, .hangUp, .continue]
 
   /// The signal of this number; nil for one that the host does not listen to.
   init?(number: Int32) {

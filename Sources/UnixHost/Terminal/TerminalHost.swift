@@ -1,5 +1,4 @@
 public import AppLifecycle
-import CUnixHost
 public import PubSub
 
 /// Hosts an application in a terminal: translates what the terminal and the kernel do into ``SystemInput``s.
@@ -55,11 +54,9 @@ public final class TerminalHost: Sendable {
   /// The application's side of the terminal.
   public let terminal: Terminal
 
-  @MainActor private static var isRunning = false
-
   private let application: Application
   private let configuration: Configuration
-  private let link: HostLink
+  private let link = HostLink<TerminalStateMachine.Event>()
 
   /// A host for an application that has not been launched.
   ///
@@ -69,7 +66,6 @@ public final class TerminalHost: Sendable {
   @MainActor public init(application: Application, configuration: Configuration = Configuration()) {
     self.application = application
     self.configuration = configuration
-    link = HostLink()
     terminal = Terminal(waker: link.waker)
   }
 
@@ -80,40 +76,16 @@ public final class TerminalHost: Sendable {
   /// Catches signals from the call to its return. Does not call `exit`; but where a tear-down has overrun its budget and the
   /// main actor does not answer, the process is ended here with status 70, without returning.
   ///
-  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down overran its budget.
+  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down overran its budget,
+  ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; standard error says which.
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
-    precondition(!Self.isRunning, "a process has one terminal and one set of signals: a host runs already")
-    Self.isRunning = true
-    defer { Self.isRunning = false }
-    let link = link
-    application.transitionObserver = { [application] step in
-      switch step {
-      case .willBegin(.terminate) where application.state.isInMemory,
-        .willBegin(.killFromSwitcher) where application.state.isInMemory:
-        link.send(.applicationBeganToEnd)
-      case .didEnd(let report) where report.from.isInMemory && !report.to.isInMemory:
-        link.send(.applicationEnded(stragglers: report.stragglers))
-      case .willBegin, .didEnd: break
-      }
-    }
-    defer { application.transitionObserver = nil }
-    let mailbox = MainActorMailbox(application: application, terminal: terminal) { id, stragglers in
-      link.send(.transitionFinished(id: id, stragglers: stragglers))
-    }
-    let budgets = TerminalStateMachine.Budgets(
+    let budgets = HostBudgets(
       didEnterBackground: application.configuration.didEnterBackgroundBudget,
       willTerminate: application.configuration.willTerminateBudget)
-    // The main actor's thread is the one that runs the program's own code, and so the one whose stack may overflow.
-    unixhost_emergency_stack_install()
-    return await withCheckedContinuation { continuation in
-      // Here and not on the thread: a signal that comes before that runs must not be lost.
-      let signals = SignalPipe()
-      HostThread.start(
-        HostThread.Parts(
-          signals: signals, budgets: budgets, configuration: configuration, terminal: terminal, mailbox: mailbox,
-          link: link,
-          didFinish: { continuation.resume(returning: $0) }))
+    return await HostSession.run(application, link: link, catching: CaughtSignal.allCases) {
+      [configuration, terminal] parts in
+      TerminalHostThread(parts, budgets: budgets, configuration: configuration, terminal: terminal).run()
     }
   }
 }

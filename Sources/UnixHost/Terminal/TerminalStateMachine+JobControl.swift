@@ -209,10 +209,7 @@ extension TerminalStateMachine {
     advance(mainActorAnswers: false)
   }
 
-  /// - Parameter names: who had not finished; one that overran two budgets of one transition comes twice.
-  mutating func noteOverrun(_ names: [String]) {
-    var stragglers: [String] = []
-    for name in names where !stragglers.contains(name) { stragglers.append(name) }
+  mutating func noteOverrun(_ stragglers: [String]) {
     switch phase {
     case .leaving:
       overruns.append(

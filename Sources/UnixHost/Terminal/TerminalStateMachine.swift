@@ -4,7 +4,7 @@ import AppLifecycle
 ///
 /// A pure state machine: an event in, a list of effects out.
 ///
-/// It holds no descriptor, reads no clock and calls nobody. ``HostThread`` performs the effects in order; where an effect is
+/// It holds no descriptor, reads no clock and calls nobody. ``TerminalHostThread`` performs the effects in order; where an effect is
 /// a question, its answer is the next event. Job control in one picture:
 ///
 ///                      SIGTSTP                 torn down              committed
@@ -17,7 +17,7 @@ import AppLifecycle
 ///
 /// From each of them SIGTERM, SIGINT, SIGHUP and a hang-up lead to terminating, and that to ended; a tear-down under way is
 /// finished first. What an application is told is never waited for longer than its budget and a grace.
-struct TerminalStateMachine: Sendable, Hashable {
+struct TerminalStateMachine: HostMachine, Hashable {
   // MARK: What happens
 
   /// Whose the terminal is.
@@ -33,7 +33,7 @@ struct TerminalStateMachine: Sendable, Hashable {
   }
 
   /// Something that happened.
-  enum Event: Sendable, Hashable {
+  enum Event: HostEvent, Hashable {
     /// The host begins its work.
     case started(Look)
     /// Signals that were caught, oldest first. All that had arrived come in one event: a SIGTERM that waited behind a SIGCONT
@@ -105,32 +105,9 @@ struct TerminalStateMachine: Sendable, Hashable {
     case finish(status: Int32, mainActorAnswers: Bool)
   }
 
-  /// An input for the application.
-  struct Delivery: Sendable, Hashable {
-    /// Counts the deliveries, from 1.
-    var id: Int
-    var input: SystemInput
-    var cause: LifecycleCause
-    /// Whether the screen has to be drawn once the application has handled the input.
-    var needsDisplay = false
-  }
-
-  /// A tear-down that did not end within its budget.
-  struct Overrun: Sendable, Hashable {
-    /// The callback whose budget it was.
-    var callback: ApplicationCallback
-    var budget: Duration
-    /// Who had not finished; empty if the main actor itself did not answer.
-    var stragglers: [String]
-  }
-
-  /// How long the application may take.
-  struct Budgets: Sendable, Hashable {
-    var didEnterBackground: Duration = .seconds(5)
-    var willTerminate: Duration = .seconds(5)
-    /// What the application gets past a budget, to give up by itself and say who was late; and to commit *suspended*.
-    var grace: Duration = .milliseconds(500)
-  }
+  typealias Delivery = HostDelivery
+  typealias Overrun = HostOverrun
+  typealias Budgets = HostBudgets
 
   // MARK: State
 

@@ -10,17 +10,17 @@ import CUnixHost
 ///
 /// Any thread may call ``wake()``.
 final class WakePipe: Sendable {
-  /// Readable after a ``wake()``.
+  /// Readable after a ``wake()``; -1 if the system had no descriptor for it.
   let descriptor: Int32
   private let writer: Int32
 
   init() {
     var ends: [Int32] = [-1, -1]
-    precondition(unixhost_pipe(&ends) == 0, "no descriptor is left for the host's pipe")
-    (descriptor, writer) = (ends[0], ends[1])
+    (descriptor, writer) = unixhost_pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
   }
 
   deinit {
+    guard descriptor >= 0 else { return }
     close(descriptor)
     close(writer)
   }

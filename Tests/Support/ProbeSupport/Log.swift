@@ -1,44 +1,45 @@
-import AppLifecycle
+package import AppLifecycle
 import Dispatch
 import Glibc
 
 /// The file that the test reads: one line for each thing that happens, written by one call, so that no line is ever torn.
-struct Log: Sendable {
-  static let shared = Log(Options.shared.log)
-
+package struct Log: Sendable {
   private let file: Int32
 
-  private init(_ path: String?) {
+  /// A file to append to; without one nothing is written.
+  package init(_ path: String?) {
     file = path.map { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) } ?? -1
   }
 
-  func write(_ line: String) {
+  /// Writes a line.
+  package func write(_ line: String) {
     if file >= 0 { writeAll(line + "\n", to: file) }
   }
 
   /// Writes a record as `kind name state cause`.
-  func write(_ record: LifecycleRecord) {
+  package func write(_ record: LifecycleRecord) {
     write("\(record.kind.rawValue) \(record.name) \(record.state.rawValue) \(record.cause.rawValue)")
   }
 }
 
 /// Writes a text by one call, without buffers: after a crash it is there.
-func writeAll(_ text: String, to descriptor: Int32) {
+package func writeAll(_ text: String, to descriptor: Int32) {
   let bytes = Array(text.utf8)
   _ = write(descriptor, bytes, bytes.count)
 }
 
 /// A named pipe at which the program waits until the test lets it go on.
-struct Gate: Sendable {
+package struct Gate: Sendable {
   private let descriptor: Int32
 
-  init(_ path: String) {
+  /// The pipe of this path.
+  package init(_ path: String) {
     // For both directions, so that neither side's opening waits for the other.
     descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
   }
 
   /// Blocks the calling thread until a byte can be read.
-  func block() {
+  package func block() {
     var byte: UInt8 = 0
     while read(descriptor, &byte, 1) != 1 {
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -47,7 +48,7 @@ struct Gate: Sendable {
   }
 
   /// Waits until a byte can be read, or the task is cancelled.
-  func pass() async {
+  package func pass() async {
     // Dispatch's own objects may be used from any thread; its Linux overlay does not say so.
     nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
     await withTaskCancellationHandler {

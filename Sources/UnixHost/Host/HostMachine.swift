@@ -1,0 +1,71 @@
+import AppLifecycle
+
+/// What a host decides with: an event in, a list of effects out.
+///
+/// A value that holds no descriptor, reads no clock and calls nobody. ``HostThread`` performs the effects in order; where an
+/// effect is a question, its answer is the next event.
+protocol HostMachine: Sendable {
+  associatedtype Event: HostEvent
+  associatedtype Effect
+
+  /// Takes an event and says what is to be done.
+  mutating func handle(_ event: Event) -> [Effect]
+}
+
+/// What happens to every host.
+protocol HostEvent: Sendable {
+  /// Signals that were caught, oldest first; all that had arrived come in one event.
+  static func signals(_ records: [SignalRecord]) -> Self
+  /// The application has handled the input of this number; these subscribers did not finish within the budget.
+  static func transitionFinished(id: Int, stragglers: [String]) -> Self
+  /// The time that was armed last is up.
+  static var deadlinePassed: Self { get }
+  /// The application has begun to end.
+  static var applicationBeganToEnd: Self { get }
+  /// The application is not running any more; these subscribers did not finish within the budget.
+  static func applicationEnded(stragglers: [String]) -> Self
+}
+
+/// An input for the application.
+struct HostDelivery: Sendable, Hashable {
+  /// Counts the deliveries, from 1.
+  var id: Int
+  var input: SystemInput
+  var cause: LifecycleCause
+  /// Whether the screen has to be drawn once the application has handled the input.
+  var needsDisplay = false
+}
+
+/// A tear-down that did not end within its budget.
+struct HostOverrun: Sendable, Hashable {
+  /// The callback whose budget it was.
+  var callback: ApplicationCallback
+  var budget: Duration
+  /// Who had not finished, each once; empty if the main actor itself did not answer.
+  var stragglers: [String]
+
+  init(callback: ApplicationCallback, budget: Duration, stragglers: [String]) {
+    (self.callback, self.budget) = (callback, budget)
+    var seen: Set<String> = []
+    // One that overran two budgets of one transition comes twice.
+    self.stragglers = stragglers.filter { seen.insert($0).inserted }
+  }
+}
+
+/// How long the application may take.
+struct HostBudgets: Sendable, Hashable {
+  var didEnterBackground: Duration = .seconds(5)
+  var willTerminate: Duration = .seconds(5)
+  /// What the application gets past a budget, to give up by itself and say who was late; and to commit *suspended*.
+  var grace: Duration = .milliseconds(500)
+}
+
+/// The statuses with which a hosted program ends.
+enum ExitStatus {
+  /// It ended in order.
+  static let success: Int32 = 0
+  /// `EX_SOFTWARE` of sysexits.h: a tear-down overran its budget.
+  static let tearDownOverran: Int32 = 70
+  /// `EX_OSERR` of sysexits.h: the system had no descriptor or no thread for the host.
+  static let systemRefused: Int32 = 71
+}

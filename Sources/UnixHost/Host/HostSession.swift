@@ -1,0 +1,68 @@
+import AppLifecycle
+import CUnixHost
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// One run of a host, from the call of its `run()` to its return.
+@MainActor enum HostSession {
+  private static var isRunning = false
+
+  /// Watches over the application's end, catches signals, and lets a thread work until it has finished.
+  ///
+  /// - Parameters:
+  ///   - application: the application to host.
+  ///   - link: what other threads have for the host's thread.
+  ///   - caught: the signals to listen to.
+  ///   - work: the thread's work, on that thread.
+  /// - Returns: the exit status.
+  /// - Precondition: no other host runs in this process.
+  static func run<Machine: HostMachine>(
+    _ application: Application, link: HostLink<Machine.Event>, catching caught: [CaughtSignal],
+    work: @escaping @Sendable (HostThread<Machine>.Parts) -> Void
+  ) async -> Int32 {
+    precondition(!isRunning, "a process has one set of signals: a host runs already")
+    isRunning = true
+    defer { isRunning = false }
+    application.transitionObserver = { [weak application] step in
+      let isInMemory = application?.state.isInMemory ?? false
+      switch step {
+      case .willBegin(.terminate) where isInMemory, .willBegin(.killFromSwitcher) where isInMemory:
+        link.send(.applicationBeganToEnd)
+      case .didEnd(let report) where report.from.isInMemory && !report.to.isInMemory:
+        link.send(.applicationEnded(stragglers: report.stragglers))
+      case .willBegin, .didEnd: break
+      }
+    }
+    defer { application.transitionObserver = nil }
+    // The main actor's thread is the one that runs the program's own code, and so the one whose stack may overflow.
+    unixhost_emergency_stack_install()
+    // Here and not on the thread: a signal that comes before that runs must not be lost.
+    guard link.waker.descriptor >= 0, let signals = SignalPipe(catching: caught) else {
+      return refused("no file descriptor is left for signals", errno)
+    }
+    return await withCheckedContinuation { continuation in
+      let parts = HostThread<Machine>.Parts(
+        application: application, signals: signals, link: link, didFinish: { continuation.resume(returning: $0) })
+      guard !NativeThread.start({ work(parts) }) else { return }
+      signals.close()
+      continuation.resume(returning: refused("no thread can be made", EAGAIN))
+    }
+  }
+
+  /// Says why the host cannot begin, with the number that a person can change.
+  nonisolated static func refused(_ what: String, _ error: Int32) -> Int32 {
+    var limit = rlimit()
+    #if canImport(Darwin)
+      let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
+    #else
+      let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+    #endif
+    let hint = error == EMFILE && isKnown ? " (the limit, `ulimit -n`, is \(limit.rlim_cur))" : ""
+    StandardError.report("cannot start: \(what): \(String(cString: strerror(error)))\(hint)")
+    return ExitStatus.systemRefused
+  }
+}

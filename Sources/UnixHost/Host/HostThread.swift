@@ -1,0 +1,130 @@
+import AppLifecycle
+import CUnixHost
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A host's thread: one `poll` over signals, what the main actor says, and what the kind of host adds.
+///
+/// Performs what its machine decides, and decides nothing itself. Made and used on that thread alone.
+class HostThread<Machine: HostMachine> {
+  typealias Event = Machine.Event
+  typealias Instant = SuspendingClock.Instant
+
+  /// What the thread works with; handed over to it.
+  struct Parts: Sendable {
+    var application: Application
+    var signals: SignalPipe
+    var mailbox = MainActorMailbox()
+    var link: HostLink<Event>
+    /// Told the exit status when the work is done.
+    var didFinish: @Sendable (Int32) -> Void
+  }
+
+  let parts: Parts
+  var signals: SignalPipe
+  private(set) var machine: Machine
+  private var deadline: Instant?
+  private(set) var isFinished = false
+
+  init(_ parts: Parts, machine: Machine) {
+    self.parts = parts
+    signals = parts.signals
+    self.machine = machine
+  }
+
+  // MARK: For the kinds of host
+
+  /// The first event.
+  func begin() {}
+
+  /// What is waited for beside signals and the main actor; one that is not wanted now has the descriptor -1.
+  var descriptors: [pollfd] { [] }
+
+  /// When the thread has to wake up at the latest.
+  var deadlines: [Instant?] { [] }
+
+  /// Takes what is ready of ``descriptors``.
+  func take(_ ready: ArraySlice<pollfd>) {}
+
+  /// Does what is due.
+  func passTime(_ now: Instant) {}
+
+  /// Performs an effect; its answers are given to the machine afterwards.
+  func perform(_ effect: Machine.Effect) -> [Event] { [] }
+
+  /// The last thing before the process may end.
+  func end() {}
+
+  // MARK: The loop
+
+  final func run() {
+    unixhost_emergency_install()
+    begin()
+    while !isFinished { wait() }
+  }
+
+  private func wait() {
+    var descriptors = [
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: parts.link.waker.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    descriptors += self.descriptors
+    let count = poll(&descriptors, nfds_t(descriptors.count), timeout())
+    // All signals before anything else: what is decided must know of every one that has come.
+    let records = signals.drain()
+    if !records.isEmpty { process(.signals(records)) }
+    for event in parts.link.take() { process(event) }
+    guard !isFinished else { return }
+    if count > 0 { take(descriptors[2...]) }
+    let now = Instant.now
+    if let time = deadline, now >= time {
+      deadline = nil
+      process(.deadlinePassed)
+    }
+    passTime(now)
+  }
+
+  private func timeout() -> Int32 {
+    guard let next = ([deadline] + deadlines).compactMap({ $0 }).min() else { return -1 }
+    let components = (next - Instant.now).components
+    guard components.seconds >= 0, components.attoseconds >= 0 else { return 0 }
+    // Rounded up, lest the last millisecond be spent turning in a circle.
+    return Int32(clamping: components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 + 1)
+  }
+
+  /// Gives the machine an event, performs what it says, and gives it the answers.
+  final func process(_ event: Event) {
+    var events = [event][...]
+    while let next = events.popFirst(), !isFinished {
+      for effect in machine.handle(next) { events += perform(effect) }
+    }
+  }
+
+  // MARK: What all machines want done
+
+  /// Gives the application an input; `then` runs on the main actor when that has been handled.
+  final func send(_ delivery: HostDelivery, then: @escaping @MainActor @Sendable () -> Void = {}) {
+    parts.mailbox.send { [application = parts.application, link = parts.link] in
+      let report = await application.handle(delivery.input, cause: delivery.cause)
+      then()
+      link.send(.transitionFinished(id: delivery.id, stragglers: report.stragglers))
+    }
+  }
+
+  /// From now on ``HostEvent/deadlinePassed`` comes after so long, instead of after what was armed before; nil: not at all.
+  final func arm(_ duration: Duration?) { deadline = duration.map { .now + $0 } }
+
+  /// Ends the host's work; at once, without the main actor, if that does not answer.
+  final func finish(_ status: Int32, mainActorAnswers: Bool) {
+    isFinished = true
+    end()
+    // Nobody is there to return to: what the main actor does not let go of ends with the process.
+    if !mainActorAnswers { _exit(status) }
+    signals.close()
+    parts.didFinish(status)
+  }
+}

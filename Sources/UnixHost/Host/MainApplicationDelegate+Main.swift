@@ -1,0 +1,45 @@
+public import AppLifecycle
+
+/// A main delegate that has a say in how the terminal is used.
+@MainActor public protocol TerminalApplicationDelegate: MainApplicationDelegate {
+  /// How the terminal is used; asked once, before the launch.
+  static var terminalConfiguration: TerminalHost.Configuration { get }
+}
+
+/// A main delegate of a service, with a say in how it deals with its manager.
+///
+/// Its program is a service everywhere, also at a terminal, unless it is a ``TerminalApplicationDelegate``, too.
+@MainActor public protocol ServiceApplicationDelegate: MainApplicationDelegate {
+  /// How the service deals with its manager; asked once, before the launch.
+  static var serviceConfiguration: ServiceHost.Configuration { get }
+}
+
+extension ServiceApplicationDelegate {
+  /// Times that suit most services.
+  public static var serviceConfiguration: ServiceHost.Configuration { ServiceHost.Configuration() }
+}
+
+extension MainApplicationDelegate {
+  /// The program, for `@main`: makes the delegate and its application, adopts that as ``Application/shared``, hosts it, and
+  /// exits with the status of ``TerminalHost/run()`` or ``ServiceHost/run()``.
+  ///
+  /// The host is a ``ServiceHost`` where a service manager has started the program (`$NOTIFY_SOCKET`), where it has no
+  /// controlling terminal, and for a ``ServiceApplicationDelegate``; else a ``TerminalHost``.
+  ///
+  /// Synchronous, with a loop of its own (``MainLoop``): the main actor stays on the process's first thread.
+  public static func main() {
+    MainLoop.run {
+      let kind = HostKind(Self.self)
+      let application = Application(delegate: Self())
+      Application.adopt(application)
+      switch kind {
+      case .terminal:
+        let configuration = (Self.self as? any TerminalApplicationDelegate.Type)?.terminalConfiguration
+        return await TerminalHost(application: application, configuration: configuration ?? .init()).run()
+      case .service:
+        let configuration = (Self.self as? any ServiceApplicationDelegate.Type)?.serviceConfiguration
+        return await ServiceHost(application: application, configuration: configuration ?? .init()).run()
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import AppLifecycle
+import CUnixHost
+import PubSub
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The service host's thread: the service manager beside what every host waits for.
+final class ServiceHostThread: HostThread<ServiceStateMachine> {
+  /// How long the manager may take to read the last that it is told.
+  private static let barrierTime: Int32 = 1000
+
+  private let configuration: ServiceHost.Configuration
+  private let manager: NotifySocket?
+  private var nextHeartbeat: Instant?
+  private var nextExtension: Instant?
+  private var hasReportedSilence = false
+
+  init(
+    _ parts: Parts, budgets: HostBudgets, configuration: ServiceHost.Configuration, environment: ServiceEnvironment
+  ) {
+    self.configuration = configuration
+    manager = environment.address.flatMap { NotifySocket($0) }
+    let terms = ServiceStateMachine.Terms(
+      process: getpid(), watchdog: manager == nil ? nil : environment.watchdog,
+      timeoutExtension: configuration.timeoutExtension)
+    super.init(parts, machine: ServiceStateMachine(budgets: budgets, terms: terms))
+    if environment.address != nil, manager == nil { reportSilence() }
+  }
+
+  override func begin() { process(.started) }
+
+  override func end() { manager?.barrier(milliseconds: Self.barrierTime) }
+
+  override var deadlines: [Instant?] { manager == nil ? [] : [nextHeartbeat, nextExtension] }
+
+  override func passTime(_ now: Instant) {
+    if let time = nextHeartbeat, now >= time {
+      nextHeartbeat = nil
+      process(.heartbeatDue)
+    }
+    if let time = nextExtension, now >= time {
+      nextExtension = nil
+      process(.extensionDue)
+    }
+  }
+
+  override func perform(_ effect: ServiceStateMachine.Effect) -> [Event] {
+    switch effect {
+    case .send(let delivery): send(delivery)
+    case .waitForResources:
+      parts.mailbox.send { [application = parts.application, link = parts.link] in
+        await application.managedResourcesAreHeld()
+        link.send(.resourcesHeld)
+      }
+    case .reload: reload()
+    case .askMainActor:
+      // Without a manager nobody wants to know.
+      guard manager != nil else { return [] }
+      parts.mailbox.send { [link = parts.link] in link.send(.mainActorAnswered) }
+    case .notify(let notices): notify(notices)
+    case .armDeadline(let duration): arm(duration)
+    case .armHeartbeat(let duration): nextHeartbeat = duration.map { .now + $0 }
+    case .armExtension(let duration): nextExtension = duration.map { .now + $0 }
+    case .report(let overrun): StandardError.report(overrun)
+    case .die(let signal): unixhost_die_by_signal(signal.number)
+    case .finish(let status, let mainActorAnswers): finish(status, mainActorAnswers: mainActorAnswers)
+    }
+    return []
+  }
+
+  private func notify(_ notices: [ServiceNotice]) {
+    guard let manager else { return }
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let monotonic = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    if !manager.send(notices.map { $0.line(monotonic: monotonic) }.joined(separator: "\n")) { reportSilence() }
+  }
+
+  /// Says once that the manager hears nothing.
+  private func reportSilence() {
+    let error = errno
+    guard !hasReportedSilence else { return }
+    hasReportedSilence = true
+    StandardError.report("the service manager cannot be told anything: \(String(cString: strerror(error)))")
+  }
+
+  private func reload() {
+    parts.mailbox.send { [application = parts.application, link = parts.link, budget = configuration.reloadBudget] in
+      let report = await application.bus.postAndWait(
+        ServiceHost.Reload(application: application), from: application, within: budget)
+      let late = report.stragglers.map { "\($0.subscriber)" }
+      if !late.isEmpty {
+        StandardError.report("the reload overran its budget of \(budget): \(late.joined(separator: ", "))")
+      }
+      link.send(.reloaded)
+    }
+  }
+}

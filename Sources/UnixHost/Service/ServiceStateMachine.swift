@@ -1,0 +1,275 @@
+import AppLifecycle
+
+/// What a service does about signals, its manager and its own tear-down.
+///
+/// A pure state machine: an event in, a list of effects out.
+///
+///     starting ──resources held──▶ running ──SIGHUP──▶ reloading
+///        │                          │    ◀──reloaded───┘ │
+///        └──────────────────────────┴── SIGTERM, SIGINT ─┴──▶ stopping ──▶ ended
+///
+/// While the service starts, reads its configuration again or ends, the manager's time-out is extended again and again; in
+/// the first two only as long as the main actor answers, lest a service that hangs start for ever. The end is bounded by the
+/// budget of `willTerminate` and needs no such proof.
+struct ServiceStateMachine: HostMachine, Hashable {
+  // MARK: What happens
+
+  /// Something that happened.
+  enum Event: HostEvent, Hashable {
+    /// The host begins its work.
+    case started
+    /// Signals that were caught, oldest first.
+    case signals([SignalRecord])
+    /// The application has handled the input of this number; these subscribers did not finish within the budget.
+    case transitionFinished(id: Int, stragglers: [String])
+    /// Answers ``Effect/waitForResources``.
+    case resourcesHeld
+    /// Answers ``Effect/reload``.
+    case reloaded
+    /// Answers ``Effect/askMainActor``.
+    case mainActorAnswered
+    /// The program says what it does.
+    case status(String)
+    /// The time of ``Effect/armDeadline(_:)`` is up.
+    case deadlinePassed
+    /// The time of ``Effect/armHeartbeat(_:)`` is up.
+    case heartbeatDue
+    /// The time of ``Effect/armExtension(_:)`` is up.
+    case extensionDue
+    /// The application has begun to end.
+    case applicationBeganToEnd
+    /// The application is not running any more; these subscribers did not finish within the budget.
+    case applicationEnded(stragglers: [String])
+  }
+
+  // MARK: What is done
+
+  /// Something that the driver does.
+  ///
+  /// Effects are performed in order.
+  enum Effect: Sendable, Hashable {
+    /// Gives the application an input.
+    case send(HostDelivery)
+    /// Asks when all that is held while the application runs is held.
+    case waitForResources
+    /// Posts the reload event and awaits its handlers.
+    case reload
+    /// Asks whether the main actor answers.
+    case askMainActor
+    /// Tells the manager, in one datagram.
+    case notify([ServiceNotice])
+    /// From now on ``Event/deadlinePassed`` comes after so long. Replaces an earlier one.
+    case armDeadline(Duration)
+    /// From now on ``Event/heartbeatDue`` comes after so long; nil: it does not come.
+    case armHeartbeat(Duration?)
+    /// From now on ``Event/extensionDue`` comes after so long; nil: it does not come.
+    case armExtension(Duration?)
+    /// Says who overran which budget.
+    case report(HostOverrun)
+    /// Ends the process by this signal's default action.
+    case die(CaughtSignal)
+    /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
+    case finish(status: Int32, mainActorAnswers: Bool)
+  }
+
+  // MARK: State
+
+  /// Where the service stands.
+  enum Phase: Sendable, Hashable {
+    /// It is not ready yet.
+    case starting
+    /// It serves.
+    case running
+    /// It reads its configuration again.
+    case reloading
+    /// It ends.
+    case stopping
+    /// All is done.
+    case ended
+  }
+
+  /// What the manager wants.
+  struct Terms: Sendable, Hashable {
+    /// This process.
+    var process: Int32
+    /// After so long without a ping the manager takes the service for dead; nil where it does not look.
+    var watchdog: Duration?
+    /// By how much its time-outs are extended at a time.
+    var timeoutExtension: Duration
+  }
+
+  /// What takes less than this needs no longer than the manager gives by itself.
+  static let patience = Duration.milliseconds(250)
+
+  private(set) var phase = Phase.starting
+  let budgets: HostBudgets
+  let terms: Terms
+  /// How many orders to end have come; the second is obeyed at once.
+  private var orders = 0
+  private var wantsReload = false
+  /// Whether the main actor was asked and has not answered yet.
+  private var awaitsAnswer = false
+  private var awaitsLaunch = false
+  /// The delivery whose end is the service's.
+  private var awaited: Int?
+  private var deliveries = 0
+  private var overrun: HostOverrun?
+  private var effects: [Effect] = []
+
+  /// A service that has not begun.
+  init(budgets: HostBudgets = HostBudgets(), terms: Terms) {
+    self.budgets = budgets
+    self.terms = terms
+  }
+
+  /// Takes an event and says what is to be done.
+  ///
+  /// - Complexity: linear in the number of signals.
+  mutating func handle(_ event: Event) -> [Effect] {
+    guard phase != .ended else { return [] }
+    switch event {
+    case .started: start()
+    case .signals(let records): for record in records where phase != .ended { take(record.signal) }
+    case .transitionFinished(let id, let stragglers): finishTransition(id, stragglers)
+    case .resourcesHeld: if phase == .starting { enterRunning([.mainProcess(terms.process)]) }
+    case .reloaded: if phase == .reloading { enterRunning([]) }
+    case .mainActorAnswered: takeAnswer()
+    case .status(let text): emit(.notify([.status(text)]))
+    case .deadlinePassed: if phase == .stopping { finish(overrunBy: [], mainActorAnswers: false) }
+    case .heartbeatDue: beat()
+    case .extensionDue: extend()
+    case .applicationBeganToEnd: if phase != .stopping { stop(awaiting: nil) }
+    case .applicationEnded(let stragglers):
+      // What the host asked for comes with a report, in a moment.
+      if phase != .stopping || awaited == nil { finish(overrunBy: stragglers, mainActorAnswers: true) }
+    }
+    defer { effects = [] }
+    return effects
+  }
+}
+
+// MARK: - Steps
+
+extension ServiceStateMachine {
+  private mutating func emit(_ effect: Effect) { effects.append(effect) }
+
+  private mutating func send(_ input: SystemInput, _ cause: LifecycleCause) -> Int {
+    deliveries += 1
+    emit(.send(HostDelivery(id: deliveries, input: input, cause: cause)))
+    return deliveries
+  }
+
+  private mutating func start() {
+    awaitsLaunch = true
+    _ = send(.launchInBackground, "launch")
+    ask()
+    emit(.armExtension(Self.patience))
+  }
+
+  private mutating func enterRunning(_ notices: [ServiceNotice]) {
+    let isFirst = phase == .starting
+    phase = .running
+    emit(.notify([.ready] + notices))
+    emit(.armExtension(nil))
+    if isFirst, let watchdog = terms.watchdog { emit(.armHeartbeat(watchdog / 2)) }
+    reloadIfWanted()
+  }
+
+  private mutating func reloadIfWanted() {
+    guard wantsReload, phase == .running else { return }
+    wantsReload = false
+    phase = .reloading
+    emit(.notify([.reloading]))
+    emit(.reload)
+    ask()
+    emit(.armExtension(Self.patience))
+  }
+
+  private mutating func take(_ signal: CaughtSignal) {
+    switch signal {
+    case .quit: die(.quit)
+    case .terminate, .interrupt:
+      orders += 1
+      if orders > 1 { return die(signal) }
+      guard phase != .stopping else { return }
+      stop(awaiting: send(.terminate, signal == .terminate ? "SIGTERM" : "SIGINT"))
+    case .hangUp:
+      // One that comes before the service is ready, or during a reload, is obeyed afterwards; many are one.
+      wantsReload = true
+      reloadIfWanted()
+    case .continue, .stop, .backgroundRead, .backgroundWrite, .windowChange: break
+    }
+  }
+
+  private mutating func die(_ signal: CaughtSignal) {
+    emit(.die(signal))
+    phase = .ended
+  }
+
+  /// The application ends; within the budget, whoever asked for it.
+  private mutating func stop(awaiting delivery: Int?) {
+    awaited = delivery
+    phase = .stopping
+    emit(.notify([.stopping]))
+    // A ping would make the manager wait for another one.
+    emit(.armHeartbeat(nil))
+    emit(.armExtension(Self.patience))
+    emit(.armDeadline(budgets.willTerminate + budgets.grace))
+  }
+
+  private mutating func finishTransition(_ id: Int, _ stragglers: [String]) {
+    if id == awaited, phase == .stopping {
+      finish(overrunBy: stragglers, mainActorAnswers: true)
+    } else if awaitsLaunch, phase == .starting {
+      awaitsLaunch = false
+      emit(.waitForResources)
+    }
+  }
+
+  /// The service has ended: in order if nobody is late and the main actor answers.
+  private mutating func finish(overrunBy stragglers: [String], mainActorAnswers: Bool) {
+    let isInOrder = stragglers.isEmpty && mainActorAnswers
+    if !isInOrder {
+      emit(
+        .report(HostOverrun(callback: .willTerminate, budget: budgets.willTerminate, stragglers: stragglers)))
+    }
+    emit(
+      .finish(
+        status: isInOrder ? ExitStatus.success : ExitStatus.tearDownOverran, mainActorAnswers: mainActorAnswers))
+    phase = .ended
+  }
+}
+
+// MARK: - Signs of life
+
+extension ServiceStateMachine {
+  private mutating func ask() {
+    guard !awaitsAnswer else { return }
+    awaitsAnswer = true
+    emit(.askMainActor)
+  }
+
+  private mutating func takeAnswer() {
+    awaitsAnswer = false
+    if terms.watchdog != nil, phase == .running || phase == .reloading { emit(.notify([.watchdog])) }
+  }
+
+  /// Half of the watchdog's time has passed: a main actor that answers in the other half is alive.
+  private mutating func beat() {
+    guard let watchdog = terms.watchdog, phase == .running || phase == .reloading else { return }
+    ask()
+    emit(.armHeartbeat(watchdog / 2))
+  }
+
+  private mutating func extend() {
+    switch phase {
+    case .starting, .reloading:
+      if !awaitsAnswer { emit(.notify([.extendTimeout(terms.timeoutExtension)])) }
+      ask()
+    case .stopping: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
+    case .running, .ended: return
+    }
+    // Before it ends, and with room for a manager that is slow to read.
+    emit(.armExtension(terms.timeoutExtension / 2))
+  }
+}

@@ -1,0 +1,188 @@
+import AppLifecycle
+import CUnixHost
+import PubSub
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The terminal host's thread: the terminal beside what every host waits for.
+///
+/// It alone touches the terminal.
+final class TerminalHostThread: HostThread<TerminalStateMachine> {
+  /// The time in which a lone Escape key is told from the beginning of a sequence.
+  private static let escapeDelay = Duration.milliseconds(50)
+  /// How often a program in the background looks whether it has been given the terminal.
+  private static let lookPeriod = Duration.seconds(1)
+
+  private let terminal: Terminal
+  private var device: TerminalDevice
+  private var parser = TerminalInputParser()
+  private var escapeDeadline: Instant?
+  private var nextLook: Instant?
+
+  init(_ parts: Parts, budgets: HostBudgets, configuration: TerminalHost.Configuration, terminal: Terminal) {
+    self.terminal = terminal
+    device = TerminalDevice(configuration)
+    super.init(
+      parts, machine: TerminalStateMachine(budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored))
+  }
+
+  override func begin() {
+    // Without a descriptor for it the terminal would look like none, and the program would run where nobody sees it.
+    if let error = device.openError, error == EMFILE || error == ENFILE {
+      return finish(HostSession.refused("no file descriptor is left for the terminal", error), mainActorAnswers: true)
+    }
+    process(.started(device.look))
+  }
+
+  override func end() { device.close() }
+
+  // MARK: Waiting
+
+  override var descriptors: [pollfd] {
+    if machine.holdsTerminal, !device.hasOutput { writeOutput() }
+    let watchesTerminal = machine.hasTerminal && device.descriptor >= 0
+    var events: Int32 = 0
+    if machine.readsTerminal { events |= Int32(POLLIN) }
+    if device.hasOutput { events |= Int32(POLLOUT) }
+    // Without any event, too: a hang-up is told all the same, and some shells send their background jobs nothing.
+    return [pollfd(fd: watchesTerminal ? device.descriptor : -1, events: Int16(events), revents: 0)]
+  }
+
+  override var deadlines: [Instant?] {
+    if machine.pollsTerminal {
+      if nextLook == nil { nextLook = .now + Self.lookPeriod }
+    } else {
+      nextLook = nil
+    }
+    return [escapeDeadline, nextLook]
+  }
+
+  override func take(_ ready: ArraySlice<pollfd>) {
+    guard machine.hasTerminal, let events = ready.first.map({ Int32($0.revents) }) else { return }
+    if events & Int32(POLLOUT) != 0 { device.writeUnwritten() }
+    // What was typed before the line went down is read first.
+    if events & Int32(POLLIN) != 0, machine.readsTerminal { return read() }
+    if events & Int32(POLLHUP | POLLERR | POLLNVAL) != 0 { process(.hangUp) }
+  }
+
+  private func read() {
+    switch device.read() {
+    case .bytes(let bytes):
+      take(parser.feed(bytes))
+      escapeDeadline = parser.holdsBytes ? .now + Self.escapeDelay : nil
+    case .nothing: break
+    case .end: process(device.look == .gone ? .hangUp : .endOfInput)
+    case .refused:
+      // EIO: the terminal is gone, or the process is in an orphaned group in the background.
+      if device.look == .background {
+        process(.signals([SignalRecord(signal: .backgroundRead)]))
+      } else {
+        process(.hangUp)
+      }
+    }
+  }
+
+  private func take(_ elements: [TerminalInputParser.Element]) {
+    for element in elements {
+      switch element {
+      case .bytes(let bytes): tell(Terminal.DidReceiveInput(terminal: terminal, bytes: bytes))
+      case .focus(let isFocused): process(.focus(isFocused))
+      case .suspendKey: process(.suspendKey)
+      }
+    }
+  }
+
+  override func passTime(_ now: Instant) {
+    if let time = escapeDeadline, now >= time {
+      escapeDeadline = nil
+      take(parser.flush())
+    }
+    if let time = nextLook, now >= time {
+      nextLook = nil
+      if machine.pollsTerminal { process(.terminalLook(device.look)) }
+    }
+  }
+
+  private func writeOutput() {
+    let output = terminal.takeOutput()
+    if !output.isEmpty { device.write(output) }
+    if !device.hasOutput, terminal.takeLoss() { requestDisplay() }
+  }
+
+  // MARK: Performing
+
+  override func perform(_ effect: TerminalStateMachine.Effect) -> [Event] {
+    switch effect {
+    case .lookAtTerminal: return [.terminalLook(device.look)]
+    case .takeTerminal: return [.terminalTaken(takeTerminal())]
+    case .giveTerminalBack: giveTerminalBack()
+    case .dropTerminal:
+      terminal.setHeld(false)
+      device.drop()
+    case .quietFocus: device.quietFocus()
+    case .requestDisplay: requestDisplay()
+    case .send(let delivery): if delivery.needsDisplay { send(delivery, then: display) } else { send(delivery) }
+    case .armDeadline(let duration): arm(duration)
+    case .disarmDeadline: arm(nil)
+    case .predictStop: return [.stopPredicted(isPossible: ProcessTree.live.canStop(getpid()))]
+    case .stopSelf: return stop()
+    case .reportRefusedStop: StandardError.report("cannot be stopped here: no shell with job control could continue it")
+    case .reportUncaughtStop: tell(TerminalHost.WasContinued(terminal: terminal))
+    case .report(let overrun): StandardError.report(overrun)
+    case .die(let signal): unixhost_die_by_signal(signal.number)
+    case .finish(let status, let mainActorAnswers): finish(status, mainActorAnswers: mainActorAnswers)
+    }
+    return []
+  }
+
+  /// Posts an event of the terminal on the application's bus.
+  private func tell(_ event: some MainActorEvent) {
+    parts.mailbox.send { [bus = parts.application.bus, terminal] in bus.post(event, from: terminal) }
+  }
+
+  private var display: @MainActor @Sendable () -> Void {
+    { [bus = parts.application.bus, terminal] in
+      bus.post(Terminal.NeedsDisplay(terminal: terminal, size: terminal.size), from: terminal)
+    }
+  }
+
+  private func takeTerminal() -> Bool {
+    guard device.take() else { return false }
+    take(parser.reset())
+    parser.findsSuspendKey = device.delegatesSuspendKey
+    escapeDeadline = nil
+    if let size = device.size { terminal.setSize(size) }
+    terminal.setHeld(true)
+    return true
+  }
+
+  private func giveTerminalBack() {
+    let output = terminal.takeOutput()
+    terminal.setHeld(false)
+    device.write(output)
+    device.giveBack()
+    escapeDeadline = nil
+  }
+
+  private func requestDisplay() {
+    if let size = device.size { terminal.setSize(size) }
+    parts.mailbox.send(display)
+  }
+
+  private func stop() -> [Event] {
+    let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
+    // Signals that waited for the stop to end are being taken by all threads at once: those on other threads may be a moment
+    // late, and a SIGTERM among them must not find the program on its way to the foreground.
+    var records = signals.drain()
+    var waiting = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+    for _ in 0..<Self.settlingRounds where poll(&waiting, 1, Self.settlingTime) != 0 { records += signals.drain() }
+    return [.signals(records), .stopEnded(wasContinued: wasContinued)]
+  }
+
+  private static let settlingRounds = 10
+  private static let settlingTime: Int32 = 10
+}

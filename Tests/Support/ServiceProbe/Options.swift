@@ -1,0 +1,51 @@
+import Glibc
+import ProbeSupport
+
+/// What the command line asks for.
+struct Options: Sendable {
+  static let shared = Options(CommandLine.arguments.dropFirst())
+
+  /// `--log PATH`: where everything that happens is appended, a line each.
+  private(set) var log: String?
+  /// `--main`: started by the delegate's own `main` instead of a host made here.
+  private(set) var usesDelegateMain = false
+  /// `--acquire-gate PATH`: acquiring a resource waits until a byte can be read from this named pipe.
+  private(set) var acquireGate: String?
+  /// `--gate PATH`: releasing it does.
+  private(set) var gate: String?
+  /// `--reload-gate PATH`: an asynchronous handler of a reload does.
+  private(set) var reloadGate: String?
+  /// `--block-gate PATH`: `willTerminate` blocks the main actor until a byte can be read from it.
+  private(set) var blockGate: String?
+  /// `--quit-at-reload`: the program ends itself when it is to reload.
+  private(set) var quitsAtReload = false
+  /// `--budget MS`: the budget of `willTerminate`.
+  private(set) var budget: Duration?
+  /// `--extension MS`: by how much the manager's time-outs are extended.
+  private(set) var timeoutExtension: Duration?
+
+  private init(_ arguments: some Sequence<String>) {
+    var rest = Array(arguments)[...]
+    while let option = rest.popFirst() {
+      switch option {
+      case "--main": usesDelegateMain = true
+      case "--quit-at-reload": quitsAtReload = true
+      case "--log": log = rest.popFirst()
+      case "--acquire-gate": acquireGate = rest.popFirst()
+      case "--gate": gate = rest.popFirst()
+      case "--reload-gate": reloadGate = rest.popFirst()
+      case "--block-gate": blockGate = rest.popFirst()
+      case "--budget": budget = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
+      case "--extension": timeoutExtension = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
+      default:
+        writeAll("ServiceProbe: unknown option \(option)\n", to: STDERR_FILENO)
+        exit(64)
+      }
+    }
+  }
+}
+
+extension Log {
+  /// The file that the test reads.
+  static let shared = Log(Options.shared.log)
+}

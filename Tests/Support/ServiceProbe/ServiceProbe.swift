@@ -1,0 +1,86 @@
+import AppLifecycle
+import Glibc
+import ProbeSupport
+import PubSub
+import UnixHost
+
+/// A real service for the tests to drive as a service manager does.
+///
+/// It writes everything that happens to it into a file, line by line, and does what its options and signals say. It links no
+/// Foundation.
+@main enum ServiceProbe {
+  static func main() {
+    guard !Options.shared.usesDelegateMain else { return Probe.main() }
+    MainLoop.run {
+      var configuration = Application.Configuration()
+      if let budget = Options.shared.budget { configuration.willTerminateBudget = budget }
+      let application = Application(delegate: Probe(), configuration: configuration)
+      Application.adopt(application)
+      application.recorder = { Log.shared.write($0) }
+      return await ServiceHost(application: application, configuration: Probe.serviceConfiguration).run()
+    }
+  }
+}
+
+/// The probe's delegate.
+@MainActor final class Probe {
+  private let options = Options.shared
+
+  init() {}
+}
+
+extension Probe: MainApplicationDelegate {
+  static var serviceConfiguration: ServiceHost.Configuration {
+    var configuration = ServiceHost.Configuration()
+    if let duration = Options.shared.timeoutExtension { configuration.timeoutExtension = duration }
+    return configuration
+  }
+
+  func applicationWillFinishLaunching(_ application: Application) {
+    // With the delegate's own `main` the application is not to be had any earlier.
+    if application.recorder == nil { application.recorder = { Log.shared.write($0) } }
+    Log.shared.write("pid \(getpid())")
+    Log.shared.write("host \(ServiceHost.current == nil ? "terminal" : "service")")
+    for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] where getenv(name) != nil {
+      Log.shared.write("children inherit \(name)")
+    }
+    watchReloads(of: application)
+    manageResource(of: application)
+  }
+
+  func applicationDidFinishLaunching(_ application: Application) {
+    ServiceHost.current?.setStatus("launched,\nand in one line")
+  }
+
+  func applicationWillTerminate(_ application: Application) {
+    if let gate = options.blockGate { Gate(gate).block() }
+  }
+
+  private func watchReloads(of application: Application) {
+    let gate = options.reloadGate.map { Gate($0) }
+    application.bus.subscribe(self, to: ServiceHost.Reload.self) { probe, reload in
+      Log.shared.write("reload begin")
+      await gate?.pass()
+      Log.shared.write("reload end")
+      if probe.options.quitsAtReload { reload.application.send(.terminate, cause: "reload") }
+    }
+  }
+
+  private func manageResource(of application: Application) {
+    let acquireGate = options.acquireGate.map { Gate($0) }
+    let gate = options.gate.map { Gate($0) }
+    do {
+      try application.manage("socket", while: .running, after: []) {
+        Log.shared.write("acquire begin")
+        await acquireGate?.pass()
+        Log.shared.write("acquire end")
+      } release: {
+        Log.shared.write("release begin")
+        await gate?.pass()
+        Log.shared.write(Task.isCancelled ? "release cancelled" : "release end")
+      }
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import Glibc
+import PseudoTerminal
+import Testing
+
+/// A real service under a double of the service manager.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ServiceHostTests {
+  typealias Place = ServiceManagerDouble.Place
+
+  /// Runs the probe under a manager; the body ends it.
+  private func underManager(
+    _ place: Place = .path, _ options: [String] = [], environment: [String: String] = [:],
+    body: (ProbeSession, ServiceManagerDouble) async throws -> Void
+  ) async throws -> FinishedProgram {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let manager = try ServiceManagerDouble(place, in: probe.directory)
+      let variables = environment.merging(["NOTIFY_SOCKET": manager.address]) { $1 }
+      async let finished = runProgram(
+        probe.arguments() + options + ["--gate", probe.gate.path], environment: variables)
+      try await probe.log.line(startingWith: "host service")
+      try await body(probe, manager)
+      return try await finished
+    }
+  }
+
+  /// A second gate of the same test.
+  private func gate(_ name: String, in directory: TemporaryDirectory) throws -> Gate { try Gate(directory.file(name)) }
+
+  @Test(arguments: Place.allCases) func itIsReadyStopsInFullOrderAndEndsWithStatusZero(place: Place) async throws {
+    let finished = try await underManager(place) { probe, manager in
+      let ready = try await manager.notice(with: "READY")
+      let pid = try probe.pid()
+      #expect(ready.value("MAINPID") == "\(pid)")
+      #expect(manager.lines.contains("STATUS=launched, and in one line"))
+      try probe.signal(SIGTERM)
+      try await manager.notice(with: "STOPPING")
+      try await probe.log.line(startingWith: "release begin")
+      try probe.gate.open()
+      try await manager.notice(with: "BARRIER")
+      try await probe.isNotRunning()
+      #expect(manager.notices.allSatisfy { $0.sender == pid })
+      #expect(manager.lines.last == "BARRIER=1")
+      #expect(!probe.log.lines.contains { $0.hasPrefix("children inherit") })
+      probe.expectRecords(.launchInBackground("launch"), .terminate("SIGTERM"))
+    }
+    #expect(finished.ending == .exited(0))
+    #expect(finished.errors == "")
+  }
+
+  /// The manager may start what depends on the service only when it serves.
+  @Test func itIsReadyOnlyOnceWhatItServesWithIsHeld() async throws {
+    try await withTemporaryDirectory { directory in
+      let acquireGate = try gate("acquire", in: directory)
+      let finished = try await underManager(
+        .path, ["--acquire-gate", acquireGate.path, "--extension", "300"]
+      ) { probe, manager in
+        try await probe.log.line(startingWith: "acquire begin")
+        // Time passes: the manager is asked for more, again and again, and hears no READY.
+        for _ in 0..<3 {
+          #expect(try await manager.notice(with: "EXTEND_TIMEOUT_USEC").value("EXTEND_TIMEOUT_USEC") == "300000")
+        }
+        #expect(!manager.lines.contains("READY=1"))
+        try acquireGate.open()
+        try await manager.notice(with: "READY")
+        #expect(probe.log.lines.contains("acquire end"))
+        try probe.gate.open()
+        try probe.signal(SIGTERM)
+        try await probe.isNotRunning()
+      }
+      #expect(finished.ending == .exited(0))
+    }
+  }
+
+  @Test func itIsToldToEndWhileItStarts() async throws {
+    try await withTemporaryDirectory { directory in
+      let acquireGate = try gate("acquire", in: directory)
+      let finished = try await underManager(.path, ["--acquire-gate", acquireGate.path]) { probe, manager in
+        try await probe.log.line(startingWith: "acquire begin")
+        try probe.gate.open()
+        try probe.signal(SIGTERM)
+        try await manager.notice(with: "STOPPING")
+        // Acquiring is cancelled; what it got all the same is released.
+        try await probe.isNotRunning()
+        #expect(!manager.lines.contains("READY=1"))
+        probe.expectRecords(.launchInBackground("launch"), .terminate("SIGTERM"))
+      }
+      #expect(finished.ending == .exited(0))
+    }
+  }
+
+  @Test func interruptEndsItAsWell() async throws {
+    let finished = try await underManager { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.gate.open()
+      try probe.signal(SIGINT)
+      try await probe.isNotRunning()
+      probe.expectRecords(.launchInBackground("launch"), .terminate("SIGINT"))
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  @Test(arguments: [(SIGTERM, SIGTERM), (SIGTERM, SIGINT), (SIGINT, SIGTERM), (SIGTERM, SIGQUIT)])
+  func aSecondOrderEndsItAtOnce(first: Int32, second: Int32) async throws {
+    let finished = try await underManager { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.signal(first)
+      try await probe.log.line(startingWith: "release begin")
+      // The gate stays shut: only the signal can end it.
+      try probe.signal(second)
+    }
+    #expect(finished.ending == .killed(second))
+  }
+
+  @Test func theProgramEndsItself() async throws {
+    let finished = try await underManager(.path, ["--quit-at-reload"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.gate.open()
+      try probe.signal(SIGHUP)
+      try await manager.notice(with: "STOPPING")
+      try await probe.isNotRunning()
+      probe.expectRecords(.launchInBackground("launch"), .terminate("reload"))
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  // MARK: Reload
+
+  @Test func aReloadIsOverWhenItsHandlersAre() async throws {
+    try await withTemporaryDirectory { directory in
+      let reloadGate = try gate("reload", in: directory)
+      let finished = try await underManager(.path, ["--reload-gate", reloadGate.path]) { probe, manager in
+        try await manager.notice(with: "READY")
+        let before = try #require(monotonicMicroseconds())
+        try probe.signal(SIGHUP)
+        let reloading = try await manager.notice(with: "RELOADING")
+        let instant = try #require(reloading.value("MONOTONIC_USEC").flatMap { Int64($0) })
+        #expect(instant >= before && instant <= monotonicMicroseconds()!)
+        try await probe.log.line(startingWith: "reload begin")
+        // Several meanwhile are one more.
+        for _ in 0..<3 { try probe.signal(SIGHUP) }
+        #expect(manager.lines.count { $0 == "READY=1" } == 1)
+        try reloadGate.open()
+        try await manager.notice(with: "READY")
+        try await manager.notice(with: "RELOADING")
+        try await probe.log.line(startingWith: "reload begin")
+        try reloadGate.open()
+        try await manager.notice(with: "READY")
+        try probe.gate.open()
+        try probe.signal(SIGTERM)
+        try await probe.isNotRunning()
+        #expect(probe.log.lines.count { $0 == "reload end" } == 2)
+        #expect(manager.lines.count { $0 == "READY=1" } == 3)
+      }
+      #expect(finished.ending == .exited(0))
+    }
+  }
+
+  private func monotonicMicroseconds() -> Int64? {
+    var time = timespec()
+    guard clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return nil }
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+  }
+
+  // MARK: Watchdog
+
+  @Test func itPingsUntilItStops() async throws {
+    let finished = try await underManager(
+      .path, ["--extension", "200"], environment: ["WATCHDOG_USEC": "200000"]
+    ) { probe, manager in
+      try await manager.notice(with: "READY")
+      for _ in 0..<3 { try await manager.notice(with: "WATCHDOG") }
+      try probe.signal(SIGTERM)
+      try await manager.notice(with: "STOPPING")
+      // Time passes, of which each of these takes as much as a ping would.
+      for _ in 0..<3 { try await manager.notice(with: "EXTEND_TIMEOUT_USEC") }
+      try probe.gate.open()
+      try await probe.isNotRunning()
+      let lines = manager.lines
+      let stopping = try #require(lines.firstIndex(of: "STOPPING=1"))
+      #expect(!lines[stopping...].contains("WATCHDOG=1"))
+      #expect(!lines[..<lines.firstIndex(of: "READY=1")!].contains("WATCHDOG=1"))
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  // MARK: Budgets
+
+  @Test func aReleaseThatTakesTooLongIsNamed() async throws {
+    let finished = try await underManager(.path, ["--budget", "100"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.signal(SIGTERM)
+    }
+    #expect(finished.ending == .exited(70))
+    #expect(finished.errors == "ServiceProbe: applicationWillTerminate overran its budget of 0.1 seconds: socket\n")
+  }
+
+  @Test func aMainActorThatDoesNotAnswerIsNotWaitedFor() async throws {
+    try await withTemporaryDirectory { directory in
+      let blockGate = try gate("block", in: directory)
+      let finished = try await underManager(.path, ["--budget", "100", "--block-gate", blockGate.path]) {
+        probe, manager in
+        try await manager.notice(with: "READY")
+        try probe.signal(SIGTERM)
+      }
+      #expect(finished.ending == .exited(70))
+      #expect(
+        finished.errors
+          == "ServiceProbe: applicationWillTerminate overran its budget of 0.1 seconds: the main actor did not answer\n"
+      )
+    }
+  }
+
+  // MARK: Without a manager, and through `@main`
+
+  @Test func withoutAManagerAllTheRestIsTheSame() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      async let finished = runProgram(probe.arguments())
+      try await probe.log.line(startingWith: "acquire end")
+      try probe.signal(SIGHUP)
+      try await probe.log.line(startingWith: "reload end")
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
+      probe.expectRecords(.launchInBackground("launch"), .terminate("SIGTERM"))
+    }
+  }
+
+  @Test func aManagerThatIsGoneIsSaidOnce() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      async let finished = runProgram(
+        probe.arguments(), environment: ["NOTIFY_SOCKET": probe.directory.file("nobody")])
+      try await probe.log.line(startingWith: "acquire end")
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
+      #expect(
+        try await finished.errors
+          == "ServiceProbe: the service manager cannot be told anything: No such file or directory\n")
+    }
+  }
+
+  @Test func theDelegatesOwnMainIsAServiceUnderAManager() async throws {
+    let finished = try await underManager(.abstract, ["--main"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.gate.open()
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  @Test func theDelegatesOwnMainIsATerminalProgramAtATerminal() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      try await PseudoTerminal.run(probe.arguments("--main")) { terminal in
+        try await probe.log.line(startingWith: "host terminal")
+        terminal.child.signal(SIGTERM)
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+      }
+    }
+  }
+
+  @Test func theDelegatesOwnMainIsAServiceWithoutATerminal() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      // `setsid` gives the program a session without a terminal, and waits for it.
+      async let finished = runProgram(["setsid", "--wait"] + probe.arguments("--main"))
+      try await probe.log.line(startingWith: "host service")
+      try await probe.log.line(startingWith: "acquire end")
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
+    }
+  }
+}

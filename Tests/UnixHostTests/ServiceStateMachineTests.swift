@@ -1,0 +1,255 @@
+import AppLifecycle
+import PubSub
+import Testing
+
+@testable import UnixHost
+
+/// How a service answers what happens to it, against the pure machine.
+@Suite struct ServiceStateMachineTests {
+  typealias Machine = ServiceStateMachine
+  typealias Effect = Machine.Effect
+
+  private static let budgets = HostBudgets(willTerminate: .seconds(3), grace: .milliseconds(500))
+
+  private func machine(watchdog: Duration? = nil) -> Machine {
+    Machine(
+      budgets: Self.budgets,
+      terms: Machine.Terms(process: 42, watchdog: watchdog, timeoutExtension: .seconds(10)))
+  }
+
+  private func running(watchdog: Duration? = nil) -> Machine {
+    var machine = machine(watchdog: watchdog)
+    _ = machine.handle(.started)
+    _ = machine.handle(.mainActorAnswered)
+    _ = machine.handle(.transitionFinished(id: 1, stragglers: []))
+    _ = machine.handle(.resourcesHeld)
+    return machine
+  }
+
+  private func signal(_ signal: CaughtSignal) -> Machine.Event { .signals([SignalRecord(signal: signal)]) }
+
+  @Test func itLaunchesWaitsForItsResourcesAndIsReady() {
+    var machine = machine(watchdog: .seconds(4))
+    #expect(
+      machine.handle(.started) == [
+        .send(HostDelivery(id: 1, input: .launchInBackground, cause: "launch")), .askMainActor,
+        .armExtension(Machine.patience),
+      ])
+    // Pings before READY are none of the watchdog's.
+    #expect(machine.handle(.mainActorAnswered).isEmpty)
+    #expect(machine.handle(.transitionFinished(id: 1, stragglers: [])) == [.waitForResources])
+    #expect(
+      machine.handle(.resourcesHeld) == [
+        .notify([.ready, .mainProcess(42)]), .armExtension(nil), .armHeartbeat(.seconds(2)),
+      ])
+    #expect(machine.phase == .running)
+  }
+
+  @Test func aStartThatTakesItsTimeIsExtendedAsLongAsTheMainActorAnswers() {
+    var machine = machine()
+    _ = machine.handle(.started)
+    // Blocked: whether it starts or hangs cannot be known.
+    #expect(machine.handle(.extensionDue) == [.armExtension(.seconds(5))])
+    _ = machine.handle(.mainActorAnswered)
+    #expect(
+      machine.handle(.extensionDue) == [
+        .notify([.extendTimeout(.seconds(10))]), .askMainActor, .armExtension(.seconds(5)),
+      ])
+    #expect(machine.handle(.extensionDue) == [.armExtension(.seconds(5))])
+  }
+
+  @Test func itPingsWhenTheMainActorAnswersAndNotBefore() {
+    var machine = running(watchdog: .seconds(4))
+    #expect(machine.handle(.heartbeatDue) == [.askMainActor, .armHeartbeat(.seconds(2))])
+    // It does not answer: it is asked once, and nobody pings in its place.
+    #expect(machine.handle(.heartbeatDue) == [.armHeartbeat(.seconds(2))])
+    #expect(machine.handle(.mainActorAnswered) == [.notify([.watchdog])])
+    #expect(machine.handle(.heartbeatDue) == [.askMainActor, .armHeartbeat(.seconds(2))])
+  }
+
+  @Test func itDoesNotPingWhereNobodyLooks() {
+    var machine = running()
+    #expect(machine.handle(.heartbeatDue).isEmpty)
+    #expect(machine.handle(.mainActorAnswered).isEmpty)
+  }
+
+  @Test(arguments: [(CaughtSignal.terminate, "SIGTERM"), (.interrupt, "SIGINT")])
+  func itStopsWithinTheBudget(signal: CaughtSignal, cause: String) {
+    var machine = running(watchdog: .seconds(4))
+    _ = machine.handle(.heartbeatDue)
+    #expect(
+      machine.handle(self.signal(signal)) == [
+        .send(HostDelivery(id: 2, input: .terminate, cause: LifecycleCause(rawValue: cause))), .notify([.stopping]),
+        .armHeartbeat(nil), .armExtension(Machine.patience), .armDeadline(.milliseconds(3500)),
+      ])
+    // An answer that was on its way, or a beat: a ping now would make the manager expect another.
+    #expect(machine.handle(.mainActorAnswered).isEmpty)
+    #expect(machine.handle(.heartbeatDue).isEmpty)
+    #expect(machine.handle(.extensionDue) == [.notify([.extendTimeout(.seconds(10))]), .armExtension(.seconds(5))])
+    // What is told of an end that the host asked for comes with a report.
+    #expect(machine.handle(.applicationBeganToEnd).isEmpty)
+    #expect(machine.handle(.applicationEnded(stragglers: [])).isEmpty)
+    #expect(
+      machine.handle(.transitionFinished(id: 2, stragglers: [])) == [.finish(status: 0, mainActorAnswers: true)])
+    #expect(machine.handle(self.signal(.terminate)).isEmpty)
+  }
+
+  @Test func aTearDownThatOverrunsIsNamedAndFailsTheService() {
+    var machine = running()
+    _ = machine.handle(signal(.terminate))
+    #expect(
+      machine.handle(.transitionFinished(id: 2, stragglers: ["a", "b", "a"])) == [
+        .report(HostOverrun(callback: .willTerminate, budget: .seconds(3), stragglers: ["a", "b"])),
+        .finish(status: 70, mainActorAnswers: true),
+      ])
+  }
+
+  @Test func aMainActorThatDoesNotAnswerIsNotWaitedFor() {
+    var machine = running()
+    _ = machine.handle(signal(.terminate))
+    #expect(
+      machine.handle(.deadlinePassed) == [
+        .report(HostOverrun(callback: .willTerminate, budget: .seconds(3), stragglers: [])),
+        .finish(status: 70, mainActorAnswers: false),
+      ])
+  }
+
+  @Test func aSecondOrderIsObeyedAtOnceHangUpsAreNone() {
+    var machine = running()
+    _ = machine.handle(signal(.terminate))
+    #expect(machine.handle(signal(.hangUp)).isEmpty)
+    #expect(machine.handle(signal(.interrupt)) == [.die(.interrupt)])
+    #expect(machine.phase == .ended)
+  }
+
+  @Test func bothOrdersAtOnceAreTwo() {
+    var machine = running()
+    let effects = machine.handle(.signals([SignalRecord(signal: .terminate), SignalRecord(signal: .terminate)]))
+    #expect(effects.last == .die(.terminate))
+  }
+
+  @Test func reloadsWaitForTheStartAndForEachOther() {
+    var machine = machine()
+    _ = machine.handle(.started)
+    _ = machine.handle(.mainActorAnswered)
+    #expect(machine.handle(signal(.hangUp)).isEmpty)
+    _ = machine.handle(.transitionFinished(id: 1, stragglers: []))
+    let reload: [Effect] = [.notify([.reloading]), .reload, .askMainActor, .armExtension(Machine.patience)]
+    #expect(machine.handle(.resourcesHeld) == [.notify([.ready, .mainProcess(42)]), .armExtension(nil)] + reload)
+    _ = machine.handle(.mainActorAnswered)
+    #expect(machine.handle(signal(.hangUp)).isEmpty)
+    #expect(machine.handle(signal(.hangUp)).isEmpty)
+    #expect(machine.handle(.reloaded) == [.notify([.ready]), .armExtension(nil)] + reload)
+    #expect(machine.handle(.reloaded) == [.notify([.ready]), .armExtension(nil)])
+    #expect(machine.phase == .running)
+  }
+
+  @Test func anEndDuringAReloadLeavesItBehind() {
+    var machine = running()
+    _ = machine.handle(signal(.hangUp))
+    _ = machine.handle(signal(.terminate))
+    #expect(machine.handle(.reloaded).isEmpty)
+    #expect(machine.phase == .stopping)
+  }
+
+  @Test func anApplicationThatEndsItselfIsStoppingToo() {
+    var machine = running()
+    #expect(
+      machine.handle(.applicationBeganToEnd) == [
+        .notify([.stopping]), .armHeartbeat(nil), .armExtension(Machine.patience), .armDeadline(.milliseconds(3500)),
+      ])
+    #expect(machine.handle(signal(.terminate)).isEmpty)
+    #expect(machine.handle(.applicationEnded(stragglers: [])) == [.finish(status: 0, mainActorAnswers: true)])
+  }
+
+  /// Whatever comes in whatever order: READY once at first, STOPPING once, nothing of life after it, and an end.
+  @Test(arguments: 1...200 as ClosedRange<UInt64>) func everyLongSequenceKeepsTheRules(seed: UInt64) {
+    print("ServiceStateMachineTests.everyLongSequenceKeepsTheRules: seed \(seed)")
+    var random = SplitMix64(seed: seed)
+    var machine = machine(watchdog: .seconds(4))
+    var notices: [ServiceNotice] = []
+    var endings = 0
+    func give(_ event: Machine.Event) {
+      for effect in machine.handle(event) {
+        switch effect {
+        case .notify(let told): notices += told
+        case .die, .finish: endings += 1
+        default: break
+        }
+      }
+    }
+    let common: [Machine.Event] = [
+      .transitionFinished(id: 1, stragglers: []), .resourcesHeld, .reloaded, .mainActorAnswered, .heartbeatDue,
+      .extensionDue, .status("x"), signal(.hangUp), signal(.continue),
+    ]
+    let rare: [Machine.Event] = [signal(.terminate), .applicationBeganToEnd, .deadlinePassed]
+    give(.started)
+    for _ in 0..<100 {
+      give(
+        Int.random(in: 0..<30, using: &random) == 0
+          ? rare.randomElement(using: &random)! : common.randomElement(using: &random)!)
+    }
+    if machine.phase != .stopping { give(signal(.terminate)) }
+    give(.deadlinePassed)
+    #expect(machine.phase == .ended && endings == 1, "seed \(seed)")
+    if let stopping = notices.firstIndex(of: .stopping) {
+      let after = notices[(stopping + 1)...]
+      #expect(!after.contains(.watchdog) && !after.contains(.ready) && !after.contains(.stopping), "seed \(seed)")
+    }
+    if let first = notices.firstIndex(of: .watchdog) {
+      #expect(notices[..<first].contains(.ready), "seed \(seed)")
+    }
+    let reloadings = notices.indices.filter { notices[$0] == .reloading }
+    for (index, next) in zip(reloadings, reloadings.dropFirst()) {
+      #expect(notices[index..<next].contains(.ready), "seed \(seed)")
+    }
+  }
+
+  // MARK: What is read and said
+
+  @Test func addressesAreReadToTheByte() {
+    #expect(NotifySocket.Address("/run/notify")?.bytes == Array("/run/notify".utf8) + [0])
+    #expect(NotifySocket.Address("@a/b")?.bytes == [0] + Array("a/b".utf8))
+    for text in ["", "/", "@", "relative", "vsock:2:1234", "/" + String(repeating: "x", count: 107)] {
+      #expect(NotifySocket.Address(text) == nil, "\(text)")
+    }
+    #expect(NotifySocket.Address("/" + String(repeating: "x", count: 106)) != nil)
+    #expect(NotifySocket.Address("@" + String(repeating: "x", count: 107)) != nil)
+  }
+
+  @Test(
+    arguments: [
+      ("4000000", nil, Duration.seconds(4)), ("4000000", "42", .seconds(4)), ("4000000", "43", nil),
+      ("4000000", "x", nil), ("0", nil, nil), ("-5", nil, nil), ("x", nil, nil), (nil, "42", nil),
+    ] as [(String?, String?, Duration?)])
+  func aWatchdogHasToBeOurs(microseconds: String?, process: String?, watchdog: Duration?) {
+    let variables = ["WATCHDOG_USEC": microseconds, "WATCHDOG_PID": process]
+    let environment = ServiceEnvironment(process: 42) { variables[$0] ?? nil }
+    #expect(environment.watchdog == watchdog)
+    #expect(environment.address == nil)
+  }
+
+  @Test(arguments: [
+    (ServiceNotice.ready, "READY=1"), (.stopping, "STOPPING=1"), (.watchdog, "WATCHDOG=1"),
+    (.status("a\nb\r\nc"), "STATUS=a b c"), (.extendTimeout(.milliseconds(1500)), "EXTEND_TIMEOUT_USEC=1500000"),
+    (.mainProcess(7), "MAINPID=7"), (.reloading, "RELOADING=1\nMONOTONIC_USEC=5000001"),
+  ])
+  func noticesAreLines(notice: ServiceNotice, line: String) {
+    #expect(notice.line(monotonic: .microseconds(5_000_001)) == line)
+  }
+
+  @Test(arguments: [
+    (false, false, false, true, HostKind.terminal), (false, false, true, true, .service),
+    (false, false, false, false, .service), (true, false, false, true, .terminal),
+    (true, false, false, false, .service),
+    (false, true, false, true, .service), (true, true, false, true, .terminal), (true, true, true, true, .service),
+  ])
+  func mainStartsTheRightHost(
+    isForTerminal: Bool, isForService: Bool, hasManager: Bool, hasTerminal: Bool, kind: HostKind
+  ) {
+    #expect(
+      HostKind(
+        isForTerminal: isForTerminal, isForService: isForService, hasManager: hasManager, hasTerminal: hasTerminal)
+        == kind)
+  }
+}
