@@ -40,6 +40,7 @@ import Testing
       #expect(manager.notices.allSatisfy { $0.sender == pid })
       #expect(manager.lines.last == "BARRIER=1")
       #expect(!probe.log.lines.contains { $0.hasPrefix("children inherit") })
+      #expect(probe.log.lines.contains("time in the background: unlimited"))
       probe.expectRecords(.launchInBackground("launch"), .terminate("SIGTERM"))
     }
     #expect(finished.ending == .exited(0))

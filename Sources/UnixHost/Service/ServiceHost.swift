@@ -83,6 +83,8 @@ public final class ServiceHost: Sendable {
       willTerminate: application.configuration.willTerminateBudget)
     Self.current = self
     defer { Self.current = nil }
+    // It ends with the process.
+    application.beginBackgroundMode(.service)
     return await HostSession.run(application, link: link, catching: CaughtSignal.ofService) {
       [configuration] parts in
       ServiceHostThread(parts, budgets: budgets, configuration: configuration, environment: environment).run()

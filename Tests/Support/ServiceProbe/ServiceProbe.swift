@@ -49,6 +49,8 @@ extension Probe: MainApplicationDelegate {
   }
 
   func applicationDidFinishLaunching(_ application: Application) {
+    // Only a background mode makes it unlimited there.
+    Log.shared.write("time in the background: \(application.backgroundTimeRemaining.map { "\($0)" } ?? "unlimited")")
     ServiceHost.current?.setStatus("launched,\nand in one line")
   }
 
