@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LEAVE_LIMIT 128
@@ -124,6 +125,11 @@ static int open_memory(void) {
   return memory;
 }
 
+// What a program writes while it has its screen may be without end: of more than the limit only the last part stays.
+#define ERROR_LIMIT (1024 * 1024)
+#define ERROR_PART (256 * 1024)
+static _Atomic off_t error_begins;  // what comes before it has been given back
+
 void unixhost_stderr_capture(void) {
   if (atomic_load(&error_is_captured) || !isatty(2)) return;
   if (error_memory < 0) error_memory = open_memory();
@@ -134,12 +140,29 @@ void unixhost_stderr_capture(void) {
   if (dup2(error_memory, 2) == 2) atomic_store(&error_is_captured, true);
 }
 
+void unixhost_stderr_trim(void) {
+#if defined(__linux__)
+  if (!atomic_load(&error_is_captured)) return;
+  struct stat status;
+  off_t begins = atomic_load(&error_begins);
+  if (fstat(error_memory, &status) != 0 || status.st_size - begins <= ERROR_LIMIT) return;
+  // A hole, and not a shorter file: others write at its end meanwhile. It begins at a whole page, so that nothing stays.
+  off_t end = (status.st_size - ERROR_PART) & ~(off_t)0xFFFF;
+  atomic_store(&error_begins, end);
+  fallocate(error_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begins, end - begins);
+#endif
+}
+
 void unixhost_stderr_release(void) {
   if (!atomic_exchange(&error_is_captured, false)) return;
   dup2(error_found, 2);
   char buffer[4096];
   ssize_t count;
-  off_t offset = 0;
+  off_t offset = atomic_exchange(&error_begins, 0);
+  if (offset > 0) {
+    static const char notice[] = "[what came before this on standard error was too much to keep]\n";
+    write_all(2, notice, sizeof notice - 1);
+  }
   while ((count = pread(error_memory, buffer, sizeof buffer, offset)) > 0) {
     write_all(2, buffer, (size_t)count);
     offset += count;

@@ -96,6 +96,23 @@ void unixhost_stderr_capture(void);
 // Points descriptor 2 at where it was and writes there what was captured. Async-signal-safe.
 void unixhost_stderr_release(void);
 
+// Gives back the memory of what was captured long ago, if it has become much; what came last stays. The thread that captures.
+void unixhost_stderr_trim(void);
+
+// MARK: Wall clock
+
+// What a timer of the wall clock says.
+enum unixhost_clock_notice { UNIXHOST_CLOCK_QUIET, UNIXHOST_CLOCK_SET, UNIXHOST_CLOCK_REACHED };
+
+// A timer that also tells when the clock is set (Linux): non-blocking, close-on-exec. -1 with errno.
+int unixhost_clock_timer_open(void);
+
+// Lets the timer go off once the clock shows this time since 1970.
+void unixhost_clock_timer_arm(int timer, int64_t seconds);
+
+// Takes what the timer says.
+enum unixhost_clock_notice unixhost_clock_timer_take(int timer);
+
 // MARK: Service manager
 
 // Where a manager listens: a path with its zero byte, or an abstract name after a zero byte.

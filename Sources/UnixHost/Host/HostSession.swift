@@ -17,12 +17,13 @@ import CUnixHost
   ///   - application: the application to host.
   ///   - link: what other threads have for the host's thread.
   ///   - caught: the signals to listen to.
+  ///   - clock: the wall clock; nil for the machine's.
   ///   - work: the thread's work, on that thread.
   /// - Returns: the exit status.
   /// - Precondition: no other host runs in this process.
   static func run<Machine: HostMachine>(
     _ application: Application, link: HostLink<Machine.Event>, catching caught: [CaughtSignal],
-    work: @escaping @Sendable (HostThread<Machine>.Parts) -> Void
+    clock: WallClock? = nil, work: @escaping @Sendable (HostThread<Machine>.Parts) -> Void
   ) async -> Int32 {
     precondition(!isRunning, "a process has one set of signals: a host runs already")
     isRunning = true
@@ -42,15 +43,39 @@ import CUnixHost
     unixhost_emergency_stack_install()
     // Here and not on the thread: a signal that comes before that runs must not be lost.
     guard link.waker.descriptor >= 0, let signals = SignalPipe(catching: caught) else {
-      return refused("no file descriptor is left for signals", errno)
+      return refused("no file descriptor is left", errno)
     }
-    return await withCheckedContinuation { continuation in
+    var watch = SystemWatch(clock: clock)
+    if let error = shortageOfDescriptors {
+      signals.close()
+      watch.close()
+      return refused("too few file descriptors are left", error)
+    }
+    HostCapabilities.current = watch.capabilities
+    defer { HostCapabilities.current = nil }
+    return await withCheckedContinuation { [watch] continuation in
       let parts = HostThread<Machine>.Parts(
-        application: application, signals: signals, link: link, didFinish: { continuation.resume(returning: $0) })
+        application: application, signals: signals, watch: watch, link: link,
+        didFinish: { continuation.resume(returning: $0) })
       guard !NativeThread.start({ work(parts) }) else { return }
       signals.close()
       continuation.resume(returning: refused("no thread can be made", EAGAIN))
     }
+  }
+
+  /// For the terminal or the manager, for the timers of libdispatch, which traps where it gets none, and for the program.
+  private static let descriptorsNeeded = 8
+
+  /// The error of opening so many; nil if they can be had.
+  private static var shortageOfDescriptors: Int32? {
+    var opened: [Int32] = []
+    defer { for descriptor in opened { close(descriptor) } }
+    for _ in 0..<descriptorsNeeded {
+      let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      if descriptor < 0 { return errno == EMFILE || errno == ENFILE ? errno : nil }
+      opened.append(descriptor)
+    }
+    return nil
   }
 
   /// Says why the host cannot begin, with the number that a person can change.

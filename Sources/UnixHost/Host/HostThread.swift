@@ -1,5 +1,6 @@
 import AppLifecycle
 import CUnixHost
+import PubSub
 
 #if canImport(Darwin)
   import Darwin
@@ -18,6 +19,7 @@ class HostThread<Machine: HostMachine> {
   struct Parts: Sendable {
     var application: Application
     var signals: SignalPipe
+    var watch: SystemWatch
     var mailbox = MainActorMailbox()
     var link: HostLink<Event>
     /// Told the exit status when the work is done.
@@ -26,6 +28,7 @@ class HostThread<Machine: HostMachine> {
 
   let parts: Parts
   var signals: SignalPipe
+  var watch: SystemWatch
   private(set) var machine: Machine
   private var deadline: Instant?
   private(set) var isFinished = false
@@ -33,6 +36,7 @@ class HostThread<Machine: HostMachine> {
   init(_ parts: Parts, machine: Machine) {
     self.parts = parts
     signals = parts.signals
+    watch = parts.watch
     self.machine = machine
   }
 
@@ -63,6 +67,7 @@ class HostThread<Machine: HostMachine> {
 
   final func run() {
     unixhost_emergency_install()
+    watch.begin()
     begin()
     while !isFinished { wait() }
   }
@@ -72,14 +77,20 @@ class HostThread<Machine: HostMachine> {
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: parts.link.waker.descriptor, events: Int16(POLLIN), revents: 0),
     ]
-    descriptors += self.descriptors
-    let count = poll(&descriptors, nfds_t(descriptors.count), timeout())
+    let watched = watch.descriptors
+    descriptors += watched + self.descriptors
+    let timeout = timeout()
+    watch.showLife()
+    let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
     // All signals before anything else: what is decided must know of every one that has come.
-    let records = signals.drain()
+    let records = takeSignals()
+    let wasContinued = records.contains { $0.signal == .continue }
+    for fact in watch.takeSuspensions(wasContinued: wasContinued) { tell(fact) }
     if !records.isEmpty { process(.signals(records)) }
     for event in parts.link.take() { process(event) }
     guard !isFinished else { return }
-    if count > 0 { take(descriptors[2...]) }
+    if count > 0 { take(descriptors[(2 + watched.count)...]) }
+    for fact in watch.take(descriptors[2..<(2 + watched.count)]) { tell(fact) }
     let now = Instant.now
     if let time = deadline, now >= time {
       deadline = nil
@@ -88,8 +99,31 @@ class HostThread<Machine: HostMachine> {
     passTime(now)
   }
 
+  /// How long the SIGCONT that ended a stop may be on its way to another thread's handler, in milliseconds.
+  private static var settlingTime: Int32 { 200 }
+
+  private func takeSignals() -> [SignalRecord] {
+    var records = signals.drain()
+    guard watch.suspectsStop, !records.contains(where: { $0.signal == .continue }) else { return records }
+    var waiting = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+    if poll(&waiting, 1, Self.settlingTime) > 0 { records += signals.drain() }
+    return records
+  }
+
+  private func tell(_ fact: SystemFact) {
+    parts.mailbox.send { [application = parts.application] in
+      switch fact {
+      case .memoryIsShort: application.send(.memoryWarning, cause: "memory pressure")
+      case .timeChanged(let change): application.send(.significantTimeChange, cause: change.rawValue)
+      case .wasSuspended(let suspension):
+        application.bus.post(
+          Application.WasSuspended(application: application, suspension: suspension), from: application)
+      }
+    }
+  }
+
   private func timeout() -> Int32 {
-    guard let next = ([deadline] + deadlines).compactMap({ $0 }).min() else { return -1 }
+    let next = ([deadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
     let components = (next - Instant.now).components
     guard components.seconds >= 0, components.attoseconds >= 0 else { return 0 }
     // Rounded up, lest the last millisecond be spent turning in a circle.
@@ -122,6 +156,7 @@ class HostThread<Machine: HostMachine> {
   final func finish(_ status: Int32, mainActorAnswers: Bool) {
     isFinished = true
     end()
+    watch.close()
     // Nobody is there to return to: what the main actor does not let go of ends with the process.
     if !mainActorAnswers { _exit(status) }
     signals.close()

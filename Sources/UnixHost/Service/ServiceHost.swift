@@ -13,6 +13,9 @@ public import PubSub
 /// | SIGHUP | RELOADING; ``Reload`` is posted and awaited; READY |
 /// | the manager has a watchdog | it is told WATCHDOG twice in its time, as long as the main actor answers |
 /// | starting, reloading or ending takes its time | the manager's time-out is extended again and again |
+/// | memory is short | `memoryWarning`, once in two seconds at most |
+/// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
+/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
 ///
 /// The manager is one that speaks systemd's protocol and listens at `$NOTIFY_SOCKET`, a path or an abstract name. Where none
 /// listens, all the rest is the same. The variables of the protocol are taken out of the environment: the program's own
@@ -49,6 +52,7 @@ public final class ServiceHost: Sendable {
 
   private let application: Application
   private let configuration: Configuration
+  private let wallClock: WallClock?
   private let link = HostLink<ServiceStateMachine.Event>()
 
   /// A host for an application that has not been launched.
@@ -56,9 +60,15 @@ public final class ServiceHost: Sendable {
   /// - Parameters:
   ///   - application: the application to host. Its bus carries ``Reload``.
   ///   - configuration: how the service deals with its manager.
-  @MainActor public init(application: Application, configuration: Configuration = Configuration()) {
+  @MainActor public convenience init(application: Application, configuration: Configuration = Configuration()) {
+    self.init(application: application, configuration: configuration, wallClock: nil)
+  }
+
+  /// A host with a wall clock of the test's.
+  @MainActor package init(application: Application, configuration: Configuration, wallClock: WallClock?) {
     self.application = application
     self.configuration = configuration
+    self.wallClock = wallClock
   }
 
   /// Tells the manager what the service does, in one line for people.
@@ -85,7 +95,7 @@ public final class ServiceHost: Sendable {
     defer { Self.current = nil }
     // It ends with the process.
     application.beginBackgroundMode(.service)
-    return await HostSession.run(application, link: link, catching: CaughtSignal.ofService) {
+    return await HostSession.run(application, link: link, catching: CaughtSignal.ofService, clock: wallClock) {
       [configuration] parts in
       ServiceHostThread(parts, budgets: budgets, configuration: configuration, environment: environment).run()
     }

@@ -24,8 +24,6 @@ struct TerminalDevice {
   ///
   /// Descriptor 0 would be shared with the shell.
   let descriptor: Int32
-  /// Why it could not be opened.
-  let openError: Int32?
   private let usesRawMode: Bool
   private let capturesStandardError: Bool
   private let sequences: TerminalSequences
@@ -44,7 +42,6 @@ struct TerminalDevice {
       configuration.bracketsPaste = false
     }
     descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-    openError = descriptor < 0 ? errno : nil
     usesRawMode = configuration.usesRawMode
     capturesStandardError = configuration.usesAlternateScreen
     sequences = TerminalSequences(configuration)

@@ -11,6 +11,9 @@ public import PubSub
 /// | `fg` | `open` |
 /// | `bg` | `wake` |
 /// | SIGTERM, SIGINT, SIGHUP, hang-up | `terminate`; when it came during a stop, after a `wake` |
+/// | memory is short | `memoryWarning`, once in two seconds at most |
+/// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
+/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
 /// | a second SIGTERM or SIGINT, SIGQUIT | none: the terminal is restored, and the process dies of the signal |
 ///
 /// A stop that the kernel would refuse is predicted, and nothing is torn down for it. A SIGCONT during the tear-down takes the

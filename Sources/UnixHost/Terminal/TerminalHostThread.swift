@@ -30,13 +30,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       parts, machine: TerminalStateMachine(budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored))
   }
 
-  override func begin() {
-    // Without a descriptor for it the terminal would look like none, and the program would run where nobody sees it.
-    if let error = device.openError, error == EMFILE || error == ENFILE {
-      return finish(HostSession.refused("no file descriptor is left for the terminal", error), mainActorAnswers: true)
-    }
-    process(.started(device.look))
-  }
+  override func begin() { process(.started(device.look)) }
 
   override func end() { device.close() }
 
@@ -72,7 +66,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func read() {
     switch device.read() {
     case .bytes(let bytes):
-      take(parser.feed(bytes))
+      take(parser.feed(bytes).mergingFocus)
       escapeDeadline = parser.holdsBytes ? .now + Self.escapeDelay : nil
     case .nothing: break
     case .end: process(device.look == .gone ? .hangUp : .endOfInput)
@@ -101,6 +95,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       escapeDeadline = nil
       take(parser.flush())
     }
+    unixhost_stderr_trim()
     if let time = nextLook, now >= time {
       nextLook = nil
       if machine.pollsTerminal { process(.terminalLook(device.look)) }
@@ -175,6 +170,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   private func stop() -> [Event] {
     let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
+    // The application was told of this one.
+    watch.showLife()
     // Signals that waited for the stop to end are being taken by all threads at once: those on other threads may be a moment
     // late, and a SIGTERM among them must not find the program on its way to the foreground.
     var records = signals.drain()

@@ -8,7 +8,7 @@
 /// grammar has none begins a new sequence, as on the terminals themselves.
 ///
 /// All bytes but the focus reports are handed on unchanged and in order. A sequence that is not complete is held back until
-/// it is, or until ``flush()``: that is how the Escape key is told from the beginning of a sequence.
+/// it is, until it is longer than any real one, or until ``flush()``: that is how the Escape key is told from the beginning of a sequence.
 struct TerminalInputParser: Sendable, Hashable {
   /// What the terminal said.
   enum Element: Sendable, Hashable {
@@ -36,6 +36,11 @@ struct TerminalInputParser: Sendable, Hashable {
   private static let escape: UInt8 = 0x1B
   private static let pasteBegins = Array("200~".utf8)
   private static let pasteEnds = [escape] + Array("[201~".utf8)
+
+  /// Longer than any sequence that a terminal sends.
+  ///
+  /// What is longer is handed on as it comes, lest a sequence without an end be held for ever.
+  private static let heldLimit = 256
 
   /// Whether the byte 0x1A, outside a paste, is ``Element/suspendKey``.
   var findsSuspendKey = false
@@ -70,7 +75,13 @@ struct TerminalInputParser: Sendable, Hashable {
   mutating func feed(_ bytes: some Sequence<UInt8>) -> [Element] {
     var elements: [Element] = []
     var plain: [UInt8] = []
-    for byte in bytes { take(byte, &plain, &elements) }
+    for byte in bytes {
+      take(byte, &plain, &elements)
+      if held.count >= Self.heldLimit {
+        plain += held
+        held = []
+      }
+    }
     if !plain.isEmpty { elements.append(.bytes(plain)) }
     return elements
   }
@@ -159,5 +170,16 @@ struct TerminalInputParser: Sendable, Hashable {
     plain += held
     held = []
     state = .ground
+  }
+}
+
+extension [TerminalInputParser.Element] {
+  /// Of several focus reports only the last one: what was true for a moment, before anybody could look, is no news.
+  var mergingFocus: [TerminalInputParser.Element] {
+    let last = lastIndex { if case .focus = $0 { true } else { false } }
+    return indices.compactMap { index in
+      if case .focus = self[index], index != last { return nil }
+      return self[index]
+    }
   }
 }

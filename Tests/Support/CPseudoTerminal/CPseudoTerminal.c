@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -167,4 +168,30 @@ ssize_t cpt_notify_receive(int socket, char *bytes, size_t count, pid_t *sender,
     }
   }
   return received;
+}
+
+int cpt_stream_listen(const char *path) {
+  struct sockaddr_un place = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof place.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  strcpy(place.sun_path, path);
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  if (bind(descriptor, (struct sockaddr *)&place, sizeof place) || listen(descriptor, 1)) {
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+  }
+  return descriptor;
+}
+
+int cpt_shift_clock(long nanoseconds) {
+  struct timex change = {.modes = ADJ_SETOFFSET | ADJ_NANO};
+  // The fraction must not be negative.
+  change.time.tv_sec = nanoseconds < 0 ? -1 : 0;
+  change.time.tv_usec = nanoseconds < 0 ? 1000000000 + nanoseconds : nanoseconds;
+  return adjtimex(&change) < 0 ? -1 : 0;
 }

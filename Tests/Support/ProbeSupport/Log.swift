@@ -1,6 +1,7 @@
 package import AppLifecycle
 import Dispatch
 import Glibc
+import PubSub
 
 /// The file that the test reads: one line for each thing that happens, written by one call, so that no line is ever torn.
 package struct Log: Sendable {
@@ -15,6 +16,17 @@ package struct Log: Sendable {
   package func write(_ line: String) {
     if file >= 0 { writeAll(line + "\n", to: file) }
   }
+
+  /// Writes `suspended by AGENT for N ms` whenever the process was.
+  @MainActor package func followSuspensions(of application: Application) {
+    application.bus.subscribe(to: Application.WasSuspended.self) { event in
+      let milliseconds = Int(event.suspension.duration / .milliseconds(1))
+      write("suspended by \(event.suspension.agent.rawValue) for \(milliseconds) ms")
+    }.store(in: &Self.subscriptions)
+  }
+
+  /// As long as the program runs.
+  @MainActor private static var subscriptions: [Subscription] = []
 
   /// Writes a record as `kind name state cause`.
   package func write(_ record: LifecycleRecord) {

@@ -115,4 +115,7 @@ package final class Gate: Sendable {
   package func open(_ passages: Int = 1) throws {
     try writeAll([UInt8](repeating: 0x2E, count: passages), to: descriptor)
   }
+
+  /// Writes a text into the pipe, for a program that wants to be told more.
+  package func write(_ text: String) throws { try writeAll(Array(text.utf8), to: descriptor) }
 }

@@ -17,8 +17,12 @@ struct Options: Sendable {
   private(set) var reloadGate: String?
   /// `--block-gate PATH`: `willTerminate` blocks the main actor until a byte can be read from it.
   private(set) var blockGate: String?
+  /// `--clock PATH`: the wall clock is the test's, told through this named pipe.
+  private(set) var clock: String?
   /// `--quit-at-reload`: the program ends itself when it is to reload.
   private(set) var quitsAtReload = false
+  /// `--hang-at-reload`: the main actor never answers again once it is to reload.
+  private(set) var hangsAtReload = false
   /// `--budget MS`: the budget of `willTerminate`.
   private(set) var budget: Duration?
   /// `--extension MS`: by how much the manager's time-outs are extended.
@@ -30,11 +34,13 @@ struct Options: Sendable {
       switch option {
       case "--main": usesDelegateMain = true
       case "--quit-at-reload": quitsAtReload = true
+      case "--hang-at-reload": hangsAtReload = true
       case "--log": log = rest.popFirst()
       case "--acquire-gate": acquireGate = rest.popFirst()
       case "--gate": gate = rest.popFirst()
       case "--reload-gate": reloadGate = rest.popFirst()
       case "--block-gate": blockGate = rest.popFirst()
+      case "--clock": clock = rest.popFirst()
       case "--budget": budget = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
       case "--extension": timeoutExtension = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
       default:

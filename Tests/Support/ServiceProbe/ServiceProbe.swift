@@ -17,7 +17,10 @@ import UnixHost
       let application = Application(delegate: Probe(), configuration: configuration)
       Application.adopt(application)
       application.recorder = { Log.shared.write($0) }
-      return await ServiceHost(application: application, configuration: Probe.serviceConfiguration).run()
+      return await ServiceHost(
+        application: application, configuration: Probe.serviceConfiguration,
+        wallClock: Options.shared.clock.map { fakeClock($0) }
+      ).run()
     }
   }
 }
@@ -44,6 +47,12 @@ extension Probe: MainApplicationDelegate {
     for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] where getenv(name) != nil {
       Log.shared.write("children inherit \(name)")
     }
+    if let capabilities = HostCapabilities.current {
+      Log.shared.write("memory \(capabilities.memoryPressure)")
+      Log.shared.write("clock \(capabilities.wallClock)")
+      Log.shared.write("zone \(capabilities.timeZone)")
+    }
+    Log.shared.followSuspensions(of: application)
     watchReloads(of: application)
     manageResource(of: application)
   }
@@ -62,6 +71,7 @@ extension Probe: MainApplicationDelegate {
     let gate = options.reloadGate.map { Gate($0) }
     application.bus.subscribe(self, to: ServiceHost.Reload.self) { probe, reload in
       Log.shared.write("reload begin")
+      while probe.options.hangsAtReload { pause() }
       await gate?.pass()
       Log.shared.write("reload end")
       if probe.options.quitsAtReload { reload.application.send(.terminate, cause: "reload") }

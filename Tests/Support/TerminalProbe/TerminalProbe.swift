@@ -52,6 +52,7 @@ extension Probe: TerminalApplicationDelegate {
       probe.draw(on: event.terminal)
     }
     application.bus.subscribe(self, to: TerminalHost.WasContinued.self) { _, _ in Log.shared.write("continued") }
+    Log.shared.followSuspensions(of: application)
     manageSlowResource(of: application)
   }
 
@@ -91,6 +92,9 @@ extension Probe {
     case UInt8(ascii: "f"): fatalError("the probe was told to trap")
     case UInt8(ascii: "o"): Log.shared.write("depth \(overflow(1))")
     case UInt8(ascii: "e"): writeAll("a message on standard error\n", to: STDERR_FILENO)
+    case UInt8(ascii: "E"):
+      for _ in 0..<1024 { writeAll(String(repeating: "x", count: 1023) + "\n", to: STDERR_FILENO) }
+      Log.shared.write("wrote a megabyte")
     case UInt8(ascii: "x"): exit(5)
     default: break
     }

@@ -58,4 +58,10 @@ int cpt_notify_open(const char *address, size_t count);
 /// @return its length; `sender` is the sender's process number, `passed` a descriptor that came along, or -1.
 ssize_t cpt_notify_receive(int socket, char *bytes, size_t count, pid_t *sender, int *passed);
 
+/// A stream socket that listens at this path.
+int cpt_stream_listen(const char *path);
+
+/// Sets the machine's clock forward, or back, by less than a second.
+int cpt_shift_clock(long nanoseconds);
+
 #endif

@@ -1,0 +1,178 @@
+#if canImport(Darwin)
+  import Darwin
+  import Dispatch
+#else
+  import Glibc
+#endif
+
+/// Where the system says that memory is short.
+///
+/// On Linux in this order: what `$MEMORY_PRESSURE_WATCH` names (a pressure file, a named pipe or a socket, as systemd's
+/// protocol has it), armed with what `$MEMORY_PRESSURE_WRITE` holds in Base64; else the kernel's own pressure file. On Darwin
+/// the memory pressure source of Dispatch.
+struct MemoryPressureSource: Sendable {
+  /// Why there is none.
+  struct Unavailable: Error, Hashable {
+    var reason: String
+  }
+
+  /// To be polled; -1 once nothing comes any more.
+  private(set) var descriptor: Int32
+  /// What is polled for.
+  let events: Int32
+  /// Which source it is.
+  let name: String
+
+  #if canImport(Darwin)
+    private let waker: WakePipe
+    private let source: any DispatchSourceProtocol
+
+    /// Opens the source; the variables are Linux's.
+    init(_ variable: (String) -> String?) throws(Unavailable) {
+      let waker = WakePipe()
+      guard waker.descriptor >= 0 else { throw Unavailable(reason: "no file descriptor is left") }
+      self.waker = waker
+      descriptor = waker.descriptor
+      events = Int32(POLLIN)
+      name = "Dispatch"
+      source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical], queue: .global())
+      source.setEventHandler { waker.wake() }
+      source.activate()
+    }
+  #else
+    /// What is written to the kernel's file: told once two seconds in which some task waited for memory for 0.2 s.
+    ///
+    /// With its zero byte. A window that is no multiple of two seconds takes a privilege.
+    private static let trigger = Array("some 200000 2000000".utf8) + [0]
+
+    /// Opens the source that the environment names.
+    init(_ variable: (String) -> String?) throws(Unavailable) {
+      guard let path = variable("MEMORY_PRESSURE_WATCH") else {
+        try self.init(path: "/proc/pressure/memory", arming: Self.trigger)
+        return
+      }
+      guard path != "/dev/null" else { throw Unavailable(reason: "$MEMORY_PRESSURE_WATCH says not to look") }
+      let text = variable("MEMORY_PRESSURE_WRITE") ?? ""
+      guard let bytes = Base64.decode(text) else { throw Unavailable(reason: "$MEMORY_PRESSURE_WRITE is not Base64") }
+      try self.init(path: path, arming: bytes)
+    }
+
+    private init(path: String, arming bytes: [UInt8]) throws(Unavailable) {
+      func failed(_ error: Int32) -> Unavailable { Unavailable(reason: "\(path): \(String(cString: strerror(error)))") }
+      var status = stat()
+      guard path.hasPrefix("/") else { throw Unavailable(reason: "\(path): not an absolute path") }
+      guard stat(path, &status) == 0 else { throw failed(errno) }
+      let descriptor: Int32
+      switch status.st_mode & S_IFMT {
+      case S_IFREG:
+        descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        (events, name) = (Int32(POLLPRI), path)
+      case S_IFIFO:
+        // For both directions: it does not end when its writers go.
+        descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        (events, name) = (Int32(POLLIN), "\(path) (pipe)")
+      case S_IFSOCK:
+        descriptor = Self.connect(path)
+        (events, name) = (Int32(POLLIN), "\(path) (socket)")
+      default: throw Unavailable(reason: "\(path): neither a file nor a pipe nor a socket")
+      }
+      guard descriptor >= 0 else { throw failed(errno) }
+      if !bytes.isEmpty, write(descriptor, bytes, bytes.count) != bytes.count {
+        let error = errno
+        Glibc.close(descriptor)
+        throw failed(error)
+      }
+      self.descriptor = descriptor
+    }
+
+    private static func connect(_ path: String) -> Int32 {
+      var address = sockaddr_un()
+      let bytes = Array(path.utf8)
+      guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+        errno = ENAMETOOLONG
+        return -1
+      }
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+      let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+      let descriptor = socket(AF_UNIX, type, 0)
+      guard descriptor >= 0 else { return -1 }
+      let isConnected = withUnsafePointer(to: address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
+      }
+      if isConnected { return descriptor }
+      let error = errno
+      Glibc.close(descriptor)
+      errno = error
+      return -1
+    }
+  #endif
+
+  /// Takes what is ready; true if memory is short.
+  mutating func take(_ ready: Int32) -> Bool {
+    guard ready != 0 else { return false }
+    // The group whose memory it was is gone.
+    if ready & Int32(POLLERR | POLLNVAL) != 0 {
+      close()
+      return false
+    }
+    guard events == Int32(POLLIN) else { return ready & events != 0 }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    var isShort = false
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count > 0 {
+        isShort = true
+      } else {
+        // Closed by its other end, or broken: it would be ready for ever.
+        if count == 0 || (errno != EAGAIN && errno != EINTR) { close() }
+        return isShort
+      }
+    }
+  }
+
+  mutating func close() {
+    #if canImport(Darwin)
+      source.cancel()
+    #else
+      if descriptor >= 0 { Glibc.close(descriptor) }
+    #endif
+    descriptor = -1
+  }
+}
+
+/// The usual alphabet, with or without padding.
+enum Base64 {
+  /// The bytes; nil if the text is none.
+  static func decode(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var bits = 0
+    var value: UInt32 = 0
+    let digits = text.utf8.filter { $0 != UInt8(ascii: "\n") }
+    let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+    guard padding <= 2 else { return nil }
+    for digit in digits.dropLast(padding) {
+      guard let worth = worth(of: digit) else { return nil }
+      value = value << 6 | worth
+      bits += 6
+      guard bits >= 8 else { continue }
+      bits -= 8
+      bytes.append(UInt8(truncatingIfNeeded: value >> bits))
+    }
+    // A single digit is no byte yet.
+    return bits == 6 ? nil : bytes
+  }
+
+  private static func worth(of digit: UInt8) -> UInt32? {
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import AppLifecycle
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Something that the machine does to every program.
+enum SystemFact: Sendable, Hashable {
+  case memoryIsShort
+  case timeChanged(WallClockJudge.Change)
+  case wasSuspended(Application.Suspension)
+}
+
+/// What every host watches of its machine: memory, wall clock, time zone, and gaps in time.
+///
+/// Opened where the host begins; from then on for the host's thread alone.
+struct SystemWatch: Sendable {
+  /// One memory warning in so long.
+  private static let warningInterval = Duration.seconds(2)
+  /// A file that is removed and made anew was not removed.
+  private static let zoneDelay = Duration.milliseconds(100)
+
+  private var memory: MemoryPressureSource?
+  private var warnings = RateLimit(interval: Self.warningInterval)
+  private let clock: WallClock
+  private let zone: TimeZoneFile
+  private var zoneDeadline: Duration?
+  private var judge: WallClockJudge
+  private var detector: SuspensionDetector
+  /// The host thread's own account with the scheduler; -1 where there is none.
+  private var account: Int32 = -1
+  private let runningOrigin = SuspendingClock.now
+  private let continuousOrigin = ContinuousClock.now
+
+  /// What can be seen.
+  private(set) var capabilities: HostCapabilities
+
+  /// Opens what there is.
+  init(clock: WallClock?) {
+    let zone = TimeZoneFile.live()
+    let clock = clock ?? .live()
+    (self.zone, self.clock) = (zone, clock)
+    capabilities = HostCapabilities(
+      memoryPressure: .unavailable(""), wallClock: clock.availability, timeZone: zone.availability,
+      suspension: .available("SIGCONT, the machine's clocks, and the scheduler's account, each second"))
+    do {
+      let source = try MemoryPressureSource { getenv($0).map { String(cString: $0) } }
+      capabilities.memoryPressure = .available(source.name)
+      memory = source
+    } catch {
+      capabilities.memoryPressure = .unavailable(error.reason)
+    }
+    #if canImport(Darwin)
+      capabilities.suspension = .available("SIGCONT and the machine's clocks, each second")
+    #endif
+    let nothing = SuspensionDetector.Sample(running: .zero, sleep: .zero, runDelay: nil)
+    detector = SuspensionDetector(nothing)
+    let (wall, day, offset) = clock.read()
+    judge = WallClockJudge(
+      WallClockJudge.Reading(wall: wall, continuous: .zero, sleep: .zero, day: day, offset: offset),
+      zone: zone.contents)
+  }
+
+  /// Begins, on the host's thread.
+  mutating func begin() {
+    #if !canImport(Darwin)
+      account = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
+    #endif
+    detector.showLife(sample)
+    armClock()
+  }
+
+  mutating func close() {
+    memory?.close()
+    for descriptor in [clock.descriptor, zone.descriptor, account] where descriptor >= 0 { systemClose(descriptor) }
+    account = -1
+  }
+
+  // MARK: Waiting
+
+  /// What is to be polled.
+  var descriptors: [pollfd] {
+    [
+      pollfd(fd: memory?.descriptor ?? -1, events: Int16(memory?.events ?? 0), revents: 0),
+      pollfd(fd: clock.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: zone.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+  }
+
+  /// When the thread has to wake up at the latest.
+  var deadline: SuspendingClock.Instant {
+    let times = [warnings.deadline, zoneDeadline, running + SuspensionDetector.tick]
+    return runningOrigin + times.compactMap { $0 }.min()!
+  }
+
+  /// The thread is about to wait.
+  mutating func showLife() { detector.showLife(sample) }
+
+  /// Whether a signal may have stopped the process just now.
+  var suspectsStop: Bool { detector.suspectsStop(sample) }
+
+  /// What has happened to the process itself while the thread waited.
+  mutating func takeSuspensions(wasContinued: Bool) -> [SystemFact] {
+    detector.look(sample, wasContinued: wasContinued).map { .wasSuspended($0) }
+  }
+
+  /// What has happened around it.
+  mutating func take(_ ready: ArraySlice<pollfd>) -> [SystemFact] {
+    let events = ready.map { Int32($0.revents) }
+    return takeMemory(events[0]) + takeClock(isReady: events[1] != 0) + takeZone(isReady: events[2] != 0)
+  }
+
+  private mutating func takeMemory(_ events: Int32) -> [SystemFact] {
+    let isShort = memory?.take(events) ?? false
+    let now = running
+    // First what is owed: with it the interval begins anew.
+    let passes = warnings.passTime(at: now)
+    return (isShort && warnings.takeEvent(at: now)) || passes ? [.memoryIsShort] : []
+  }
+
+  private mutating func takeClock(isReady: Bool) -> [SystemFact] {
+    var change: WallClockJudge.Change?
+    if clock.descriptor < 0 {
+      change = judge.look(reading)
+    } else if isReady {
+      while let notice = clock.next() {
+        let news = notice == .set ? judge.clockWasSet(reading) : judge.look(reading)
+        change = change ?? news
+      }
+      armClock()
+    }
+    return change.map { [.timeChanged($0)] } ?? []
+  }
+
+  private mutating func takeZone(isReady: Bool) -> [SystemFact] {
+    let now = running
+    if isReady, zone.takeTouch() { zoneDeadline = now + Self.zoneDelay }
+    guard let time = zoneDeadline, now >= time else { return [] }
+    zoneDeadline = nil
+    tzset()
+    guard let change = judge.zoneWasTouched(reading, zone: zone.contents) else { return [] }
+    armClock()
+    return [.timeChanged(change)]
+  }
+
+  private func armClock() {
+    let (wall, _, _) = clock.read()
+    clock.arm(LocalCalendar(local: clock.local).nextChange(after: Int(wall.components.seconds)))
+  }
+
+  // MARK: Reading
+
+  private var running: Duration { runningOrigin.duration(to: .now) }
+
+  private var reading: WallClockJudge.Reading {
+    let (continuous, sleep) = clocks
+    let (wall, day, offset) = clock.read()
+    return WallClockJudge.Reading(wall: wall, continuous: continuous, sleep: sleep, day: day, offset: offset)
+  }
+
+  private var sample: SuspensionDetector.Sample {
+    SuspensionDetector.Sample(running: running, sleep: clocks.sleep, runDelay: runDelay)
+  }
+
+  /// The clock that counts sleep, and by how much it has gained on the other.
+  private var clocks: (continuous: Duration, sleep: Duration) {
+    var before = running
+    var continuous = Duration.zero
+    // Between two readings the thread may lose its processor; then they say nothing about each other.
+    for _ in 0..<5 {
+      continuous = continuousOrigin.duration(to: .now)
+      let after = running
+      if after - before < .milliseconds(1) { break }
+      before = after
+    }
+    return (continuous, continuous - before)
+  }
+
+  /// How long the thread has waited for a processor.
+  private var runDelay: Duration? {
+    var buffer = [UInt8](repeating: 0, count: 128)
+    guard account >= 0, case let count = pread(account, &buffer, buffer.count, 0), count > 0 else { return nil }
+    let fields = String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ")
+    return fields.count > 1 ? Int64(fields[1]).map { .nanoseconds($0) } : nil
+  }
+}
+
+// Under a name that the method above does not hide.
+private func systemClose(_ descriptor: Int32) { close(descriptor) }

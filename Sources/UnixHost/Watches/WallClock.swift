@@ -1,0 +1,138 @@
+import CUnixHost
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The wall clock with a timer that wakes the host up.
+package struct WallClock: Sendable {
+  /// What the timer says.
+  package enum Notice: Sendable, Hashable {
+    /// The clock was set.
+    case set
+    /// It has reached the time for which the timer was armed.
+    case reached
+  }
+
+  /// To be polled; -1 where no timer is to be had.
+  package var descriptor: Int32
+  /// How it is done, or why not.
+  package var availability: HostCapabilities.Availability
+  /// Reads it: the time since 1970, the date as a number that differs from one day to the next, seconds east of Greenwich.
+  package var read: @Sendable () -> (wall: Duration, day: Int, offset: Int)
+  /// The date and the offset at another time.
+  package var local: @Sendable (_ seconds: Int) -> (day: Int, offset: Int)
+  /// Arms the timer for a time since 1970, instead of what it was armed for.
+  package var arm: @Sendable (_ seconds: Int) -> Void
+  /// Takes what the timer says; nil if that is nothing more.
+  package var next: @Sendable () -> Notice?
+
+  /// A clock.
+  package init(
+    descriptor: Int32, availability: HostCapabilities.Availability,
+    read: @escaping @Sendable () -> (wall: Duration, day: Int, offset: Int),
+    local: @escaping @Sendable (_ seconds: Int) -> (day: Int, offset: Int),
+    arm: @escaping @Sendable (_ seconds: Int) -> Void, next: @escaping @Sendable () -> Notice?
+  ) {
+    self.descriptor = descriptor
+    self.availability = availability
+    self.read = read
+    self.local = local
+    self.arm = arm
+    self.next = next
+  }
+
+  /// The machine's own.
+  ///
+  /// Without a timer that tells when the clock is set, the clock is looked at whenever the host wakes up, once a second.
+  static func live() -> WallClock {
+    let timer = unixhost_clock_timer_open()
+    let way = timer >= 0 ? "told by the kernel" : "looked at once a second"
+    return WallClock(
+      descriptor: timer, availability: .available(way),
+      read: {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let (day, offset) = liveLocal(Int(now.tv_sec))
+        return (.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec), day, offset)
+      }, local: liveLocal, arm: { if timer >= 0 { unixhost_clock_timer_arm(timer, Int64($0)) } },
+      next: {
+        switch timer >= 0 ? unixhost_clock_timer_take(timer) : UNIXHOST_CLOCK_QUIET {
+        case UNIXHOST_CLOCK_SET: .set
+        case UNIXHOST_CLOCK_REACHED: .reached
+        default: nil
+        }
+      })
+  }
+
+  private static let liveLocal: @Sendable (Int) -> (day: Int, offset: Int) = { seconds in
+    var time = time_t(seconds)
+    var fields = tm()
+    localtime_r(&time, &fields)
+    return (Int(fields.tm_year) * 1000 + Int(fields.tm_yday), Int(fields.tm_gmtoff))
+  }
+}
+
+/// The stored rules of the local time zone, and when they change.
+struct TimeZoneFile: Sendable {
+  /// To be polled; -1 where changes are not told.
+  let descriptor: Int32
+  /// How it is done, or why not.
+  let availability: HostCapabilities.Availability
+
+  private static let directory = "/etc"
+  private static let name = "localtime"
+
+  /// The machine's own.
+  static func live() -> TimeZoneFile {
+    if getenv("TZ") != nil {
+      return TimeZoneFile(descriptor: -1, availability: .unavailable("TZ is set, and does not change"))
+    }
+    #if canImport(Darwin)
+      return TimeZoneFile(descriptor: -1, availability: .unavailable("this system does not tell"))
+    #else
+      let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+      // The directory, as the file is replaced and not written to.
+      let mask = UInt32(IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE | IN_DELETE)
+      guard descriptor >= 0, inotify_add_watch(descriptor, directory, mask) >= 0 else {
+        let reason = "inotify: \(String(cString: strerror(errno)))"
+        if descriptor >= 0 { close(descriptor) }
+        return TimeZoneFile(descriptor: -1, availability: .unavailable(reason))
+      }
+      return TimeZoneFile(descriptor: descriptor, availability: .available("\(directory)/\(name)"))
+    #endif
+  }
+
+  /// The rules; nil without a file, which means Greenwich's time.
+  var contents: [UInt8]? {
+    let file = open("\(Self.directory)/\(Self.name)", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    // Far more than any zone's rules.
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = read(file, &buffer, buffer.count)
+    return count >= 0 ? Array(buffer[..<count]) : nil
+  }
+
+  /// Takes what has happened in the directory; true if it may have happened to the file.
+  func takeTouch() -> Bool {
+    #if canImport(Darwin)
+      return false
+    #else
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      var isTouched = false
+      while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+        var place = 0
+        while place + 16 <= count {
+          let length = buffer.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self)) }
+          let name = buffer[(place + 16)..<(place + 16 + length)].prefix { $0 != 0 }
+          if name.elementsEqual(Self.name.utf8) { isTouched = true }
+          place += 16 + length
+        }
+      }
+      return isTouched
+    #endif
+  }
+}

@@ -1,0 +1,57 @@
+import Glibc
+
+/// A client of a line-based server on 127.0.0.1.
+package final class LineClient: Sendable {
+  private let descriptor: Int32
+  private let contents: Monitor<(lines: ReceivedLines, hasEnded: Bool)>
+
+  /// Connects.
+  package init(port: UInt16) throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let isConnected = withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected else {
+      let error = SystemError("connect")
+      close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+    let contents = Monitor((lines: ReceivedLines(), hasEnded: false)) {
+      $0.lines.lines.joined(separator: "\n") + ($0.hasEnded ? "\n(end)" : "")
+    }
+    self.contents = contents
+    startThread {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+        let bytes = buffer[..<count]
+        contents.update { $0.lines.append(bytes) }
+      }
+      contents.update { $0.hasEnded = true }
+      close(descriptor)
+    }
+  }
+
+  // The thread closes the socket once that has ended.
+  deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Sends bytes as they are.
+  package func send(_ text: String) throws { try writeAll(Array(text.utf8), to: descriptor) }
+
+  /// The next line that no one has taken yet.
+  package func line(within limit: Duration = .seconds(30)) async throws -> String {
+    try await contents.wait(for: "a line", within: limit) { $0.lines.take { _ in true } }
+  }
+
+  /// Waits until the server has closed the connection.
+  package func hasEnded(within limit: Duration = .seconds(30)) async throws {
+    try await contents.wait(for: "the end of the connection", within: limit) { $0.hasEnded ? () : nil }
+  }
+}

@@ -1,0 +1,172 @@
+import AppLifecycle
+import Testing
+
+@testable import UnixHost
+
+/// The judges of memory, clock and gaps, each alone.
+@Suite struct WatchTests {
+  // MARK: Rate limit
+
+  @Test func theFirstPassesAndTheRestOfAnIntervalIsOne() {
+    var limit = RateLimit(interval: .seconds(2))
+    #expect(limit.takeEvent(at: .seconds(10)) == true)
+    #expect(limit.deadline == nil)
+    for _ in 0..<5 { #expect(limit.takeEvent(at: .seconds(11)) == false) }
+    #expect(limit.deadline == .seconds(12))
+    #expect(limit.passTime(at: .milliseconds(11_999)) == false)
+    #expect(limit.passTime(at: .seconds(12)) == true)
+    #expect(limit.deadline == nil)
+    // What is paid begins an interval, too.
+    #expect(limit.takeEvent(at: .seconds(13)) == false)
+    #expect(limit.passTime(at: .seconds(14)) == true)
+    #expect(limit.takeEvent(at: .seconds(17)) == true)
+  }
+
+  // MARK: Base64
+
+  @Test(arguments: [
+    ("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zg", "f"), ("Zm9v\nYmFy\n", "foobar"),
+  ])
+  func base64IsDecoded(text: String, bytes: String) { #expect(Base64.decode(text) == Array(bytes.utf8)) }
+
+  @Test(arguments: ["Z", "Zm9vZ", "Zm-v", "Z===", "=Zg="]) func whatIsNoBase64IsNot(text: String) {
+    #expect(Base64.decode(text) == nil)
+  }
+
+  // MARK: Wall clock
+
+  private static func reading(
+    _ wall: Duration, continuous: Duration, sleep: Duration = .zero, day: Int = 1, offset: Int = 3600
+  ) -> WallClockJudge.Reading {
+    WallClockJudge.Reading(wall: wall, continuous: continuous, sleep: sleep, day: day, offset: offset)
+  }
+
+  private func judge() -> WallClockJudge { WallClockJudge(Self.reading(.zero, continuous: .zero), zone: [1]) }
+
+  @Test func everySettingOfTheClockCountsHoweverSmall() {
+    var judge = judge()
+    #expect(judge.clockWasSet(Self.reading(.seconds(5) + .nanoseconds(1), continuous: .seconds(5))) == .clockSet)
+    #expect(judge.clockWasSet(Self.reading(.seconds(-9000), continuous: .seconds(6), day: 0)) == .clockSet)
+    // To another day: one change, not two.
+    #expect(judge.look(Self.reading(.seconds(-8999), continuous: .seconds(7), day: 0)) == nil)
+  }
+
+  @Test func theKernelsWordAfterASleepIsNoSetting() {
+    var judge = judge()
+    let morning = Self.reading(.seconds(3601), continuous: .seconds(3600), sleep: .seconds(3500))
+    #expect(judge.clockWasSet(morning) == nil)
+    // Over night it is the next day, though.
+    let next = Self.reading(.seconds(40_000), continuous: .seconds(40_000), sleep: .seconds(39_000), day: 2)
+    #expect(judge.clockWasSet(next) == .midnight)
+    // And somebody may have set it while it slept.
+    let set = Self.reading(.seconds(90_000), continuous: .seconds(50_000), sleep: .seconds(48_000), day: 2)
+    #expect(judge.clockWasSet(set) == .clockSet)
+  }
+
+  @Test func midnightAndDaylightSavingTime() {
+    var judge = judge()
+    #expect(judge.look(Self.reading(.seconds(1), continuous: .seconds(1))) == nil)
+    #expect(judge.look(Self.reading(.seconds(2), continuous: .seconds(2), day: 2)) == .midnight)
+    #expect(judge.look(Self.reading(.seconds(3), continuous: .seconds(3), day: 2, offset: 7200)) == .daylightSaving)
+    #expect(judge.look(Self.reading(.seconds(4), continuous: .seconds(4), day: 3, offset: 3600)) == .midnight)
+    // Where nobody tells of a setting, a jump does; a clock that is regulated does not jump.
+    #expect(judge.look(Self.reading(.seconds(6), continuous: .seconds(5), day: 3, offset: 3600)) == nil)
+    #expect(judge.look(Self.reading(.seconds(9), continuous: .seconds(6), day: 3, offset: 3600)) == .clockSet)
+  }
+
+  @Test func anotherZoneIsOneChangeHoweverOftenItsFileIsTouched() {
+    var judge = judge()
+    let there = Self.reading(.seconds(1), continuous: .seconds(1), day: 2, offset: -36_000)
+    #expect(judge.zoneWasTouched(there, zone: [1]) == nil)
+    #expect(judge.zoneWasTouched(there, zone: [2]) == .timeZone)
+    #expect(judge.zoneWasTouched(there, zone: [2]) == nil)
+    #expect(judge.look(there) == nil)
+    #expect(judge.zoneWasTouched(there, zone: nil) == .timeZone)
+  }
+
+  /// Zones as they are: with an offset, a change of it at some time of the day, forward or back.
+  @Test(arguments: [
+    (0, 0, 0, 86_400), (5, 0, 0, 86_400), (86_399, 0, 0, 86_400), (86_400, 0, 0, 172_800),
+    // Greenwich plus an hour: the day ends an hour earlier.
+    (0, 3600, 0, 82_800),
+    // Forward at two o'clock, back at three: the offset changes first.
+    (0, 0, 3600, 7200), (0, 0, -3600, 7200), (7200, 0, 3600, 82_800), (7200, 0, -3600, 90_000),
+  ])
+  func theNextChangeIsFoundToTheSecond(seconds: Int, offset: Int, change: Int, next: Int) {
+    let calendar = LocalCalendar { time in
+      let here = time >= 7200 ? offset + change : offset
+      return ((time + here + 864_000) / 86_400, here)
+    }
+    #expect(calendar.nextChange(after: seconds) == next)
+  }
+
+  /// A day that begins at one o'clock: at its midnight the clock is put forward.
+  @Test func aDayWithoutAMidnightBeginsAllTheSame() {
+    let calendar = LocalCalendar { time in
+      let here = time >= 86_400 ? 3600 : 0
+      return ((time + here) / 86_400, here)
+    }
+    #expect(calendar.nextChange(after: 80_000) == 86_400)
+  }
+
+  // MARK: Gaps
+
+  private typealias Suspension = Application.Suspension
+
+  private func sample(_ running: Duration, sleep: Duration = .zero, delay: Duration? = .zero)
+    -> SuspensionDetector.Sample
+  {
+    SuspensionDetector.Sample(running: running, sleep: sleep, runDelay: delay)
+  }
+
+  private func look(_ sample: SuspensionDetector.Sample, wasContinued: Bool = false) -> [Suspension] {
+    var detector = SuspensionDetector(self.sample(.zero))
+    return detector.look(sample, wasContinued: wasContinued)
+  }
+
+  @Test func sleepIsToldByTheClocksToTheMoment() {
+    #expect(
+      look(sample(.milliseconds(300), sleep: .seconds(3600)))
+        == [Suspension(duration: .seconds(3600), uncertainty: .zero, by: .systemSleep)])
+    #expect(look(sample(.milliseconds(300), sleep: .milliseconds(99))).isEmpty)
+  }
+
+  @Test func aStopIsToldByItsContinuation() {
+    #expect(
+      look(sample(.seconds(5)), wasContinued: true)
+        == [Suspension(duration: .seconds(5), uncertainty: .seconds(1), by: .stopSignal)])
+    // A program that runs may get SIGCONT as well.
+    #expect(look(sample(.seconds(1)), wasContinued: true).isEmpty)
+  }
+
+  @Test func aGapThatNothingExplainsIsCalledNoFiner() {
+    #expect(
+      look(sample(.seconds(9)))
+        == [Suspension(duration: .seconds(9), uncertainty: .seconds(1), by: .frozenOrPaused)])
+    #expect(look(sample(.milliseconds(1999))).isEmpty)
+  }
+
+  @Test func waitingForAProcessorIsNoSuspension() {
+    #expect(look(sample(.seconds(9), delay: .seconds(8))).isEmpty)
+    // What it leaves unexplained is one.
+    #expect(
+      look(sample(.seconds(9), delay: .seconds(4)))
+        == [Suspension(duration: .seconds(5), uncertainty: .seconds(1), by: .frozenOrPaused)])
+    // Where the system does not tell, nothing is claimed.
+    #expect(look(sample(.seconds(9), delay: nil)).isEmpty)
+    #expect(look(sample(.seconds(9), delay: nil), wasContinued: true).count == 1)
+  }
+
+  @Test func bothMayHaveHappened() {
+    #expect(
+      look(sample(.seconds(5), sleep: .seconds(60)), wasContinued: true).map(\.agent) == [.systemSleep, .stopSignal])
+  }
+
+  @Test func aSignOfLifeBeginsAnew() {
+    var detector = SuspensionDetector(sample(.zero))
+    detector.showLife(sample(.seconds(9)))
+    #expect(detector.look(sample(.seconds(10)), wasContinued: false).isEmpty)
+    #expect(!detector.suspectsStop(sample(.seconds(11))))
+    #expect(detector.suspectsStop(sample(.seconds(12))))
+  }
+}
