@@ -1,0 +1,112 @@
+import Glibc
+import PseudoTerminal
+import Testing
+
+/// A real service under a real service manager: a `systemd --user` in name spaces of its own.
+///
+/// What the double of ``ServiceHostTests`` takes for the protocol, the manager itself has to understand.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceManagerTests {
+  /// Ends the test where no manager can be started, and says why.
+  private func cannot(_ reason: String) throws -> Never {
+    print("skipped under a real service manager: \(reason)")
+    try Test.cancel("\(reason)")
+  }
+
+  /// Runs a script in which `ctl` is the manager's `systemctl`; returns what it printed.
+  private func underManager(_ probe: ProbeSession, options: String, script: String) async throws -> [String] {
+    guard getuid() == 0 else { try cannot("only root may make name spaces here") }
+    guard access("/lib/systemd/systemd", X_OK) == 0 else { try cannot("systemd is not installed") }
+    guard access("/sys/fs/cgroup/systemd/cgroup.procs", W_OK) == 0 else {
+      try cannot("no control group hierarchy of systemd's own")
+    }
+    let environment = bareEnvironment["LD_LIBRARY_PATH"].map { "Environment=LD_LIBRARY_PATH=\($0)\n" } ?? ""
+    try probe.directory.write(
+      """
+      [Service]
+      Type=notify
+      NotifyAccess=main
+      WatchdogSec=1
+      Environment=SWIFT_BACKTRACE=enable=no
+      \(environment)ExecStart=\(probe.arguments().joined(separator: " ")) \(options)
+      ExecReload=/bin/kill -HUP $MAINPID
+
+      """, to: "probe.service")
+    try probe.directory.write(Self.inside(probe.directory.path, script), to: "inside.sh")
+    let group = "app-lifecycle-\(getpid())"
+    let outside = """
+      cd /sys/fs/cgroup/systemd && mkdir \(group) || exit 99
+      (echo $BASHPID > \(group)/cgroup.procs
+       exec unshare --pid --fork --mount --mount-proc --kill-child bash '\(probe.directory.file("inside.sh"))')
+      for hierarchy in /sys/fs/cgroup/*/; do
+        [ -d "$hierarchy/\(group)" ] && find "$hierarchy/\(group)" -depth -type d -exec rmdir {} \\;
+      done
+      true
+      """
+    let finished = try await runProgram(["bash", "-c", outside], within: .seconds(90))
+    let lines = finished.output.split(separator: "\n").map(String.init)
+    guard lines.contains("manager runs") else { try cannot("it does not start: \(finished.errors)") }
+    return lines
+  }
+
+  private static func inside(_ directory: String, _ script: String) -> String {
+    """
+    set -e
+    mount -t tmpfs tmpfs /run
+    mkdir -p /run/systemd/system /run/user/0 /run/home/systemd/user
+    chmod 700 /run/user/0
+    export HOME=/run/home XDG_RUNTIME_DIR=/run/user/0 XDG_CONFIG_HOME=/run/home
+    cp '\(directory)/probe.service' /run/home/systemd/user/
+    await() { for _ in $(seq 300); do [ -S /run/user/0/systemd/private ] && return; sleep 0.1; done; exit 98; }
+    /lib/systemd/systemd --user --log-target=null >/dev/null 2>&1 &
+    manager=$!
+    await
+    echo "manager runs"
+    ctl() { systemctl --user "$@"; }
+    set +e
+    \(script)
+    kill $manager
+    wait $manager
+    exit 0
+    """
+  }
+
+  @Test func aRealManagerUnderstandsItsServiceFromStartToEnd() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let lines = try await underManager(
+        probe, options: "",
+        script: """
+          ctl start probe; echo "start $?"
+          ctl show -p ActiveState -p StatusText probe
+          ctl reload probe; echo "reload $?"
+          sleep 3
+          ctl show -p ActiveState -p NRestarts probe | sed 's/^/after three times the watchdog: /'
+          ctl stop probe; echo "stop $?"
+          ctl show -p Result -p ExecMainStatus -p ExecMainCode probe
+          """)
+      for line in [
+        "start 0", "ActiveState=active", "StatusText=launched, and in one line", "reload 0",
+        "after three times the watchdog: ActiveState=active", "stop 0", "Result=success", "ExecMainStatus=0",
+      ] {
+        #expect(lines.contains(line), "\(lines)")
+      }
+      #expect(probe.log.lines.contains("reload end"))
+      probe.expectRecords(.launchInBackground("launch"), .terminate("SIGTERM"))
+    }
+  }
+
+  /// The host's thread lives on, and yet the manager finds out.
+  @Test func aRealManagerFindsOutThatTheMainActorIsDead() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let lines = try await underManager(
+        probe, options: "--hang-at-reload",
+        script: """
+          ctl start probe; echo "start $?"
+          ctl kill -s HUP probe
+          for _ in $(seq 300); do ctl is-failed --quiet probe && break; sleep 0.1; done
+          ctl show -p Result probe
+          """)
+      #expect(lines.contains("start 0"), "\(lines)")
+      #expect(lines.contains("Result=watchdog"), "\(lines)")
+    }
+  }
+}
