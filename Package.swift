@@ -15,6 +15,7 @@ let package = Package(
     .executable(name: "lifecycle", targets: ["lifecycle"]),
     .executable(name: "Quickstart", targets: ["Quickstart"]),
     .executable(name: "PregTracker", targets: ["PregTracker"]),
+    .executable(name: "Service", targets: ["Service"]),
   ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
@@ -36,6 +37,11 @@ let package = Package(
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"],
       path: "Examples/PregTracker"),
 
+    .executableTarget(
+      name: "Service",
+      dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
+      path: "Examples/Service"),
+
     // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
     .executableTarget(
       name: "TerminalProbe",
@@ -45,7 +51,7 @@ let package = Package(
       name: "ServiceProbe",
       dependencies: ["AppLifecycle", "ProbeSupport", "PubSub", "UnixHost"],
       path: "Tests/Support/ServiceProbe"),
-    .target(name: "ProbeSupport", dependencies: ["AppLifecycle"], path: "Tests/Support/ProbeSupport"),
+    .target(name: "ProbeSupport", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/ProbeSupport"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
 
@@ -92,7 +98,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "ExampleTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart"]),
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service",
+      ]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost", "lifecycle"]),
