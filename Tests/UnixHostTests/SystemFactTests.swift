@@ -127,13 +127,13 @@ import Testing
 
   private func changed(_ cause: String) -> String { "delegate applicationSignificantTimeChange background \(cause)" }
 
-  /// A clock that the test sets: 2027-03-01 to begin with, each line of a pipe another time and what the timer says.
+  /// A clock that the test sets: 1970 to begin with, each line of a pipe another time and what the timer says.
   @Test func eachChangeOfAFakeClockIsToldOnce() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory.file("clock")
       let pipe = try Gate(path)
       try await withProbe(["--clock", path]) { probe in
-        #expect(try await probe.log.line(startingWith: "armed") == "armed 86400")
+        #expect(probe.log.lines.contains("armed 86400"))
         try pipe.write("set 4000\n")
         try await probe.log.line(startingWith: changed("clock set"))
         try pipe.write("reached 86400\n")
@@ -279,6 +279,6 @@ import Testing
   }
 
   @Test func theMachineSleeps() throws {
-    try cannot("putting the machine to sleep would stop the test with it; SuspensionDetectorTests has the arithmetic")
+    try cannot("putting the machine to sleep would stop the test with it; WatchTests has the arithmetic")
   }
 }

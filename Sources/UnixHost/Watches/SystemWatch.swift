@@ -126,7 +126,7 @@ struct SystemWatch: Sendable {
       change = judge.look(reading)
     } else if isReady {
       while let notice = clock.next() {
-        let news = notice == .set ? judge.clockWasSet(reading) : judge.look(reading)
+        let news = notice == .set ? judge.clockWasSet(reading) : judge.timerWentOff(reading)
         change = change ?? news
       }
       armClock()

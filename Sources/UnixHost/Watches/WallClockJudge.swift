@@ -51,15 +51,23 @@ struct WallClockJudge: Sendable, Hashable {
   /// It says so after every sleep, too, and then the clock is right again to a second or so.
   mutating func clockWasSet(_ reading: Reading) -> Change? {
     let slept = reading.sleep - last.sleep >= Self.shortestSleep
-    guard !slept || hasJumped(to: reading) else { return look(reading) }
+    guard !slept || hasJumped(to: reading) else { return timerWentOff(reading) }
     last = reading
     return .clockSet
   }
 
-  /// Compares the present with the last look.
+  /// Compares the present with the last look, where nobody tells when the clock is set.
   mutating func look(_ reading: Reading) -> Change? {
+    guard !hasJumped(to: reading) else {
+      last = reading
+      return .clockSet
+    }
+    return timerWentOff(reading)
+  }
+
+  /// The clock has reached the time for which the timer was armed, and was not set meanwhile.
+  mutating func timerWentOff(_ reading: Reading) -> Change? {
     defer { last = reading }
-    if hasJumped(to: reading) { return .clockSet }
     if reading.day != last.day { return .midnight }
     return reading.offset == last.offset ? nil : .daylightSaving
   }

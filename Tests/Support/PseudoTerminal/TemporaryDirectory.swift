@@ -45,7 +45,7 @@ package func withTemporaryDirectory<Result>(
 }
 
 /// The names of a directory's entries, without the two that every directory has.
-func fileNames(in path: String) throws -> [String] {
+package func fileNames(in path: String) throws -> [String] {
   guard let directory = opendir(path) else { throw SystemError("opendir \(path)") }
   defer { closedir(directory) }
   var names: [String] = []
