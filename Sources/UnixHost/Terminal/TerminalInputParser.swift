@@ -174,12 +174,17 @@ struct TerminalInputParser: Sendable, Hashable {
 }
 
 extension [TerminalInputParser.Element] {
-  /// Of several focus reports only the last one: what was true for a moment, before anybody could look, is no news.
+  /// Of many focus reports only the last one, and the last one that said the opposite: that the focus was away for a moment
+  /// is news, how often is not.
   var mergingFocus: [TerminalInputParser.Element] {
-    let last = lastIndex { if case .focus = $0 { true } else { false } }
+    guard let last = lastIndex(where: \.isFocus) else { return self }
+    let opposite = self[..<last].lastIndex { $0.isFocus && $0 != self[last] }
     return indices.compactMap { index in
-      if case .focus = self[index], index != last { return nil }
-      return self[index]
+      self[index].isFocus && index != last && index != opposite ? nil : self[index]
     }
   }
+}
+
+extension TerminalInputParser.Element {
+  fileprivate var isFocus: Bool { if case .focus = self { true } else { false } }
 }
