@@ -35,6 +35,25 @@ static void *aligned(size_t size) {
     return memory;
 }
 
+// MARK: Barriers
+
+#if defined(__linux__)
+static bool has_barrier;
+
+// Before the program has a second thread this takes no time; later on, some milliseconds.
+static __attribute__((constructor)) void register_barrier(void) {
+    has_barrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+bool pubsub_barrier(void) {
+    return has_barrier && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+#else
+static const bool has_barrier = false;
+
+bool pubsub_barrier(void) { return false; }
+#endif
+
 // MARK: Threads
 
 _Thread_local pubsub_record *pubsub_own_record;
@@ -63,54 +82,150 @@ pubsub_record *pubsub_make_record(void) {
     pthread_once(&once, make_key);
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_ACQUIRE); record; record = record->next) {
         long unused = 0;
+        // A fence: a reclaimer that still found the record unused has swapped its root before anything is read here.
         if (__atomic_load_n(&record->in_use, __ATOMIC_RELAXED) == 0 &&
-            __atomic_compare_exchange_n(&record->in_use, &unused, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            __atomic_compare_exchange_n(&record->in_use, &unused, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
             return take(record);
     }
     pubsub_record *record = aligned(sizeof *record);
     record->in_use = 1;
+    if (!has_barrier) record->duties = PUBSUB_FENCES | PUBSUB_FENCES_SURELY;
     record->next = __atomic_load_n(&records, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&records, &record->next, record, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     }
     return take(record);
 }
 
-const void **pubsub_deep_slot(pubsub_record *record, long depth, const void *topic) {
-    if (depth < PUBSUB_SHALLOW) {
-        record->topics[depth] = topic;
-        return &record->shallow[depth];
-    }
+const void *pubsub_topic_at(const pubsub_record *record, long depth) {
+    return depth < PUBSUB_SHALLOW ? record->topics[depth] : record->deep_topics[depth - PUBSUB_SHALLOW];
+}
+
+void pubsub_set_refusal(pubsub_record *record, void *refusal) {
+    record->refusal = refusal;
+    if (refusal)
+        __atomic_fetch_or(&record->duties, PUBSUB_REFUSED, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&record->duties, ~PUBSUB_REFUSED, __ATOMIC_RELAXED);
+}
+
+// MARK: Protecting
+
+static const void **slot_at(pubsub_record *record, long depth) {
+    return depth < PUBSUB_SHALLOW ? &record->shallow[depth] : &record->deep[depth - PUBSUB_SHALLOW];
+}
+
+static void make_room(pubsub_record *record, long depth) {
     long index = depth - PUBSUB_SHALLOW;
     if (record->deep == NULL) {
         size_t size = (PUBSUB_DEEPEST - PUBSUB_SHALLOW) * sizeof *record->deep;
         record->deep_topics = aligned(size);
         __atomic_store_n(&record->deep, aligned(size), __ATOMIC_RELEASE);
     }
-    record->deep_topics[index] = topic;
     // Raised before the slot is written: a reclaimer that could see the slot sees how far to look.
     if (record->deepest <= index) __atomic_store_n(&record->deepest, index + 1, __ATOMIC_SEQ_CST);
-    return &record->deep[index];
 }
 
-const void *pubsub_topic_at(const pubsub_record *record, long depth) {
-    return depth < PUBSUB_SHALLOW ? record->topics[depth] : record->deep_topics[depth - PUBSUB_SHALLOW];
+/// Stores a root without a fence, and says whether that was enough. The store may still be on its way while the two looks are
+/// taken; but then a reclaimer's barrier comes either before them, and its mark is seen here, or after the store, and the store
+/// is seen there. So only the compiler must not swap them.
+PUBSUB_INLINE bool protects_unfenced(
+    pubsub_record *record, const void **slot, const void *root, const pubsub_topic *topic) {
+    __atomic_store_n(slot, root, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return PUBSUB_LIKELY(__atomic_load_n(&record->duties, __ATOMIC_RELAXED) == 0) &&
+           PUBSUB_LIKELY(__atomic_load_n(&topic->root, __ATOMIC_SEQ_CST) == root);
 }
 
-#if defined(__linux__)
-static bool has_barrier;
-static pthread_once_t barrier_once = PTHREAD_ONCE_INIT;
-
-static void register_barrier(void) {
-    has_barrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+/// Stores the present root, with a fence between the store and the look whether it still is the root.
+static const void *protect_fenced(const void **slot, const pubsub_topic *topic) {
+    const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
+    for (;;) {
+        __atomic_exchange_n(slot, root, __ATOMIC_SEQ_CST);
+        const void *again = __atomic_load_n(&topic->root, __ATOMIC_SEQ_CST);
+        if (again == root) return root;
+        root = again;
+    }
 }
 
-bool pubsub_barrier(void) {
-    pthread_once(&barrier_once, register_barrier);
-    return has_barrier && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+const void *pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic) {
+    if (depth >= PUBSUB_SHALLOW) {
+        make_room(record, depth);
+        record->deep_topics[depth - PUBSUB_SHALLOW] = topic;
+    } else {
+        record->topics[depth] = topic;
+    }
+    const void **slot = slot_at(record, depth);
+    const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
+    bool fences = (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) != 0;
+    if (fences || !protects_unfenced(record, slot, root, topic)) root = protect_fenced(slot, topic);
+    record->inner = depth;
+    return root;
 }
-#else
-bool pubsub_barrier(void) { return false; }
-#endif
+
+/// After so many posts a thread looks whether it still has to fence for itself.
+enum { patience = 1024 };
+
+static void reconsider_fences(pubsub_record *record) {
+    record->fenced = 0;
+    long duties = __atomic_load_n(&record->duties, __ATOMIC_RELAXED);
+    if (duties & PUBSUB_IS_RELIED_ON) {
+        __atomic_fetch_and(&record->duties, ~PUBSUB_IS_RELIED_ON, __ATOMIC_RELAXED);
+    } else if (has_barrier && (duties & PUBSUB_FENCES_SURELY)) {
+        // A fence: who still relied on this record has swapped its root before anything is read here.
+        __atomic_compare_exchange_n(
+            &record->duties, &duties, duties & ~(PUBSUB_FENCES | PUBSUB_FENCES_SURELY), false, __ATOMIC_SEQ_CST,
+            __ATOMIC_RELAXED);
+    }
+}
+
+void pubsub_leave(pubsub_record *record, long depth) {
+    record->inner = depth > 0 ? depth - 1 : 0;
+    __atomic_store_n(slot_at(record, depth), NULL, __ATOMIC_RELEASE);
+    if ((__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) && ++record->fenced >= patience)
+        reconsider_fences(record);
+}
+
+// MARK: Reclaiming
+
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+/// Whether a record has to be asked to fence; one that is unused protects nothing until it is taken, which is a fence.
+static bool is_unfenced(pubsub_record *record) {
+    if (record == pubsub_own_record || __atomic_load_n(&record->in_use, __ATOMIC_SEQ_CST) == 0) return false;
+    long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
+    // Exchanged, so that no owner who takes the mark off meanwhile is left with one that nobody takes off.
+    do {
+        if ((duties & PUBSUB_FENCES_SURELY) == 0) return true;
+    } while ((duties & PUBSUB_IS_RELIED_ON) == 0 &&
+             !__atomic_compare_exchange_n(
+                 &record->duties, &duties, duties | PUBSUB_IS_RELIED_ON, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    return false;
+}
+
+/// Has every other thread that posts without a fence pass a barrier, and fence for itself from then on.
+static bool ask_for_fences(void) {
+    // What somebody else asked for is not to be relied on before that one's barrier has been passed.
+    pthread_mutex_lock(&asking);
+    pubsub_record *first = __atomic_load_n(&records, __ATOMIC_SEQ_CST);
+    for (pubsub_record *record = first; record; record = record->next)
+        if (is_unfenced(record)) __atomic_fetch_or(&record->duties, PUBSUB_FENCES, __ATOMIC_SEQ_CST);
+    bool has_passed = pubsub_barrier();
+    if (has_passed) {
+        for (pubsub_record *record = first; record; record = record->next)
+            if (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES)
+                __atomic_fetch_or(
+                    &record->duties, PUBSUB_FENCES_SURELY | PUBSUB_IS_RELIED_ON, __ATOMIC_SEQ_CST);
+    }
+    pthread_mutex_unlock(&asking);
+    return has_passed;
+}
+
+/// Makes sure that a root which has been swapped is either seen to be protected, or no longer found by anybody.
+static bool meet_posters(void) {
+    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next)
+        if (PUBSUB_UNLIKELY(is_unfenced(record))) return ask_for_fences();
+    return true;
+}
 
 static long first_of(const void *const *roots, long count, const void *protected) {
     for (long index = 0; index < count; index++)
@@ -119,10 +234,14 @@ static long first_of(const void *const *roots, long count, const void *protected
 }
 
 long pubsub_first_protected(const void *const *roots, long count) {
+    // Without the barrier nothing is known.
+    if (PUBSUB_UNLIKELY(!meet_posters())) return 0;
     long first = count;
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next) {
         for (long index = 0; index < PUBSUB_SHALLOW; index++) {
             const void *protected = __atomic_load_n(&record->shallow[index], __ATOMIC_SEQ_CST);
+            // The outermost post ends last.
+            if (protected == NULL && index == 0) break;
             if (protected != NULL) first = first_of(roots, first, protected);
         }
         long deepest = __atomic_load_n(&record->deepest, __ATOMIC_SEQ_CST);
@@ -164,18 +283,72 @@ void pubsub_free(const void *memory) { free((void *)memory); }
 
 // MARK: Posting
 
-static pubsub_finisher finisher;
+static pubsub_general_post post_generally;
+static pubsub_housekeeper housekeep;
 
-void pubsub_set_finisher(pubsub_finisher function) { __atomic_store_n(&finisher, function, __ATOMIC_RELEASE); }
+void pubsub_set_helpers(pubsub_general_post post, pubsub_housekeeper housekeeper) {
+    __atomic_store_n(&post_generally, post, __ATOMIC_RELEASE);
+    __atomic_store_n(&housekeep, housekeeper, __ATOMIC_RELEASE);
+}
+
+/// Calls the handlers that stand now, in order; those that come meanwhile are not seen.
+PUBSUB_INLINE void deliver(const pubsub_buffer *buffer, const void *event) {
+    const pubsub_handler *handler = buffer->handlers;
+    long rest = pubsub_load(&buffer->count);
+    if (rest == 0) return;
+    do {
+        pubsub_call(pubsub_function_of(handler), handler->context, event);
+        handler++;
+    } while (--rest != 0);
+}
+
+__attribute__((noinline)) void pubsub_settle(pubsub_topic *topic, const void *root) {
+    long flags = pubsub_flags(topic);
+    bool frees = (flags & PUBSUB_RECLAIM) != 0 && ((flags & PUBSUB_URGENT) != 0 || root != pubsub_root(topic));
+    pubsub_record *record = pubsub_record_of_thread();
+    bool reports = pubsub_depth(record) == 0 && record->refusal != NULL;
+    if (frees || reports) __atomic_load_n(&housekeep, __ATOMIC_ACQUIRE)(topic);
+}
+
+__attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topic, const void *subject) {
+    pubsub_record *record = pubsub_record_of_thread();
+    long depth = pubsub_depth(record);
+    if ((pubsub_flags(topic) & PUBSUB_GENERAL) == 0 && depth < PUBSUB_SHALLOW && depth < topic->limit) {
+        const void *root = pubsub_enter(record, depth, topic);
+        bool is_directory = pubsub_is_directory(root);
+        if (root != NULL && !is_directory) deliver((const pubsub_buffer *)root, event);
+        pubsub_leave(record, depth);
+        if (!is_directory) return pubsub_settle(topic, root);
+    }
+    __atomic_load_n(&post_generally, __ATOMIC_ACQUIRE)(event, topic, subject);
+}
 
 __attribute__((swiftcall)) void pubsub_post_event(
-    const void *event, pubsub_topic *topic, const void *subject, const void *type);
-__attribute__((swiftcall)) void pubsub_post_event(
-    const void *event, pubsub_topic *topic, const void *subject, const void *type) {
+    const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
+/// The shortest way: an outermost post to handlers in one buffer, while nobody asks this thread for anything. It stores its
+/// root, and nothing else that any other thread reads; and nothing that it stores has to be loaded again on its own way.
+///
+/// The topic had no flags a moment ago. Little is kept in registers while handlers run, so that little has to be saved before.
+/// It has lines of code of its own: how fast a loop of indirect calls runs depends on where it lies.
+__attribute__((swiftcall, aligned(64))) void pubsub_post_event(
+    const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type) {
     (void)type;
-    pubsub_rest rest = pubsub_post(topic, event);
-    if (PUBSUB_UNLIKELY(rest != pubsub_done))
-        __atomic_load_n(&finisher, __ATOMIC_ACQUIRE)(rest, event, topic, subject);
+    pubsub_record *record = pubsub_own_record;
+    if (PUBSUB_UNLIKELY(record == NULL) || PUBSUB_UNLIKELY(record->shallow[0] != NULL) ||
+        PUBSUB_UNLIKELY(pubsub_is_directory(root)))
+        return pubsub_post(event, topic, subject);
+    const void **slot = &record->shallow[0];
+    if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
+        __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
+        return pubsub_post(event, topic, subject);
+    }
+    record->topics[0] = topic;
+    deliver((const pubsub_buffer *)root, event);
+    topic = (pubsub_topic *)record->topics[0];
+    root = *slot;
+    __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
+    long duties = __atomic_load_n(&record->duties, __ATOMIC_RELAXED) | pubsub_flags(topic);
+    if (PUBSUB_UNLIKELY(duties & (PUBSUB_REFUSED | PUBSUB_RECLAIM))) pubsub_settle(topic, root);
 }
 
 __attribute__((swiftcall)) const void *pubsub_address_of(const void *value, const void *type);

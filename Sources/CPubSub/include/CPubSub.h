@@ -73,40 +73,55 @@ PUBSUB_INLINE void pubsub_cancel_handler(pubsub_handler *handler) {
 /// Has the memory fetched that will be written to.
 PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_prefetch(memory, 1); }
 
-/// Calls the handlers that stand now, in order; those that come meanwhile are not seen.
-PUBSUB_INLINE void pubsub_deliver(const pubsub_buffer *buffer, const void *event) {
-    const pubsub_handler *handler = buffer->handlers;
-    const pubsub_handler *end = handler + pubsub_load(&buffer->count);
-    for (; handler < end; handler++) pubsub_call(pubsub_function_of(handler), handler->context, event);
-}
-
 // MARK: Threads
 
-/// Posts nested deeper than this take the general path.
-#define PUBSUB_SHALLOW 12
+/// So many nested posts have room in a record from the beginning.
+#define PUBSUB_SHALLOW 13
 /// Posts nested deeper than this are refused, whatever a bus allows.
 #define PUBSUB_DEEPEST 1024
 
 /// A thread's own record: what its posts under way read, outermost first (hazard pointers; Michael, 2004).
 ///
-/// No other thread writes the first line but to read it while it reclaims. Records are reused by later threads and never
-/// freed while the process lives, so that they can be walked without a lock. Allocated on cache lines of its own.
+/// A poster stores the root that it is about to read, and looks once more whether it still is the root; a reclaimer swaps the
+/// root, and looks whether anybody has stored it. One of them has to see the other, for which each needs a fence between its
+/// store and its look. Reclaiming is rare and posting is not, so the reclaimer passes the barrier for both: it marks the
+/// records of the others, and makes the system run a barrier on every processor (membarrier). Whoever finds the mark *after*
+/// having stored its root fences for itself from then on, so that the next reclaimer needs no barrier; in time it takes the
+/// mark off again. Where the system has no such barrier, every record is marked from the beginning.
+///
+/// Records are reused by later threads and never freed while the process lives, so that they can be walked without a lock.
+/// Allocated on cache lines of its own.
 typedef struct pubsub_record {
+    /// PUBSUB_FENCES, PUBSUB_FENCES_SURELY, PUBSUB_IS_RELIED_ON; set by reclaimers, taken off by the owner.
+    /// PUBSUB_REFUSED; the owner's alone.
+    long duties;
+    long in_use;
+    struct pubsub_record *_Nullable next;
+    /// The first is NULL while the thread posts nothing, and then so are all others.
     const void *_Nullable shallow[PUBSUB_SHALLOW];
-    /// The topics of those posts, for who reports them; the owner's alone.
+    /// The topics of those posts, for who reports them; the owner's alone, as is all that follows.
     const void *_Nullable topics[PUBSUB_SHALLOW];
-    /// How many posts are under way; the owner's alone.
-    long depth;
-    /// A post was refused, and the outermost post has to say so; the owner's alone.
+    /// How many posts are under way inside the outermost one.
+    long inner;
+    /// A post was refused, and the outermost post has to say so.
     void *_Nullable refusal;
-    /// Room for deeper posts, made when it is first needed.
+    /// How many posts have fenced for themselves since the record was last looked at.
+    long fenced;
+    /// Room for deeper posts, made when it is first needed; reclaimers look there, too.
     const void *_Nullable *_Nullable deep;
     const void *_Nullable *_Nullable deep_topics;
     /// How deep this record has ever been, beyond the shallow ones.
     long deepest;
-    struct pubsub_record *_Nullable next;
-    long in_use;
 } pubsub_record;
+
+/// The owner fences between its store and its look.
+#define PUBSUB_FENCES 32
+/// It does so in every post of whose beginning anybody may still wait to hear: a barrier has been passed since it was asked to.
+#define PUBSUB_FENCES_SURELY 64
+/// A reclaimer has gone without a barrier since the owner last looked.
+#define PUBSUB_IS_RELIED_ON 128
+/// A refusal is to be reported. No duty has the bit of a topic's flag: after a post both are looked at in one.
+#define PUBSUB_REFUSED 8
 
 extern _Thread_local pubsub_record *_Nullable pubsub_own_record __attribute__((tls_model("initial-exec")));
 
@@ -118,24 +133,12 @@ PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
     return PUBSUB_LIKELY(record != NULL) ? record : pubsub_make_record();
 }
 
-/// The place for a post to a topic so deep; `depth` is less than PUBSUB_DEEPEST.
-const void *_Nullable *_Nonnull pubsub_deep_slot(pubsub_record *record, long depth, const void *topic);
+/// How many posts are under way on the record's thread.
+PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) { return record->shallow[0] == NULL ? 0 : record->inner + 1; }
 /// The topic of the post that is so deep.
 const void *_Nullable pubsub_topic_at(const pubsub_record *record, long depth);
-
-/// Protects what a root points to: the own slot is written, and read back by the reclaimers before they free anything;
-/// the second look makes sure that the root had not been swapped before the slot could be seen.
-PUBSUB_INLINE const void *_Nullable pubsub_protect(const void *_Nullable *_Nonnull slot, const void *_Nullable const *_Nonnull root) {
-    const void *seen = __atomic_load_n(root, __ATOMIC_RELAXED);
-    for (;;) {
-        __atomic_exchange_n(slot, seen, __ATOMIC_SEQ_CST);
-        const void *again = __atomic_load_n(root, __ATOMIC_SEQ_CST);
-        if (PUBSUB_LIKELY(again == seen)) return seen;
-        seen = again;
-    }
-}
-
-PUBSUB_INLINE void pubsub_unprotect(const void *_Nullable *_Nonnull slot) { __atomic_store_n(slot, NULL, __ATOMIC_RELEASE); }
+/// Keeps what the outermost post has to report, or nothing.
+void pubsub_set_refusal(pubsub_record *record, void *_Nullable refusal);
 
 /// Makes what other threads have stored visible here, and what was stored here visible to them, as if each had passed a
 /// barrier; false where the system has no such call.
@@ -152,7 +155,7 @@ long pubsub_first_protected(const void *_Nullable const *_Nonnull roots, long co
 typedef struct pubsub_topic {
     /// A buffer; a directory, with the lowest bit set; NULL while nobody subscribes.
     const void *_Nullable root;
-    /// PUBSUB_GENERAL, PUBSUB_RECLAIM.
+    /// PUBSUB_GENERAL, PUBSUB_INDIRECT, PUBSUB_RECLAIM, PUBSUB_URGENT.
     long flags;
     /// How deep posts may be nested.
     long limit;
@@ -166,60 +169,35 @@ typedef struct pubsub_topic {
 #define PUBSUB_RECLAIM 2
 /// Something waits for those who read the present root: whoever leaves looks.
 #define PUBSUB_URGENT 4
+/// Events cannot be handed to C as they come.
+#define PUBSUB_INDIRECT 16
 
-/// Whether who has left a root has to look what can be freed.
-PUBSUB_INLINE bool pubsub_owes(const pubsub_topic *topic, const void *_Nullable root) {
-    long flags = __atomic_load_n(&topic->flags, __ATOMIC_RELAXED);
-    if (PUBSUB_LIKELY((flags & PUBSUB_RECLAIM) == 0)) return false;
-    return (flags & PUBSUB_URGENT) != 0 || root != __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
+PUBSUB_INLINE long pubsub_flags(const pubsub_topic *topic) { return __atomic_load_n(&topic->flags, __ATOMIC_RELAXED); }
+PUBSUB_INLINE const void *_Nullable pubsub_root(const pubsub_topic *topic) {
+    return __atomic_load_n(&topic->root, __ATOMIC_ACQUIRE);
 }
-
-/// What is left to do after the fast path.
-typedef enum pubsub_rest {
-    pubsub_done = 0,
-    /// Nothing was delivered: the general path has to.
-    pubsub_general = 1,
-    /// All was delivered; something is to be freed or reported.
-    pubsub_housekeeping = 2,
-} pubsub_rest;
-
 PUBSUB_INLINE bool pubsub_is_directory(const void *_Nullable root) { return ((uintptr_t)root & 1) != 0; }
 
-/// Whether a post reaches nobody, and nobody wants to see it.
-PUBSUB_INLINE bool pubsub_is_idle(const pubsub_topic *topic) {
-    return __atomic_load_n(&topic->root, __ATOMIC_ACQUIRE) == NULL &&
-           (__atomic_load_n(&topic->flags, __ATOMIC_RELAXED) & PUBSUB_GENERAL) == 0;
-}
+// MARK: Posting
 
-/// The fast path of a post: no lock, no allocation, no count; one locked instruction, on a line that is the thread's own.
-PUBSUB_INLINE pubsub_rest pubsub_post(pubsub_topic *topic, const void *event) {
-    if (PUBSUB_UNLIKELY(__atomic_load_n(&topic->flags, __ATOMIC_RELAXED) & PUBSUB_GENERAL)) return pubsub_general;
-    pubsub_record *record = pubsub_record_of_thread();
-    long depth = record->depth;
-    if (PUBSUB_UNLIKELY(depth >= PUBSUB_SHALLOW || depth >= topic->limit)) return pubsub_general;
-    const void **slot = &record->shallow[depth];
-    const void *root = pubsub_protect(slot, &topic->root);
-    if (PUBSUB_UNLIKELY(pubsub_is_directory(root))) {
-        pubsub_unprotect(slot);
-        return pubsub_general;
-    }
-    record->topics[depth] = topic;
-    record->depth = depth + 1;
-    if (PUBSUB_LIKELY(root != NULL)) pubsub_deliver((const pubsub_buffer *)root, event);
-    record->depth = depth;
-    pubsub_unprotect(slot);
-    bool reports = depth == 0 && record->refusal != NULL;
-    return PUBSUB_UNLIKELY(reports || pubsub_owes(topic, root)) ? pubsub_housekeeping : pubsub_done;
-}
+/// Begins a post so deep, which is less than PUBSUB_DEEPEST: what the topic's root points to stays until it is left.
+const void *_Nullable pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic);
+/// Ends it.
+void pubsub_leave(pubsub_record *record, long depth);
+/// Sees to what is left to do when a post has left a root: a refusal to report, something to free.
+void pubsub_settle(pubsub_topic *topic, const void *_Nullable root);
 
-/// Does what the fast path left; always the same function.
-typedef void (*pubsub_finisher)(
-    pubsub_rest rest, const void *event, pubsub_topic *topic, const void *_Nullable subject);
-void pubsub_set_finisher(pubsub_finisher finisher);
+/// A post in all generality but for how the event is handed over.
+void pubsub_post(const void *event, pubsub_topic *topic, const void *_Nullable subject);
+
+/// Does what C cannot: posts the general way, and what is left to do afterwards. Always the same functions.
+typedef void (*pubsub_general_post)(const void *event, pubsub_topic *topic, const void *_Nullable subject);
+typedef void (*pubsub_housekeeper)(pubsub_topic *topic);
+void pubsub_set_helpers(pubsub_general_post post, pubsub_housekeeper housekeep);
 
 // Two functions that Swift declares for itself, as generic ones (see EventAddress.swift): in a generic function the event is
 // in memory already, and only the calling convention tells where.
-//   pubsub_post_event(event, topic, subject, type of the event)
+//   pubsub_post_event(event, topic, subject, the topic's root, type of the event)
 //   pubsub_address_of(value, type of the value)
 
 // MARK: Topics by type

@@ -66,7 +66,7 @@ extension BusCore {
   /// Posts what a handler threw, unless it threw while it was told of such a failure.
   func reportFailure(of subscriber: Subscriber, _ error: any Error, in eventName: EventName) {
     guard eventName != HandlerFailure.name else { return }
-    post(HandlerFailure(subscriber: subscriber, eventName: eventName, error: error), from: nil)
+    post(HandlerFailure(subscriber: subscriber, eventName: eventName, error: error))
   }
 }
 

@@ -1,3 +1,5 @@
+internal import CPubSub
+
 /// Carries events from those who post them to those who subscribed, in order and without either knowing the other.
 ///
 /// One post reaches its subscribers in order of priority (highest first), within a priority in the order of subscription;
@@ -8,6 +10,8 @@
 /// handler runs, and a post takes none. A bus that is released ends its subscriptions and its event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
+  /// The core's, one step nearer for a post, and on a line that nobody writes who subscribes.
+  private let table: BusCore.TopicTable
   let tasks: TaskStarter
   /// The deadlines of what is awaited, on the bus's own clock.
   let deadlines: Deadlines
@@ -33,6 +37,7 @@ public final class EventBus: Sendable {
     self.tasks = tasks
     deadlines = Deadlines(clock: clock, tasks: tasks)
     core = BusCore(limit: min(max(nestingLimit, 1), 1024))
+    table = core.table
     core.bus = self
   }
 
@@ -55,7 +60,10 @@ extension EventBus {
   ///   - subject: what it happened to, for those who subscribed to this object only.
   /// - Complexity: linear in the number of subscribers to the event, those to other subjects not counted.
   public func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    core.post(event, from: subject)
+    guard let topic = BusCore.topic(of: E.self, in: table) else {
+      return Posting.postFirst(event, on: core, from: subject)
+    }
+    Posting.post(event, to: topic, from: subject)
   }
 
   /// Posts a main-actor event; synchronous handlers have run when this returns, asynchronous ones have it in their mailbox.
@@ -67,7 +75,7 @@ extension EventBus {
   ///   - subject: what it happened to, for those who subscribed to this object only.
   /// - Complexity: linear in the number of subscribers to the event, those to other subjects not counted.
   @MainActor public func post<E: MainActorEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    core.post(event, from: subject)
+    Posting.postOutOfLine(event, on: core, from: subject)
   }
 }
 

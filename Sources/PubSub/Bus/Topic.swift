@@ -4,12 +4,13 @@ internal import CPubSub
 ///
 /// May be kept and used from any thread. It does not keep the bus alive; on a bus that is gone nobody subscribes.
 public struct Topic<E: BusEvent>: Sendable {
+  /// Keeps the topic.
   private let core: BusCore
-  private let store: HandlerStore
+  private nonisolated(unsafe) let topic: UnsafeMutablePointer<pubsub_topic>
 
   fileprivate init(_ core: BusCore) {
     self.core = core
-    store = core.withLock { core.store(of: E.self, &$0) }
+    topic = core.withLock { core.store(of: E.self, &$0).topic }
   }
 }
 
@@ -20,7 +21,7 @@ extension Topic where E: Event {
   ///   - event: what happened.
   ///   - subject: what it happened to, for those who subscribed to this object only.
   public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    core.post(event, to: store.topic, from: subject)
+    Posting.post(event, to: topic, from: subject)
   }
 }
 
@@ -31,7 +32,7 @@ extension Topic where E: MainActorEvent {
   ///   - event: what happened.
   ///   - subject: what it happened to, for those who subscribed to this object only.
   @MainActor public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    core.post(event, to: store.topic, from: subject)
+    Posting.postOutOfLine(event, to: topic, from: subject)
   }
 }
 

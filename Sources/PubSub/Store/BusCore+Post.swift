@@ -1,41 +1,84 @@
 internal import CPubSub
 
-extension BusCore {
-  /// Posts an event to its topic.
+/// A post on its way to C.
+///
+/// Each step is the last thing that the one before it does, so none has to keep anything for later: what a post needs that
+/// reaches nobody fits into the registers that it finds. A namespace and not a class, which would be asked for its metadata.
+///
+/// What is inline here is inlined into one public function and called by its twin for main-actor events: of two that are
+/// alike the compiler would make one, and a jump to it of each.
+enum Posting {
+  /// Posts an event to a topic that has been found.
   @inline(__always)
-  func post<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)?) {
-    guard let topic = topic(of: E.self) else { return }
+  static func post<E: BusEvent>(
+    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
+  ) {
+    if pubsub_flags(topic) != 0 { return postSpecially(event, to: topic, from: subject) }
+    guard let root = pubsub_root(topic) else { return }
+    postEvent(event, topic, address(of: subject), root)
+  }
+
+  @inline(never)
+  static func postOutOfLine<E: BusEvent>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?) {
+    guard let topic = BusCore.topic(of: E.self, in: core.table) else {
+      return postFirst(event, on: core, from: subject)
+    }
     post(event, to: topic, from: subject)
   }
 
-  /// Posts an event to a topic that has been found.
-  @inline(__always)
-  func post<E: BusEvent>(
+  @inline(never)
+  static func postOutOfLine<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    // A post to nobody is over before any register has to be saved.
-    if pubsub_is_idle(topic) { return }
-    let subject = subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }
-    if takesAddresses { return postEvent(event, topic, subject) }
-    withUnsafePointer(to: event) { address in
-      let rest = pubsub_post(topic, address)
-      if rest != pubsub_done { Self.finisher(rest, address, topic, subject) }
+    post(event, to: topic, from: subject)
+  }
+
+  /// Posts the first event of its type.
+  @inline(never)
+  static func postFirst<E: BusEvent>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?) {
+    if let topic = core.firstTopic(of: E.self) { postOutOfLine(event, to: topic, from: subject) }
+  }
+
+  /// Posts an event to a topic with flags.
+  @inline(never)
+  private static func postSpecially<E: BusEvent>(
+    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
+  ) {
+    if pubsub_root(topic) == nil, pubsub_flags(topic) & Int(PUBSUB_GENERAL) == 0 { return }
+    // Where C does not receive events as it expects them, and here in any case, the address is taken.
+    withUnsafePointer(to: event) { pubsub_post($0, topic, address(of: subject)) }
+  }
+
+  @inline(__always)
+  private static func address(of subject: (any AnyObject & Sendable)?) -> UnsafeRawPointer? {
+    subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }
+  }
+}
+
+extension BusCore {
+  /// Posts an event of the bus's own.
+  func post<E: BusEvent>(_ event: E) { Posting.postOutOfLine(event, on: self, from: nil) }
+
+  /// Posts what the fast path cannot.
+  static let postGenerally: pubsub_general_post = { event, topic, subject in
+    store(of: topic)._withUnsafeGuaranteedRef { store in
+      let subject = subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+      // A subject came as sendable; that it is one left no trace in its address.
+      store.postGenerally(event, from: unsafeBitCast(subject, to: (any AnyObject & Sendable)?.self), in: store.core)
     }
   }
 
-  /// Does what the fast path left.
-  static let finisher: pubsub_finisher = { rest, event, topic, subject in
-    Unmanaged<HandlerStore>.fromOpaque(topic.pointee.owner.unsafelyUnwrapped)._withUnsafeGuaranteedRef { store in
-      if rest == pubsub_general {
-        let subject = subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-        // A subject came as sendable; that it is one left no trace in its address.
-        store.postGenerally(event, from: unsafeBitCast(subject, to: (any AnyObject & Sendable)?.self), in: store.core)
-      } else {
-        let record = pubsub_record_of_thread()
-        if record.pointee.depth == 0, record.pointee.refusal != nil { store.core.reportRefusal(record) }
-        store.core.housekeep()
-      }
+  /// Does what a post has left to do.
+  static let housekeep: pubsub_housekeeper = { topic in
+    store(of: topic)._withUnsafeGuaranteedRef { store in
+      let record = pubsub_record_of_thread()
+      if pubsub_depth(record) == 0 { store.core.reportRefusal(record) }
+      store.core.housekeep()
     }
+  }
+
+  private static func store(of topic: UnsafeMutablePointer<pubsub_topic>) -> Unmanaged<HandlerStore> {
+    .fromOpaque(topic.pointee.owner.unsafelyUnwrapped)
   }
 }
 
@@ -51,18 +94,18 @@ extension BusCore {
   /// Refuses a post: nothing is delivered, and the first one refused on this thread is reported later.
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
     guard record.pointee.refusal == nil else { return }
-    let chain = (0..<record.pointee.depth).compactMap { depth -> EventName? in
+    let chain = (0..<pubsub_depth(record)).compactMap { depth -> EventName? in
       guard let topic = pubsub_topic_at(record, depth)?.assumingMemoryBound(to: pubsub_topic.self) else { return nil }
       return topic.pointee.owner.map { Unmanaged<HandlerStore>.fromOpaque($0).takeUnretainedValue().name }
     }
-    record.pointee.refusal = Unmanaged.passRetained(Refusal(chain + [name])).toOpaque()
+    pubsub_set_refusal(record, Unmanaged.passRetained(Refusal(chain + [name])).toOpaque())
   }
 
   /// Reports what was refused while the outermost post was under way.
   func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
     guard let refusal = record.pointee.refusal else { return }
-    record.pointee.refusal = nil
-    post(PostRefused(chain: Unmanaged<Refusal>.fromOpaque(refusal).takeRetainedValue().chain), from: nil)
+    pubsub_set_refusal(record, nil)
+    post(PostRefused(chain: Unmanaged<Refusal>.fromOpaque(refusal).takeRetainedValue().chain))
   }
 }
 
@@ -88,6 +131,6 @@ extension BusCore {
   /// Tells that nobody received an event; never of itself.
   func reportUndelivered<E: BusEvent>(_ event: E) {
     guard !(event is Undelivered) else { return }
-    post(Undelivered(event: event), from: nil)
+    post(Undelivered(event: event))
   }
 }

@@ -5,7 +5,7 @@ extension BusCore {
   /// The store of a type, for who is about to subscribe; the core keeps it.
   @inline(__always)
   func store<E: BusEvent>(for type: E.Type) -> Unmanaged<HandlerStore> {
-    if let owner = find(type)?.pointee.owner { return .fromOpaque(owner) }
+    if let owner = Self.topic(of: type, in: table)?.pointee.owner { return .fromOpaque(owner) }
     return .passUnretained(withLock { store(of: type, &$0) })
   }
 

@@ -16,11 +16,9 @@ final class BusCore: @unchecked Sendable {
   weak var bus: EventBus?
   let tracers = Guarded<[Tracer]>([])
   private let limit: Int
-  /// Whether events are handed to C by their address as it comes.
-  let takesAddresses = EventAddressCheck.isAsExpected
 
   /// The table by type, as readers find it.
-  private let tableRoot: UnsafeMutablePointer<UnsafeRawPointer?>
+  let table = TopicTable()
 
   // Guarded by the lock, which is why the compiler's checks of each access are left out, too (see HandlerStore).
   @exclusivity(unchecked) var sites = SiteTable()
@@ -45,18 +43,17 @@ final class BusCore: @unchecked Sendable {
 
   init(limit: Int) {
     self.limit = limit
-    tableRoot = .allocate(capacity: 1)
-    let table = pubsub_make_table(6)
-    tables = [table]
-    tableRoot.initialize(to: UnsafeRawPointer(table))
-    pubsub_set_finisher(Self.finisher)
+    let first = pubsub_make_table(6)
+    tables = [first]
+    pubsub_store_pointer(table.root, UnsafeRawPointer(first))
+    pubsub_set_helpers(Self.postGenerally, Self.housekeep)
     // There from the beginning, as whether it has subscribers decides how all others are posted to.
     withLock { undelivered = store(of: Undelivered.self, &$0) }
   }
 
   deinit {
     for table in tables { pubsub_free(table) }
-    tableRoot.deallocate()
+    table.deallocate()
   }
 
   /// The identifier that the next subscription will have.
@@ -75,6 +72,14 @@ extension BusCore {
     released.finish()
     if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
     return result.unsafelyUnwrapped
+  }
+
+  /// Runs a writer's work unless there is another writer.
+  private func withLockIfAvailable(_ body: (inout Released) -> Void) {
+    var released = Released()
+    lock.withLockIfAvailable { _ in body(&released) }
+    released.finish()
+    if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
   }
 
   /// Frees what nobody reads any more; called by who leaves a topic in which something waits.
@@ -117,20 +122,36 @@ extension BusCore {
 // MARK: - Topics
 
 extension BusCore {
-  /// The topic of a type, for a post; nil if nobody can receive it or wants to see it.
-  @inline(__always)
-  func topic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
-    if let topic = find(type) { return topic }
-    guard seesEveryPost.load(ordering: .acquiring) || E.traits.contains(.sticky) else { return nil }
-    return withLock { store(of: type, &$0) }.topic
+  /// Where readers find the present table, on a cache line of its own.
+  struct TopicTable: @unchecked Sendable {
+    let root: UnsafeMutablePointer<UnsafeRawPointer?>
+
+    fileprivate init() {
+      let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
+      root = line.bindMemory(to: UnsafeRawPointer?.self, capacity: 1)
+      root.initialize(to: nil)
+    }
+
+    fileprivate func deallocate() { UnsafeMutableRawPointer(root).deallocate() }
   }
 
-  /// The topic of a type, if there ever was a subscriber.
+  /// The topic of a type; nil before it is subscribed to or posted.
   @inline(__always)
-  func find<E: BusEvent>(_ type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
-    pubsub_find(tableRoot, Self.key(type))
+  static func topic(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
+    pubsub_find(table.root, key(type))
   }
 
+  /// The topic of a type that is posted for the first time; nil if nobody can receive it or wants to see it.
+  func firstTopic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
+    if seesEveryPost.load(ordering: .acquiring) || E.traits.contains(.sticky) {
+      return withLock { store(of: type, &$0) }.topic
+    }
+    // Nobody receives it, but the next post is to find at once that it is so; who has the lock is not waited for.
+    withLockIfAvailable { _ = store(of: type, &$0) }
+    return nil
+  }
+
+  @inline(__always)
   private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
 
   /// The store of a type, made if need be with the wildcards that stand; the caller holds the lock.
@@ -145,7 +166,7 @@ extension BusCore {
     if stores.count * 2 > tables[tables.count - 1].pointee.mask { growTable() }
     pubsub_insert(tables[tables.count - 1], Self.key(type), store.topic)
     typeKeys.append(Self.key(type))
-    pubsub_store_pointer(tableRoot, UnsafeRawPointer(tables[tables.count - 1]))
+    pubsub_store_pointer(table.root, UnsafeRawPointer(tables[tables.count - 1]))
     return store
   }
 

@@ -4,10 +4,11 @@ internal import CPubSub
 // `withUnsafePointer` would cost two more calls and a guard of the stack, as much as the rest of a post to one handler.
 // Where values come in another way, which is looked at when the program starts, that is what is done.
 
-/// Posts an event on the fast path, and has the rest finished.
+/// Posts an event to a topic without flags that has this root.
 @_silgen_name("pubsub_post_event")
 func postEvent<Event>(
-  _ event: borrowing Event, _ topic: UnsafeMutablePointer<pubsub_topic>, _ subject: UnsafeRawPointer?)
+  _ event: borrowing Event, _ topic: UnsafeMutablePointer<pubsub_topic>, _ subject: UnsafeRawPointer?,
+  _ root: UnsafeRawPointer)
 
 /// The address at which C receives a value.
 @_silgen_name("pubsub_address_of")

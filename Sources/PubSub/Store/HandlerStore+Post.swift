@@ -8,19 +8,15 @@ extension HandlerStore {
     _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, in core: BusCore
   ) {
     let record = pubsub_record_of_thread()
-    let depth = record.pointee.depth
+    let depth = pubsub_depth(record)
     guard depth < topic.pointee.limit else { return core.refuse(name, record) }
     // Who subscribes from here on has this identifier or a later one, and does not see this post.
     let firstUnseen = willPost(event, from: subject, in: core)
-    let slot = pubsub_deep_slot(record, depth, topic)
-    let root = pubsub_protect(slot, &topic.pointee.root)
-    record.pointee.depth = depth + 1
+    let root = pubsub_enter(record, depth, topic)
     let isReceived = root.map { deliver(event, from: subject, $0, before: firstUnseen) } ?? false
-    record.pointee.depth = depth
-    pubsub_unprotect(slot)
+    pubsub_leave(record, depth)
     if !isReceived { wasNotReceived(event, in: core) }
-    if depth == 0, record.pointee.refusal != nil { core.reportRefusal(record) }
-    if pubsub_owes(topic, root) { core.housekeep() }
+    pubsub_settle(topic, root)
   }
 
   /// Delivers to all that a root shows; whether anybody received it.

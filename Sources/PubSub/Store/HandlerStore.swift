@@ -44,7 +44,8 @@ class HandlerStore: @unchecked Sendable {
     self.traits = traits
     topic = pubsub_make_topic(limit)
     topic.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-    if !traits.isEmpty { topic.pointee.flags = Int(PUBSUB_GENERAL) }
+    if !traits.isEmpty { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
+    if !EventAddressCheck.isAsExpected { topic.pointee.flags |= Int(PUBSUB_INDIRECT) }
   }
 
   deinit {

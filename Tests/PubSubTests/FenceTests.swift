@@ -1,0 +1,43 @@
+import CPubSub
+import Dispatch
+import Testing
+
+@testable import PubSub
+
+/// Posts do without a fence as long as nobody frees anything beside them.
+@Suite struct `Fences` {
+  /// What a handler captures; tells when it goes.
+  private final class Captured: Sendable {
+    private let log: Log<String>
+    init(_ log: Log<String>) { self.log = log }
+    func use() { log.add("used") }
+    deinit { log.add("released") }
+  }
+
+  @Test func `a post under way keeps what another thread cancels, and its thread fences from then on`() async {
+    let bus = EventBus()
+    let log = Log<String>()
+    let duties = Log<Int>()
+    let (begun, ended, mayEnd) = (Gate(), Gate(), DispatchSemaphore(value: 0))
+    var captured: Captured? = Captured(log)
+    let subscription = bus.subscribe(to: Tick.self) { [captured] _ in
+      begun.open()
+      mayEnd.wait()
+      duties.add(pubsub_record_of_thread().pointee.duties)
+      captured?.use()
+    }
+    captured = nil
+    DispatchQueue.global().async {
+      bus.post(Tick())
+      ended.open()
+    }
+    await begun.wait()
+    subscription.cancel()
+    #expect(log.all.isEmpty)
+    mayEnd.signal()
+    await ended.wait()
+    #expect(log.all == ["used", "released"])
+    let fences = Int(PUBSUB_FENCES | PUBSUB_FENCES_SURELY)
+    #expect(duties.all.map { $0 & fences } == [fences])
+  }
+}
