@@ -178,6 +178,8 @@ import Testing
       await clock.run()
       withExtendedLifetime(subscriptions) {}
       #expect(log.all == [#"["deaf timed out after 90.0 seconds"]"#])
+      never.open()
+      await clock.settle()
     }
   }
 
