@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "AppLifecycle", targets: ["AppLifecycle"]),
     .library(name: "AppLifecycleTesting", targets: ["AppLifecycleTesting"]),
     .library(name: "UnixHost", targets: ["UnixHost"]),
+    .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
     .executable(name: "Quickstart", targets: ["Quickstart"]),
     .executable(name: "PregTracker", targets: ["PregTracker"]),
@@ -25,7 +26,8 @@ let package = Package(
     .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "PubSub"]),
     .target(name: "CUnixHost"),
     .target(name: "UnixHost", dependencies: ["AppLifecycle", "PubSub", "CUnixHost"]),
-    .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting"]),
+    .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "PubSub"]),
+    .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
 
     // The examples use products only, as a package that depends on this one would.
     .executableTarget(
@@ -52,6 +54,12 @@ let package = Package(
       dependencies: ["AppLifecycle", "ProbeSupport", "PubSub", "UnixHost"],
       path: "Tests/Support/ServiceProbe"),
     .target(name: "ProbeSupport", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/ProbeSupport"),
+    // What a program that journals does until it is killed, for the program and for the test that knows what it must have done.
+    .target(name: "JournalWorkload", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/JournalWorkload"),
+    .executableTarget(
+      name: "JournalProbe",
+      dependencies: ["AppLifecycle", "JournalWorkload", "LifecycleJournal", "PubSub"],
+      path: "Tests/Support/JournalProbe"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
 
@@ -59,7 +67,9 @@ let package = Package(
     // libraries that are installed; the life cycle against its bounds.
     .executableTarget(
       name: "Benchmarks",
-      dependencies: ["AppLifecycle", "BenchmarkHarness", "CBenchmarks", "CPeers", "PubSub", "UnixHost"],
+      dependencies: [
+        "AppLifecycle", "BenchmarkHarness", "CBenchmarks", "CPeers", "LifecycleJournal", "PubSub", "UnixHost",
+      ],
       path: "Tests/Benchmarks/Program"),
     .target(name: "BenchmarkHarness", path: "Tests/Benchmarks/Harness"),
     .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),
@@ -79,7 +89,9 @@ let package = Package(
     .testTarget(name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .testTarget(
       name: "AppLifecycleTestingTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "lifecycle", "PseudoTerminal"]),
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "lifecycle", "PseudoTerminal",
+      ]),
     // One file of client code, compiled as clients may: in plain Swift 6, with what is to come, on the main actor by default.
     .testTarget(
       name: "UsageTests",
@@ -91,6 +103,12 @@ let package = Package(
       dependencies: ["AppLifecycle", "PubSub"],
       path: "Tests/Usage/MainActor",
       swiftSettings: [.defaultIsolation(MainActor.self)]),
+    .testTarget(
+      name: "LifecycleJournalTests",
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "JournalWorkload", "LifecycleJournal", "PubSub",
+      ],
+      exclude: ["Damaged"]),
     .testTarget(
       name: "UnixHostTests",
       dependencies: [

@@ -8,6 +8,7 @@ extension Application {
     transitionObserver?(.willBegin(pending.input))
     transitionCause = pending.cause
     defer { transitionCause = nil }
+    noteInput(pending.input)
     let began = clock.now()
     let from = state
     let effects = machine.handle(pending.input)
@@ -47,6 +48,7 @@ extension Application {
     if let page = ledgerKeeper.endTransition(in: state, at: began + report.duration) {
       (report.entries, report.overruns) = (page.entries, page.overruns)
     }
+    noteOutcome(report, of: pending.input)
     transitionObserver?(.didEnd(report))
     return report
   }
@@ -134,9 +136,10 @@ extension Application {
   }
 
   func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {
-    recorder?(
-      LifecycleRecord(
-        instant: clock.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause))
+    let new = LifecycleRecord(
+      instant: clock.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause)
+    recorder?(new)
+    for observer in recordObservers { observer(new) }
   }
 
   /// From where to where a callback's step goes: *will…* callbacks come before the commit, *did…* callbacks after it.

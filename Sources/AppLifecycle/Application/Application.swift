@@ -56,6 +56,8 @@ public import PubSub
   /// Is told when a transition begins and when it has ended, whoever sent its input: a host watches over the budgets of
   /// those too that it did not ask for.
   package var transitionObserver: (@MainActor (TransitionStep) -> Void)?
+  /// Are told all that ``recorder`` is told, after it, and the inputs themselves (``observeRecords(_:)``).
+  var recordObservers: [@MainActor (LifecycleRecord) -> Void] = []
 
   /// Is told, by the method's name, when a call of a delegate has returned and its notification has not been posted yet:
   /// there a simulated system lets the time pass that a slow call takes.

@@ -63,7 +63,7 @@ extension Duration {
 
 extension String {
   /// The text as a JSON string, in quotes.
-  fileprivate var asJSON: String {
+  package var asJSON: String {
     let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     return isPlain ? "\"\(self)\"" : escapedAsJSON
   }

@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What a journal has to know of the process and the machine that it runs in.
+package struct RunFacts: Sendable {
+  /// The program's name, without its directory.
+  package var program: String
+  /// The process's number.
+  package var processID: Int32
+  /// Tells one start of the device from another; nil where the system has no such thing.
+  package var bootID: String?
+  /// The time of the wall clock, since 1970 in UTC.
+  package var wallTime: @Sendable () -> Duration
+
+  package init(program: String, processID: Int32, bootID: String?, wallTime: @escaping @Sendable () -> Duration) {
+    (self.program, self.processID, self.bootID, self.wallTime) = (program, processID, bootID, wallTime)
+  }
+
+  /// Those of this process.
+  package static func ofThisProcess() -> RunFacts {
+    let path = CommandLine.arguments.first ?? ""
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    return RunFacts(program: name, processID: getpid(), bootID: bootID(), wallTime: { readWallClock() })
+  }
+
+  private static func readWallClock() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+  }
+
+  private static func bootID() -> String? {
+    #if os(Linux)
+      let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { close(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = read(descriptor, &bytes, bytes.count)
+      return identifier(bytes.prefix(max(count, 0)))
+    #elseif canImport(Darwin)
+      var bytes = [UInt8](repeating: 0, count: 64)
+      var count = bytes.count
+      guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return nil }
+      return identifier(bytes.prefix(count))
+    #else
+      return nil
+    #endif
+  }
+
+  /// The letters, digits and dashes at the beginning; nil if there are none.
+  private static func identifier(_ bytes: ArraySlice<UInt8>) -> String? {
+    let text = bytes.prefix { $0 > 0x20 && $0 < 0x7F }
+    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,132 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The operating system's own files.
+package struct SystemFiles: FileCalls {
+  package init() {}
+
+  package func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
+    // Non-blocking, so that a named pipe in the file's place cannot hold up the program; a terminal stays nobody's.
+    let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (exclusively ? O_EXCL : 0)
+    return try repeating { open(path, flags, 0o600) }
+  }
+
+  package func openForReading(_ path: String) throws(FileError) -> Int32 {
+    try repeating { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+  }
+
+  package func close(_ descriptor: Int32) {
+    // A child that is just being started has the same open file until it executes its program; the lock must not wait for it.
+    flock(descriptor, LOCK_UN)
+    closeFile(descriptor)
+  }
+
+  package func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int {
+    try repeating { writeFile(descriptor, bytes.baseAddress, bytes.count) }
+  }
+
+  package func read(
+    into bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64
+  ) throws(FileError) -> Int {
+    try repeating { pread(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) }
+  }
+
+  package func flush(_ descriptor: Int32) throws(FileError) {
+    #if canImport(Darwin)
+      _ = try repeating { fsync(descriptor) }
+    #else
+      // Of the file's attributes a reader needs the size alone, which this flushes, too.
+      _ = try repeating { fdatasync(descriptor) }
+    #endif
+  }
+
+  package func truncate(_ descriptor: Int32, to size: Int64) throws(FileError) {
+    _ = try repeating { ftruncate(descriptor, off_t(size)) }
+  }
+
+  package func lock(_ descriptor: Int32) throws(FileError) -> Bool {
+    // The lock belongs to the open file and not to the process: reading the same file and closing it again leaves it alone.
+    do throws(FileError) {
+      _ = try repeating { flock(descriptor, LOCK_EX | LOCK_NB) }
+      return true
+    } catch {
+      guard error.number == EWOULDBLOCK else { throw error }
+      return false
+    }
+  }
+
+  package func status(of descriptor: Int32) throws(FileError) -> FileStatus {
+    var status = stat()
+    _ = try repeating { fstat(descriptor, &status) }
+    return FileStatus(status)
+  }
+
+  package func status(at path: String) throws(FileError) -> FileStatus {
+    var status = stat()
+    _ = try repeating { stat(path, &status) }
+    return FileStatus(status)
+  }
+
+  package func link(_ path: String, as name: String) throws(FileError) { _ = try repeating { linkFile(path, name) } }
+
+  package func rename(_ path: String, to name: String) throws(FileError) {
+    _ = try repeating { renameFile(path, name) }
+  }
+
+  package func remove(_ path: String) throws(FileError) { _ = try repeating { unlink(path) } }
+
+  package func makeDirectory(_ path: String) throws(FileError) { _ = try repeating { mkdir(path, 0o700) } }
+
+  package func sizeLimit() -> Int64? {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let status = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    #else
+      let status = getrlimit(RLIMIT_FSIZE, &limit)
+    #endif
+    guard status == 0, limit.rlim_cur <= UInt64(Int64.max) else { return nil }
+    return Int64(limit.rlim_cur)
+  }
+}
+
+extension FileStatus {
+  init(_ status: stat) {
+    self.init(
+      identity: Identity(
+        device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
+      size: Int64(status.st_size), isRegular: status.st_mode & S_IFMT == S_IFREG, names: Int(status.st_nlink))
+  }
+}
+
+/// Makes a call until no signal interrupts it.
+private func repeating<Result: SignedInteger>(_ call: () -> Result) throws(FileError) -> Result {
+  while true {
+    let result = call()
+    if result >= 0 { return result }
+    guard errno == EINTR else { throw FileError(number: errno) }
+  }
+}
+
+// The system calls, out of reach behind the methods' names.
+private func closeFile(_ descriptor: Int32) { close(descriptor) }
+private func writeFile(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
+}
+private func linkFile(_ path: String, _ name: String) -> Int32 { link(path, name) }
+private func renameFile(_ path: String, _ name: String) -> Int32 { rename(path, name) }
+
+/// The system's words for an `errno`.
+func systemText(of number: Int32) -> String { String(cString: strerror(number)) }
+
+extension FileError {
+  static let noSuchFile = FileError(number: ENOENT)
+  static let exists = FileError(number: EEXIST)
+  static let fileTooLarge = FileError(number: EFBIG)
+  /// A write that took nothing and gave no reason: as when the disk is full.
+  static let noSpace = FileError(number: ENOSPC)
+}

@@ -1,0 +1,83 @@
+/// A value in a line of a journal, as far as the format uses it.
+enum JSONValue: Hashable {
+  case null
+  case bool(Bool)
+  case string(String)
+  /// A number as it stands there.
+  case number(String)
+  /// An array or an object; the format has none, and whoever adds some is passed over.
+  case nested
+}
+
+/// One JSON object (RFC 8259) from bytes that may hold anything.
+///
+/// Reads every byte once and nothing beyond the last; nesting costs no stack.
+struct JSONObject {
+  private(set) var fields: [(key: String, value: JSONValue)] = []
+
+  /// The object that the bytes are, all of them; nil if they are none.
+  init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+    var scanner = JSONScanner(bytes: bytes)
+    guard scanner.take("{") else { return nil }
+    fields.reserveCapacity(8)
+    if !scanner.take("}") {
+      repeat {
+        guard scanner.skipSpace(), let key = scanner.string(), scanner.take(":"), let value = scanner.value() else {
+          return nil
+        }
+        fields.append((key, value))
+      } while scanner.take(",")
+      guard scanner.take("}") else { return nil }
+    }
+    guard scanner.isAtEnd else { return nil }
+  }
+
+  /// The last value of a key, as most readers of JSON have it.
+  subscript(_ key: String) -> JSONValue? { fields.last { $0.key == key }?.value }
+
+  /// A text; nil if it is missing or something else.
+  func string(_ key: String) -> String? { if case .string(let text) = self[key] { text } else { nil } }
+
+  /// A text or nothing, where nothing is `null` or no field; nil if it is something else.
+  func optionalString(_ key: String) -> String?? {
+    switch self[key] {
+    case .string(let text): .some(text)
+    case .null, nil: .some(nil)
+    default: nil
+    }
+  }
+
+  /// A whole number; nil if it is missing or something else.
+  func integer(_ key: String) -> Int64? { if case .number(let digits) = self[key] { Int64(digits) } else { nil } }
+
+  /// A number of seconds; nil if it is missing, something else, or beyond all clocks.
+  func duration(_ key: String) -> Duration? {
+    if case .number(let digits) = self[key] { Duration(decimalSeconds: digits) } else { nil }
+  }
+}
+
+extension Duration {
+  /// The duration that a JSON number of seconds says, exact but for what is shorter than an attosecond.
+  ///
+  /// With an exponent, which this format never writes but others may, as exact as a floating-point number.
+  init?(decimalSeconds text: String) {
+    let isNegative = text.hasPrefix("-")
+    let parts = text.dropFirst(isNegative ? 1 : 0).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first else { return nil }
+    if text.utf8.contains(where: { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }) {
+      guard let seconds = Double(text), seconds.magnitude < 9.0e9 else { return nil }
+      self = .seconds(seconds)
+      return
+    }
+    // Half of what a duration can hold, so that sums of two do not overflow.
+    guard let seconds = Int64(first), seconds < 1 << 62 else { return nil }
+    var attoseconds: Int64 = 0
+    if parts.count == 2 {
+      let digits = parts[1].prefix(18)
+      guard let value = Int64(digits) else { return nil }
+      attoseconds = (digits.utf8.count..<18).reduce(value) { value, _ in value * 10 }
+    }
+    self.init(
+      secondsComponent: isNegative ? -seconds : seconds, attosecondsComponent: isNegative ? -attoseconds : attoseconds)
+  }
+}

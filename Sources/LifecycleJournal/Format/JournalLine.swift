@@ -1,0 +1,85 @@
+public import AppLifecycle
+
+/// What one line of a journal says.
+public enum JournalLine: Sendable, Hashable {
+  /// A run begins, or goes on in this file.
+  case run(RunHeader)
+  /// Something happened in the application's life cycle.
+  case record(LifecycleRecord)
+  /// Records are missing here.
+  case gap(JournalGap)
+  /// The wall clock is no longer where it was expected to be.
+  case clock(JournalClockMark)
+  /// A line of the journal's own that a later version of the format has added; its kind.
+  case unknown(String)
+}
+
+/// Why a line says nothing.
+public enum JournalDamage: Sendable, Hashable {
+  /// The last line has no end: the program died in the middle of it, or is still writing it.
+  case unfinished
+  /// A line longer than any that a journal writes.
+  case tooLong
+  /// It is no JSON object, or no UTF-8.
+  case notJSON
+  /// It is an object, but none of this format.
+  case notInFormat
+  /// A run in a version of the format that is newer than this program.
+  case newerVersion(Int)
+  /// The file could not be read on.
+  case unreadable(FileError)
+}
+
+extension JournalDamage: CustomStringConvertible {
+  /// What is wrong, for people.
+  public var description: String {
+    switch self {
+    case .unfinished: "a line without an end"
+    case .tooLong: "a line too long to be one of a journal"
+    case .notJSON: "no JSON object"
+    case .notInFormat: "not in the journal's format"
+    case .newerVersion(let version): "format version \(version), newer than this program"
+    case .unreadable(let error): "cannot be read: \(error)"
+    }
+  }
+}
+
+extension JournalLine {
+  /// Reads a line, which may hold anything, without its end.
+  static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JournalLine, DamagedLine> {
+    guard let object = JSONObject(bytes) else { return .failure(DamagedLine(damage: .notJSON)) }
+    guard object["journal"] != nil else {
+      return LifecycleRecord(object).map { .success(.record($0)) } ?? .failure(DamagedLine(damage: .notInFormat))
+    }
+    // A newer version may say things in other words; but that it is one, it will always say like this.
+    if object.string("journal") == "run", let version = object.integer("version"), version > RunHeader.formatVersion {
+      return .failure(DamagedLine(damage: .newerVersion(Int(version))))
+    }
+    let line: JournalLine? =
+      switch object.string("journal") {
+      case "run": RunHeader(object).map { .run($0) }
+      case "gap": JournalGap(object).map { .gap($0) }
+      case "clock": JournalClockMark(object).map { .clock($0) }
+      case let kind?: .unknown(kind)
+      case nil: nil
+      }
+    return line.map { .success($0) } ?? .failure(DamagedLine(damage: .notInFormat))
+  }
+
+  struct DamagedLine: Error {
+    let damage: JournalDamage
+  }
+}
+
+extension LifecycleRecord {
+  init?(_ object: JSONObject) {
+    guard let instant = object.duration("t"), let kind = object.string("kind").flatMap(Kind.init(rawValue:)),
+      let name = object.string("name"), let state = object.string("state").flatMap(ApplicationState.init(rawValue:)),
+      let scene = object.optionalString("scene"), let cause = object.string("cause"),
+      let reason = object.optionalString("reason")
+    else { return nil }
+    self.init(
+      instant: instant, kind: kind, name: name, state: state, scene: scene, cause: LifecycleCause(rawValue: cause),
+      reason: reason)
+  }
+}

@@ -1,0 +1,120 @@
+public import AppLifecycle
+
+/// The first line of a run in a journal: which program ran, when, and in which start of the device.
+///
+/// A journal that goes on in a new file repeats it there, with the next ``part``, so that each file can be read alone.
+public struct RunHeader: Sendable, Hashable {
+  /// The version of the format that this module writes, and the highest that it reads.
+  public static let formatVersion = 1
+
+  /// The version of the format.
+  public var version: Int = RunHeader.formatVersion
+  /// Tells the run from all others of the journal.
+  public var run: String
+  /// 0 for the first line of the run, then 1, 2 and so on for each file in which it goes on.
+  public var part: Int
+  /// The program's name.
+  public var program: String
+  /// The process's number.
+  public var processID: Int32
+  /// Tells one start of the device from another; nil where the system does not say.
+  public var bootID: String?
+  /// When the run began to be recorded: the wall clock, since 1970 in UTC.
+  public var start: Duration
+  /// The time of the records when this line was written.
+  public var instant: Duration
+  /// The time of the wall clock when this line was written, since 1970 in UTC.
+  public var wallTime: Duration
+  /// The application's state when this line was written.
+  public var state: ApplicationState
+
+  /// The header of a run.
+  public init(
+    run: String, part: Int = 0, program: String, processID: Int32, bootID: String?, start: Duration,
+    instant: Duration = .zero, wallTime: Duration, state: ApplicationState = .notRunning
+  ) {
+    self.run = run
+    self.part = part
+    self.program = program
+    self.processID = processID
+    self.bootID = bootID
+    self.start = start
+    self.instant = instant
+    self.wallTime = wallTime
+    self.state = state
+  }
+
+  /// The header as one line of JSON, without the line's end.
+  public var jsonLine: String {
+    var line = "{\"journal\":\"run\",\"version\":\(version),\"run\":\(run.asJSON),\"part\":\(part)"
+    line += ",\"program\":\(program.asJSON),\"pid\":\(processID),\"boot\":\(bootID?.asJSON ?? "null")"
+    line += ",\"start\":\(start.decimalSeconds),\"t\":\(instant.decimalSeconds),\"wall\":\(wallTime.decimalSeconds)"
+    return line + ",\"state\":\(state.rawValue.asJSON)}"
+  }
+
+  init?(_ object: JSONObject) {
+    guard let version = object.integer("version"), version >= 1, let run = object.string("run"),
+      let part = object.integer("part"), let program = object.string("program"),
+      let processID = object.integer("pid").flatMap(Int32.init(exactly:)), let bootID = object.optionalString("boot"),
+      let start = object.duration("start"), let instant = object.duration("t"), let wallTime = object.duration("wall"),
+      let state = object.string("state").flatMap(ApplicationState.init(rawValue:))
+    else { return nil }
+    self.init(
+      run: run, part: Int(part), program: program, processID: processID, bootID: bootID, start: start,
+      instant: instant, wallTime: wallTime, state: state)
+    self.version = Int(version)
+  }
+}
+
+/// A place in a journal at which records are missing, as the journal itself could not be written for a while.
+public struct JournalGap: Sendable, Hashable {
+  /// When the first record was lost: the time of the records.
+  public var since: Duration
+  /// When it could be written again.
+  public var instant: Duration
+  /// How many records were lost.
+  public var lost: Int
+  /// What had failed, in the system's words.
+  public var error: String
+
+  /// The gap as one line of JSON, without the line's end.
+  public var jsonLine: String {
+    "{\"journal\":\"gap\",\"t\":\(instant.decimalSeconds),\"since\":\(since.decimalSeconds),\"lost\":\(lost)"
+      + ",\"error\":\(error.asJSON)}"
+  }
+
+  /// A gap.
+  public init(since: Duration, instant: Duration, lost: Int, error: String) {
+    (self.since, self.instant, self.lost, self.error) = (since, instant, lost, error)
+  }
+
+  init?(_ object: JSONObject) {
+    guard let instant = object.duration("t"), let since = object.duration("since"), let lost = object.integer("lost"),
+      lost >= 0, let error = object.string("error")
+    else { return nil }
+    self.init(since: since, instant: instant, lost: Int(lost), error: error)
+  }
+}
+
+/// What the wall clock said at a time of the records, where it is no longer what the line before led to expect.
+///
+/// The clock of the records stands still while the machine sleeps, and the wall clock can be set.
+public struct JournalClockMark: Sendable, Hashable {
+  /// The time of the records.
+  public var instant: Duration
+  /// The time of the wall clock, since 1970 in UTC.
+  public var wallTime: Duration
+
+  /// The mark as one line of JSON, without the line's end.
+  public var jsonLine: String {
+    "{\"journal\":\"clock\",\"t\":\(instant.decimalSeconds),\"wall\":\(wallTime.decimalSeconds)}"
+  }
+
+  /// A mark.
+  public init(instant: Duration, wallTime: Duration) { (self.instant, self.wallTime) = (instant, wallTime) }
+
+  init?(_ object: JSONObject) {
+    guard let instant = object.duration("t"), let wallTime = object.duration("wall") else { return nil }
+    self.init(instant: instant, wallTime: wallTime)
+  }
+}

@@ -1,0 +1,48 @@
+/// Where the bytes of a journal come from.
+package protocol ByteSource {
+  /// Reads bytes from a place; none at the end.
+  func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int
+  /// How many there are by now, where that can be told.
+  var size: Int64? { get }
+  /// Which file they come from, where it is one.
+  var identity: FileStatus.Identity? { get }
+}
+
+extension ByteSource {
+  package var identity: FileStatus.Identity? { nil }
+}
+
+/// The bytes of an open file, which it closes.
+package final class FileSource: ByteSource {
+  private let files: any FileCalls
+  private let descriptor: Int32
+
+  package init(files: any FileCalls, descriptor: Int32) { (self.files, self.descriptor) = (files, descriptor) }
+
+  deinit { files.close(descriptor) }
+
+  package var size: Int64? { try? files.status(of: descriptor).size }
+
+  package var identity: FileStatus.Identity? { try? files.status(of: descriptor).identity }
+
+  package func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+    try files.read(into: bytes, from: descriptor, at: offset)
+  }
+}
+
+/// Bytes in memory, handed out a few at a time.
+package struct MemorySource: ByteSource {
+  private let bytes: [UInt8]
+  private let step: Int
+
+  package init(_ bytes: [UInt8], step: Int = .max) { (self.bytes, self.step) = (bytes, max(step, 1)) }
+
+  package var size: Int64? { Int64(bytes.count) }
+
+  package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+    guard offset < bytes.count else { return 0 }
+    let rest = bytes[Int(offset)...].prefix(min(step, target.count))
+    target.copyBytes(from: rest)
+    return rest.count
+  }
+}

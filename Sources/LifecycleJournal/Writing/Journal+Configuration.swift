@@ -1,0 +1,66 @@
+public import AppLifecycle
+
+extension Journal {
+  /// Habits of a journal.
+  public struct Configuration: Sendable {
+    /// What is flushed to the disk before the program goes on.
+    public var flush = FlushPolicy.beforeSuspensionOrDeath
+    /// The length in bytes that the file does not grow beyond, unless a single record does; nil for any length.
+    public var maximumSize: Int? = 4 * 1_024 * 1_024
+    /// How many files are kept that have grown to that length: `PATH.1`, the newest, to `PATH.N`.
+    public var keptFiles = 3
+    /// What if another program writes the file.
+    public var contention = Contention.refuse
+
+    /// Flushed before suspension and death, four files of four megabytes, one program.
+    public init() {}
+  }
+
+  /// Which records are flushed to the disk before `append` returns.
+  ///
+  /// What is not flushed still outlives the program, as soon as it is written; only a machine that goes down can lose it.
+  public enum FlushPolicy: Sendable {
+    /// What precedes suspension or death: the notifications of didEnterBackground and willTerminate, the states *suspended*
+    /// and *not running*, and the report of whatever overran its time.
+    case beforeSuspensionOrDeath
+    /// Every record.
+    case everyRecord
+    /// None.
+    case never
+    /// Those that a condition names.
+    case when(@Sendable (LifecycleRecord) -> Bool)
+
+    func flushes(_ record: LifecycleRecord) -> Bool {
+      switch self {
+      case .beforeSuspensionOrDeath: record.precedesSuspensionOrDeath
+      case .everyRecord: true
+      case .never: false
+      case .when(let condition): condition(record)
+      }
+    }
+  }
+
+  /// What becomes of a journal that another program writes already.
+  public enum Contention: String, Sendable, Hashable {
+    /// Nothing is written, which is reported as any failure; once the other has ended, writing begins.
+    case refuse
+    /// It is written to a file of its own beside the other's: `trips-2.jsonl` for `trips.jsonl`, then `trips-3.jsonl`.
+    ///
+    /// The first that nobody writes is taken, so there are never more than there were programs at the same time.
+    case ownFile
+  }
+}
+
+extension LifecycleRecord {
+  /// Whether the program may be frozen or dead right after.
+  var precedesSuspensionOrDeath: Bool {
+    switch kind {
+    case .state: state == .suspended || state == .notRunning
+    case .notification:
+      name == ApplicationCallback.didEnterBackground.notificationName
+        || name == ApplicationCallback.willTerminate.notificationName
+    case .report: isOverrun
+    case .input, .delegate, .task, .ignored: false
+    }
+  }
+}

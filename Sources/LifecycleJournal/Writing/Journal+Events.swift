@@ -1,0 +1,69 @@
+public import PubSub
+
+/// What keeps a journal from being written.
+public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What was being done.
+  public enum Operation: String, Sendable, Hashable, CaseIterable {
+    /// The file could not be opened or made.
+    case open
+    /// Another program writes it.
+    case lock
+    /// A record could not be written.
+    case write
+    /// It was written, and may not be on the disk.
+    case flush
+    /// The file has grown too long and could not be put aside: it grows on.
+    case rotate
+  }
+
+  /// What was being done.
+  public var operation: Operation
+  /// To which file.
+  public var path: String
+  /// Why, in the system's words, or in the journal's where the system has none.
+  public var reason: String
+  /// The system's `errno`; nil where the system had nothing to say.
+  public var error: FileError?
+
+  /// The failure in one line: `cannot write trips.jsonl: No space left on device`.
+  public var description: String { "cannot \(operation.rawValue) \(path): \(reason)" }
+
+  init(_ operation: Operation, _ path: String, _ error: FileError) {
+    (self.operation, self.path, self.reason, self.error) = (operation, path, error.description, error)
+  }
+
+  init(_ operation: Operation, _ path: String, reason: String) {
+    (self.operation, self.path, self.reason) = (operation, path, reason)
+  }
+}
+
+extension Journal {
+  /// A journal cannot be written; posted once, when it begins, on the thread of whoever appended.
+  ///
+  /// The program goes on. Sticky: who subscribes after the journal was opened asks for it with replay.
+  public struct DidFail: Event {
+    /// The bus keeps the latest.
+    public static var traits: EventTraits { .sticky }
+    /// The journal.
+    public let path: String
+    /// What failed, and why.
+    public let failure: JournalFailure
+
+    /// What is missing from now on, in a sentence.
+    public var missing: String {
+      switch failure.operation {
+      case .open, .lock, .write: "nothing is recorded until it can be written again"
+      case .flush: "what was recorded last may be lost if the machine goes down"
+      case .rotate: "nothing; the file grows beyond its limit"
+      }
+    }
+  }
+
+  /// A journal that could not be written can be written again; posted on the thread of whoever appended.
+  public struct DidRecover: Event {
+    /// The journal.
+    public let path: String
+    /// What is missing in it, as the file says, too.
+    public let gap: JournalGap
+  }
+}

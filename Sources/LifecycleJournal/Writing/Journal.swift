@@ -1,0 +1,113 @@
+public import AppLifecycle
+public import PubSub
+
+/// A record of a program's life cycles that survives the program: one JSON object a line, appended as things happen.
+///
+///     let journal = Journal(at: "/home/me/.local/state/trips/lifecycle.jsonl", of: application)
+///     if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
+///
+/// From then on everything that happens to the application is a line in the file before the next delegate call is made. Each
+/// line is written by one call and needs no flush to outlive the program; before it is suspended or ends, what was written is
+/// flushed to the disk, too (``FlushPolicy``). A line that `append` has returned from is there whatever happens to the program;
+/// one that has been flushed, as far as the disk keeps its word, whatever happens to the machine.
+///
+/// A journal never takes its program down and throws nothing: what it cannot write is lost, reported once as an event
+/// (``DidFail``), and told in the file when it can be written again (``JournalGap``). One program writes a journal at a time.
+/// Anybody may read it meanwhile, with ``JournalReader``.
+///
+/// May be used from any thread.
+public final class Journal: Sendable {
+  /// Where the journal is; another file than was asked for where ``Contention/ownFile`` has led to one.
+  public let path: String
+  /// How the run before this one ended.
+  public let previousExit: PreviousExit
+
+  private let writer: Guarded<JournalWriter>
+  private let bus: EventBus?
+
+  /// Opens a journal, and begins a run in it.
+  ///
+  /// Directories that are missing are made. What keeps the journal from being opened is reported as an event; each record
+  /// that is appended tries again.
+  ///
+  /// - Parameters:
+  ///   - path: the file; it is made where there is none, readable for its owner alone.
+  ///   - configuration: what is flushed, how long the file may grow, and what if another program writes it.
+  ///   - bus: where failures are posted; nil for nowhere.
+  public convenience init(at path: String, configuration: Configuration = Configuration(), bus: EventBus? = nil) {
+    self.init(
+      at: path, configuration: configuration, bus: bus, instant: .zero, files: SystemFiles(),
+      facts: .ofThisProcess())
+  }
+
+  /// Opens a journal, begins a run in it, and records all that happens to an application from now on.
+  ///
+  /// The application keeps the journal. Opened before the launch, it holds the whole run, inputs of the system included: a
+  /// simulated system can replay it.
+  ///
+  /// - Parameters:
+  ///   - path: the file; it is made where there is none, readable for its owner alone.
+  ///   - application: whose life cycle; on its bus failures are posted.
+  ///   - configuration: what is flushed, how long the file may grow, and what if another program writes it.
+  @MainActor public convenience init(
+    at path: String, of application: Application, configuration: Configuration = Configuration()
+  ) {
+    self.init(
+      at: path, of: application, configuration: configuration, files: SystemFiles(), facts: .ofThisProcess())
+  }
+
+  @MainActor package convenience init(
+    at path: String, of application: Application, configuration: Configuration, files: any FileCalls, facts: RunFacts
+  ) {
+    self.init(
+      at: path, configuration: configuration, bus: application.bus, instant: application.instant, files: files,
+      facts: facts, state: application.state)
+    application.observeRecords { [self] in append($0) }
+  }
+
+  package init(
+    at path: String, configuration: Configuration, bus: EventBus?, instant: Duration, files: any FileCalls,
+    facts: RunFacts, state: ApplicationState = .notRunning
+  ) {
+    var writer = JournalWriter(
+      path: path, configuration: configuration, files: files, facts: facts, instant: instant, state: state)
+    let (previousExit, notices) = writer.begin()
+    self.path = writer.path
+    self.previousExit = previousExit
+    self.bus = bus
+    self.writer = Guarded(writer)
+    post(notices)
+  }
+
+  deinit { close() }
+
+  /// Adds a record at the end; returns when it has been written, and flushed where the policy says so.
+  ///
+  /// - Parameter record: what happened.
+  /// - Returns: whether the record is in the file: what was asked for has been done without an error.
+  /// - Complexity: one write in the length of the record, and a flush where the policy says so; when the file has grown too
+  ///   long, as many changes of names as there are files kept.
+  @discardableResult
+  public func append(_ record: LifecycleRecord) -> Bool {
+    let (isKept, notices) = writer.withLock { $0.append(record) }
+    if !notices.isEmpty { post(notices) }
+    return isKept
+  }
+
+  /// Why nothing can be written at present; nil while all is well.
+  public var failure: JournalFailure? { writer.withLock { $0.outage?.failure } }
+
+  /// Ends the recording, and lets other programs have the file; what is appended afterwards is lost without a report.
+  public func close() { writer.withLock { $0.close() } }
+
+  // Outside of the lock: a handler may append.
+  private func post(_ notices: [JournalWriter.Notice]) {
+    guard let bus else { return }
+    for notice in notices {
+      switch notice {
+      case .failed(let failure): bus.post(DidFail(path: path, failure: failure))
+      case .recovered(let gap): bus.post(DidRecover(path: path, gap: gap))
+      }
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import AppLifecycle
+
+// Opening, locking and changing the file.
+
+extension JournalWriter {
+  /// Opens the first file that may be had, under the names that the configuration allows; tells how the run before ended.
+  mutating func openAvailable() throws(JournalFailure) -> PreviousExit {
+    let asked = path
+    var number = 1
+    while true {
+      path = JournalFiles.own(number, of: asked)
+      do throws(JournalFailure) {
+        try open()
+        return PreviousExit(of: LastRun(files: files, path: path).summary(), bootID: facts.bootID)
+      } catch {
+        guard error.operation == .lock, configuration.contention == .ownFile, number < 1_000 else {
+          path = asked
+          throw error
+        }
+        number += 1
+      }
+    }
+  }
+
+  /// Opens the file again after a failure; the run goes on there.
+  mutating func reopen(at instant: Duration) throws(JournalFailure) {
+    try open()
+    try beginFile(at: instant)
+  }
+
+  mutating func release() {
+    if let file { files.close(file.descriptor) }
+    file = nil
+  }
+
+  /// Opens the file that the path leads to and takes its lock.
+  private mutating func open() throws(JournalFailure) {
+    // The file may be exchanged for a new one between its opening and its locking: then it is the new one that counts.
+    for _ in 0..<100 {
+      let descriptor = try openOrMake()
+      switch lock(descriptor) {
+      case .success(let locked?):
+        file = locked
+        isTorn = !endsWithLineEnd(descriptor)
+        return removeSecondName(of: locked.identity)
+      case .success(nil): files.close(descriptor)
+      case .failure(let failure):
+        files.close(descriptor)
+        throw failure
+      }
+    }
+    throw JournalFailure(.lock, path, reason: "it is exchanged all the time")
+  }
+
+  /// Takes the lock of an open file; nil if the path leads to another by now.
+  private func lock(_ descriptor: Int32) -> Result<OpenFile?, JournalFailure> {
+    do throws(FileError) {
+      let status = try files.status(of: descriptor)
+      guard status.isRegular else { return .failure(JournalFailure(.open, path, reason: "not a file")) }
+      guard try files.lock(descriptor) else {
+        return .failure(JournalFailure(.lock, path, reason: "another program writes it"))
+      }
+      guard try files.status(at: path).identity == status.identity else { return .success(nil) }
+      // Once more: it may have grown before it was locked.
+      let size = try files.status(of: descriptor).size
+      return .success(
+        OpenFile(descriptor: descriptor, identity: status.identity, size: size, limit: files.sizeLimit()))
+    } catch {
+      return .failure(JournalFailure(.open, path, error))
+    }
+  }
+
+  private func openOrMake() throws(JournalFailure) -> Int32 {
+    do throws(FileError) {
+      do throws(FileError) {
+        return try files.openForAppending(path, exclusively: false)
+      } catch {
+        guard error == .noSuchFile else { throw error }
+        try makeDirectory(JournalFiles.directory(of: path))
+        return try files.openForAppending(path, exclusively: false)
+      }
+    } catch {
+      throw JournalFailure(.open, path, error)
+    }
+  }
+
+  private func makeDirectory(_ path: String) throws(FileError) {
+    do throws(FileError) {
+      try files.makeDirectory(path)
+    } catch {
+      if error == .exists { return }
+      let parent = JournalFiles.directory(of: path)
+      guard error == .noSuchFile, parent != path else { throw error }
+      try makeDirectory(parent)
+      try files.makeDirectory(path)
+    }
+  }
+
+  /// Whether the file is empty or its last line has an end.
+  func endsWithLineEnd(_ descriptor: Int32) -> Bool {
+    guard let size = try? files.status(of: descriptor).size else { return false }
+    guard size > 0 else { return true }
+    guard let reading = try? files.openForReading(path) else { return false }
+    defer { files.close(reading) }
+    var last: UInt8 = 0
+    let count = withUnsafeMutableBytes(of: &last) { try? files.read(into: $0, from: reading, at: size - 1) }
+    return count == 1 && last == 0x0A
+  }
+
+  /// A program that died while it put the file aside may have left it under two names.
+  private func removeSecondName(of identity: FileStatus.Identity) {
+    let name = JournalFiles.kept(1, of: path)
+    if let status = try? files.status(at: name), status.identity == identity { try? files.remove(name) }
+  }
+
+  /// Lets go of a file that was removed or renamed by somebody else: nobody would look for the records there.
+  mutating func noticeLossOfFile(at instant: Duration) throws(JournalFailure) {
+    guard let file else { return }
+    if let status = try? files.status(at: path), status.identity == file.identity { return }
+    // Renamed, it keeps its records.
+    let isGone = (try? files.status(of: file.descriptor).names) ?? 0 == 0
+    release()
+    guard isGone, outage == nil, file.records > 0 else { return }
+    outage = Outage(
+      failure: JournalFailure(.write, path, reason: "the file was removed"), since: header.instant, lost: file.records)
+  }
+
+  // MARK: Putting the file aside
+
+  /// Whether a line would make the file too long; one with nothing but its header never is.
+  func mustRotate(before count: Int) -> Bool {
+    guard let maximum = configuration.maximumSize, let file, file.size > file.headerLength else { return false }
+    return file.size + Int64(count) > nextRotation ?? Int64(maximum)
+  }
+
+  mutating func postponeRotation() {
+    guard let maximum = configuration.maximumSize, let file else { return }
+    nextRotation = file.size + Int64(max(maximum / 4, 1))
+  }
+
+  /// Puts the file aside and goes on in a new one, so that at no moment there is none, or one that nobody has locked.
+  mutating func rotate(at instant: Duration) throws(JournalFailure) {
+    guard let old = file else { return }
+    let next = nextHeader(at: instant)
+    do throws(FileError) {
+      let fresh = try makeFile(beginningWith: next)
+      do throws(FileError) {
+        try shiftKeptFiles()
+        try files.rename("\(path).new", to: path)
+      } catch {
+        files.close(fresh.descriptor)
+        try? files.remove("\(path).new")
+        throw error
+      }
+      files.close(old.descriptor)
+      file = fresh
+    } catch {
+      throw JournalFailure(.rotate, path, error)
+    }
+    header = next
+    clock = JournalClockMark(instant: next.instant, wallTime: next.wallTime)
+    isTorn = false
+  }
+
+  private func makeFile(beginningWith header: RunHeader) throws(FileError) -> OpenFile {
+    let name = "\(path).new"
+    // Left behind by a program that died; the lock of the journal says that nobody uses it.
+    try? files.remove(name)
+    let descriptor = try files.openForAppending(name, exclusively: true)
+    do throws(FileError) {
+      guard try files.lock(descriptor) else { throw FileError.exists }
+      let status = try files.status(of: descriptor)
+      let text = header.jsonLine + "\n"
+      try Self.write(text, to: descriptor, files)
+      let size = Int64(text.utf8.count)
+      return OpenFile(
+        descriptor: descriptor, identity: status.identity, size: size, headerLength: size, limit: files.sizeLimit())
+    } catch {
+      files.close(descriptor)
+      try? files.remove(name)
+      throw error
+    }
+  }
+
+  /// Whether a name is taken: what cannot be told must not be taken for free, or a file that is kept would be lost.
+  private func isTaken(_ name: String) throws(FileError) -> Bool {
+    do throws(FileError) {
+      _ = try files.status(at: name)
+      return true
+    } catch {
+      guard error == .noSuchFile else { throw error }
+      return false
+    }
+  }
+
+  /// Renames the kept files up to the first number that is free, and gives the journal's the first.
+  private func shiftKeptFiles() throws(FileError) {
+    let count = configuration.keptFiles
+    guard count > 0 else { return }
+    var free = 1
+    while free < count, try isTaken(JournalFiles.kept(free, of: path)) { free += 1 }
+    for number in stride(from: free, to: 1, by: -1) {
+      try files.rename(JournalFiles.kept(number - 1, of: path), to: JournalFiles.kept(number, of: path))
+    }
+    let first = JournalFiles.kept(1, of: path)
+    do throws(FileError) {
+      // With one file kept, it is in the way.
+      try? files.remove(first)
+      try files.link(path, as: first)
+    } catch {
+      // Some file systems know no second names; there the journal is missing for a moment.
+      try files.rename(path, to: first)
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import AppLifecycle
+
+/// Appends records to a file: decides what is to be called, and calls it.
+///
+/// Knows no lock between threads and no bus.
+struct JournalWriter {
+  /// Something that the program is told.
+  enum Notice: Sendable, Hashable {
+    case failed(JournalFailure)
+    case recovered(JournalGap)
+  }
+
+  /// The file while it is open.
+  struct OpenFile {
+    let descriptor: Int32
+    let identity: FileStatus.Identity
+    /// Its length, as far as it is this journal's work.
+    var size: Int64
+    /// The length of the line with which the run begins or goes on there.
+    var headerLength: Int64 = 0
+    /// How many records this opening has written.
+    var records = 0
+    /// The size that must not be exceeded, if there is one.
+    let limit: Int64?
+  }
+
+  /// A time without a file.
+  struct Outage {
+    var failure: JournalFailure
+    var since: Duration
+    var lost: Int
+  }
+
+  var path: String
+  let configuration: Journal.Configuration
+  let files: any FileCalls
+  let facts: RunFacts
+  /// The latest line with which the run began or went on; `part` counts them.
+  var header: RunHeader
+  var clock: JournalClockMark
+  var state: ApplicationState
+  var file: OpenFile?
+  var outage: Outage?
+  /// Whether the file's last line has no end.
+  var isTorn = false
+  /// The length at which to try again to put the file aside; nil if that has not failed.
+  var nextRotation: Int64?
+  var isClosed = false
+  /// The time of the last record.
+  var lastInstant = Duration.zero
+
+  /// How far the wall clock may be from where it is expected to be before a line says so.
+  private static let clockTolerance = Duration.seconds(1)
+
+  init(
+    path: String, configuration: Journal.Configuration, files: any FileCalls, facts: RunFacts, instant: Duration,
+    state: ApplicationState
+  ) {
+    (self.path, self.configuration, self.files, self.facts) = (path, configuration, files, facts)
+    self.state = state
+    let now = facts.wallTime()
+    let (seconds, attoseconds) = now.components
+    let nanoseconds = seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+    header = RunHeader(
+      run: "\(String(nanoseconds, radix: 36))-\(facts.processID)", part: -1, program: facts.program,
+      processID: facts.processID, bootID: facts.bootID, start: now, instant: instant, wallTime: now, state: state)
+    clock = JournalClockMark(instant: instant, wallTime: now)
+  }
+
+  /// Opens the file, and says how the run before ended.
+  mutating func begin() -> (PreviousExit, [Notice]) {
+    do throws(JournalFailure) {
+      let exit = try openAvailable()
+      try beginFile(at: header.instant)
+      return (exit, [])
+    } catch {
+      let run = LastRun(files: files, path: path).summary()
+      let exit =
+        error.operation == .lock
+        ? PreviousExit(kind: .stillRunning, run: run, bootID: facts.bootID)
+        : PreviousExit(of: run, bootID: facts.bootID)
+      let failure = error.operation == .lock ? heldFailure(by: run) : error
+      outage = Outage(failure: failure, since: header.instant, lost: 0)
+      return (exit, [.failed(failure)])
+    }
+  }
+
+  private func heldFailure(by run: RunSummary) -> JournalFailure {
+    let holder = run.header.map { "process \($0.processID) (\($0.program))" } ?? "another program"
+    return JournalFailure(.lock, path, reason: "\(holder) writes it")
+  }
+
+  /// Adds a record; says whether it is kept, and what the program is to be told.
+  mutating func append(_ record: LifecycleRecord) -> (isKept: Bool, [Notice]) {
+    guard !isClosed else { return (false, []) }
+    defer { (state, lastInstant) = (record.state, record.instant) }
+    var notices: [Notice] = []
+    let flushes = configuration.flush.flushes(record)
+    do throws(JournalFailure) {
+      if flushes { try noticeLossOfFile(at: record.instant) }
+      if file == nil { try reopen(at: record.instant) }
+      let line = Self.line(of: record)
+      if mustRotate(before: line.utf8.count) {
+        do throws(JournalFailure) {
+          try rotate(at: record.instant)
+          nextRotation = nil
+        } catch {
+          if nextRotation == nil { notices.append(.failed(error)) }
+          postponeRotation()
+        }
+      }
+      let gap = outage.map {
+        JournalGap(since: $0.since, instant: record.instant, lost: $0.lost, error: $0.failure.description)
+      }
+      let mark = clockMark(at: record.instant)
+      let text = (gap.map { $0.jsonLine + "\n" } ?? "") + (mark.map { $0.jsonLine + "\n" } ?? "") + line
+      try write(text)
+      file?.records += 1
+      if let mark { clock = mark }
+      if let gap {
+        outage = nil
+        notices.append(.recovered(gap))
+      }
+    } catch {
+      return (false, notices + fail(error, at: record.instant, losing: 1))
+    }
+    guard flushes, let descriptor = file?.descriptor else { return (true, notices) }
+    do throws(FileError) {
+      try files.flush(descriptor)
+      return (true, notices)
+    } catch {
+      return (false, notices + fail(JournalFailure(.flush, path, error), at: record.instant, losing: 0))
+    }
+  }
+
+  /// Begins an outage, or goes on with one, of which the program knows already.
+  private mutating func fail(_ failure: JournalFailure, at instant: Duration, losing count: Int) -> [Notice] {
+    guard outage == nil else {
+      outage?.lost += count
+      return []
+    }
+    outage = Outage(failure: failure, since: instant, lost: count)
+    return [.failed(failure)]
+  }
+
+  /// Lets go of the file; what is missing is told there, if it can be.
+  mutating func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    if let outage, file != nil {
+      let gap = JournalGap(
+        since: outage.since, instant: lastInstant, lost: outage.lost, error: outage.failure.description)
+      if (try? write(gap.jsonLine + "\n")) != nil { self.outage = nil }
+    }
+    release()
+  }
+
+  // MARK: Lines
+
+  /// A line that a reader takes: a text beyond all measure is cut.
+  private static func line(of record: LifecycleRecord) -> String {
+    let line = record.jsonLine + "\n"
+    return line.utf8.count <= 1 << 20 ? line : record.cut(to: 40_000).jsonLine + "\n"
+  }
+
+  /// A line about the wall clock, if it is not where it is expected to be.
+  private func clockMark(at instant: Duration) -> JournalClockMark? {
+    let now = facts.wallTime()
+    let drift = now - clock.wallTime - (instant - clock.instant)
+    return drift > Self.clockTolerance || drift < .zero - Self.clockTolerance
+      ? JournalClockMark(instant: instant, wallTime: now) : nil
+  }
+
+  /// Writes the line with which the run begins or goes on in this file; a line that has no end gets one.
+  ///
+  /// A file without it is let go of: what follows would belong to nobody.
+  mutating func beginFile(at instant: Duration) throws(JournalFailure) {
+    let next = nextHeader(at: instant)
+    do throws(JournalFailure) {
+      try write(next.jsonLine + "\n")
+    } catch {
+      release()
+      throw error
+    }
+    header = next
+    clock = JournalClockMark(instant: next.instant, wallTime: next.wallTime)
+    file?.headerLength = Int64(next.jsonLine.utf8.count + 1)
+  }
+
+  func nextHeader(at instant: Duration) -> RunHeader {
+    var next = header
+    next.part += 1
+    next.instant = instant
+    next.wallTime = facts.wallTime()
+    next.state = state
+    return next
+  }
+
+  /// Writes by one call; what could not be written whole is taken back.
+  mutating func write(_ text: String) throws(JournalFailure) {
+    guard var file else { return }
+    let text = isTorn ? "\n" + text : text
+    let count = text.utf8.count
+    do throws(FileError) {
+      if let limit = file.limit, file.size + Int64(count) > limit { throw FileError.fileTooLarge }
+      try Self.write(text, to: file.descriptor, files)
+    } catch {
+      // Half a line may be there, and perhaps it cannot be taken back.
+      isTorn = isTorn || !endsWithLineEnd(file.descriptor)
+      throw JournalFailure(.write, path, error)
+    }
+    isTorn = false
+    file.size += Int64(count)
+    self.file = file
+  }
+
+  /// Writes all of it, or cuts off again what was written.
+  static func write(_ text: String, to descriptor: Int32, _ files: any FileCalls) throws(FileError) {
+    var text = text
+    let result = text.withUTF8 { bytes in
+      Result { () throws(FileError) in try write(UnsafeRawBufferPointer(bytes), to: descriptor, files) }
+    }
+    try result.get()
+  }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ files: any FileCalls
+  ) throws(FileError) {
+    var written = 0
+    do throws(FileError) {
+      while written < bytes.count {
+        let count = try files.write(UnsafeRawBufferPointer(rebasing: bytes[written...]), to: descriptor)
+        guard count > 0 else { throw FileError.noSpace }
+        written += count
+      }
+    } catch {
+      if written > 0, let size = try? files.status(of: descriptor).size {
+        try? files.truncate(descriptor, to: size - Int64(written))
+      }
+      throw error
+    }
+  }
+}
+
+extension LifecycleRecord {
+  /// The record with texts of so many characters at most.
+  fileprivate func cut(to count: Int) -> LifecycleRecord {
+    func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(count)) }
+    var record = self
+    record.name = cut(name)
+    record.cause = LifecycleCause(rawValue: cut(cause.rawValue))
+    record.scene = scene.map(cut)
+    record.reason = reason.map(cut)
+    return record
+  }
+}

@@ -1,0 +1,179 @@
+import AppLifecycle
+import Foundation
+import JournalWorkload
+import LifecycleJournal
+import PubSub
+import Testing
+
+/// Programs that are killed, held up, or refused the room to write: what they have acknowledged is there.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CrashTests {
+  /// What the workload of a seed leads to, input after input.
+  @MainActor private final class Expectation {
+    private let application = Application(delegate: BareDelegate())
+    private var workload: JournalWorkload
+    private var inputs = 0
+    /// The records so far, and for each the number of inputs that had begun by then.
+    private(set) var records: [LifecycleRecord] = []
+    /// How many records there are when the input with a number has been worked off.
+    private(set) var counts: [Int] = []
+
+    init(seed: UInt64) {
+      workload = JournalWorkload(seed: seed)
+      application.observeRecords { [unowned self] in records.append($0) }
+    }
+
+    func work(until isEnough: (Expectation) -> Bool) async {
+      while !isEnough(self), let input = workload.next() {
+        await application.handle(input, cause: JournalWorkload.cause(inputs))
+        inputs += 1
+        counts.append(records.count)
+      }
+    }
+
+    /// How a run ends that has written so many records and no more.
+    func exit(after count: Int) -> PreviousExit.Kind {
+      let written = records.prefix(count)
+      let launch = written.lastIndex { $0.name == "applicationWillFinishLaunching" } ?? 0
+      switch written.last?.state {
+      case .active, .inactive: return .crashedInForeground
+      case .background: return .killedInBackground
+      case .suspended: return .killedWhileSuspended
+      case .notRunning, nil:
+        if written[launch...].contains(where: { $0.name == "applicationWillTerminate" }) { return .terminated }
+        // The workload ends a process by `kill` and by `reclaim`; both without a word only if it is suspended.
+        return written.contains { $0.kind == .state } ? .killedWhileSuspended : .unknown
+      }
+    }
+  }
+
+  /// One life of the program, killed when it has said so many bytes.
+  @MainActor private func life(_ seed: UInt64, random: inout SplitMix64) async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let size = [4_000_000, 100_000, 3_000].randomElement(using: &random) ?? 0
+    let flush = Bool.random(using: &random)
+    let probe = try Probe(path, seed: seed, size: size, flush: flush)
+    let bytes = Int.random(in: 0...(flush ? 400 : 4_000), using: &random)
+    probe.read(until: "previous firstRun\n".utf8.count + bytes)
+    probe.kill()
+    #expect(probe.ending == -SIGKILL && probe.lines.first == "previous firstRun")
+    #expect(!probe.lines.contains { $0.hasPrefix("failed") })
+    let acknowledged = probe.lines.last.flatMap(Int.init)
+
+    let entries = entries(of: path)
+    let found = entries.records
+    let note = "seed \(seed), size \(size), flush \(flush), \(bytes) bytes, acknowledged \(acknowledged ?? -1)"
+    #expect(entries.damage.allSatisfy { $0 == .unfinished } && entries.damage.count <= 1, "\(note): \(entries.damage)")
+    #expect(entries.gaps == [], "\(note)")
+    let expectation = Expectation(seed: seed)
+    await expectation.work { $0.records.count >= found.count && $0.counts.count > acknowledged ?? -1 }
+    let isSame = zip(found, expectation.records).allSatisfy { found, expected in
+      var found = found
+      found.instant = expected.instant
+      return found == expected
+    }
+    #expect(isSame && found.count <= expectation.records.count, "\(note): a record was invented, lost or changed")
+    if let acknowledged { #expect(found.count >= expectation.counts[acknowledged], "\(note): records were lost") }
+    // It could not begin the next input but one before it had acknowledged this one.
+    let begun = expectation.counts.dropFirst((acknowledged ?? -1) + 1).first ?? .max
+    #expect(found.count <= begun, "\(note)")
+    let exit = Journal(at: path).previousExit
+    #expect(exit.kind == expectation.exit(after: found.count), "\(note): \(exit)")
+    #expect(exit.run.lastRecord == found.last, "\(note)")
+  }
+
+  /// Kills sixty, or as many as it is told.
+  ///
+  /// A thousand lives: `JOURNAL_KILLS=1000 swift test --filter CrashTests`. One of them again: `SEED=… JOURNAL_KILLS=1`.
+  @Test @MainActor
+  func `killed at random moments, nothing acknowledged is lost, nothing invented, and the end is named`()
+    async throws
+  {
+    let environment = ProcessInfo.processInfo.environment
+    let kills = environment["JOURNAL_KILLS"].flatMap(Int.init) ?? 60
+    let seed = environment["SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max / 2))
+    print("\(kills) lives, each killed: SEED=\(seed)")
+    for number in 0..<kills {
+      let seed = seed + UInt64(number)
+      var random = SplitMix64(seed: seed ^ 0x5EED)
+      try await life(seed, random: &random)
+    }
+  }
+
+  @Test func `a program whose journal another one writes says so, and both go on`() throws {
+    let directory = try TemporaryDirectory()
+    let first = try Probe(directory.file(), seed: 1, size: 1_000_000, flush: false, count: 5)
+    first.line { $0 == "done" }
+    let second = try Probe(directory.file(), seed: 2, size: 1_000_000, flush: false, count: 5)
+    second.line { $0 == "done" }
+    #expect(second.lines.contains("previous stillRunning"))
+    #expect(second.lines.contains { $0.hasPrefix("failed cannot lock") && $0.hasSuffix("(JournalProbe) writes it") })
+    first.kill()
+    second.kill()
+    #expect(entries(of: directory.file()).headers.count == 1)
+    let third = try Probe(directory.file(), seed: 3, size: 1_000_000, flush: false, count: 0)
+    third.line { $0 == "done" }
+    third.kill()
+    #expect(third.lines.first != "previous stillRunning")
+  }
+
+  @Test func `where files must not grow beyond a limit, the program lives on without its journal`() throws {
+    let directory = try TemporaryDirectory()
+    let probe = try Probe(directory.file(), seed: 7, size: .max, flush: true, count: 2_000, limit: 16)
+    #expect(probe.line { $0 == "done" } == "done")
+    probe.kill()
+    #expect(probe.ending == -SIGKILL)
+    #expect(
+      probe.lines.filter { $0.hasPrefix("failed") } == ["failed cannot write \(directory.file()): File too large"])
+    let entries = entries(of: directory.file())
+    #expect(entries.damage == [] && entries.records.count > 50)
+    #expect((15_000...16_384).contains(bytes(of: directory.file()).count))
+  }
+
+  #if os(Linux)
+    @Test func `on a disk that is full the program lives on, and the journal goes on when there is room again`() throws
+    {
+      let directory = try TemporaryDirectory()
+      guard mount("none", directory.path, "tmpfs", 0, "size=64k") == 0 else {
+        return print("skipped: a file system of 64 KiB cannot be mounted here: \(String(cString: strerror(errno)))")
+      }
+      defer { umount(directory.path) }
+      let hog = directory.file("hog")
+      try Data(repeating: 0, count: 32 * 1_024).write(to: URL(filePath: hog))
+      let bus = EventBus()
+      let failures = Shared<[String]>([])
+      let subscription = bus.subscribe(to: Journal.DidFail.self) { event in
+        failures.append(event.failure.description)
+      }
+      defer { subscription.cancel() }
+      let journal = Journal(at: directory.file(), bus: bus)
+      let kept = (0..<1_000).count { journal.append(numbered($0)) }
+      #expect((100..<999).contains(kept) && journal.failure != nil)
+      try FileManager.default.removeItem(atPath: hog)
+      #expect(journal.append(numbered(1_000)) && journal.failure == nil)
+      #expect(failures.value == ["cannot write \(directory.file()): No space left on device"])
+      let entries = entries(of: directory.file())
+      #expect(entries.damage == [] && entries.records.count == kept + 1)
+      #expect(entries.gaps.map(\.lost) == [1_000 - kept])
+    }
+
+    @Test func `in a directory that cannot be written the program lives on, and what is there is still read`() throws {
+      let directory = try TemporaryDirectory()
+      Journal(at: directory.file()).append(numbered(1))
+      let content = bytes(of: directory.file())
+      guard mount("none", directory.path, "tmpfs", 0, "size=64k") == 0 else {
+        return print("skipped: a file system cannot be mounted here: \(String(cString: strerror(errno)))")
+      }
+      defer { umount(directory.path) }
+      try Data(content).write(to: URL(filePath: directory.file()))
+      guard mount("none", directory.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0 else {
+        return print("skipped: a file system cannot be made read-only here: \(String(cString: strerror(errno)))")
+      }
+      let journal = Journal(at: directory.file())
+      #expect(!journal.append(numbered(2)))
+      #expect(journal.failure?.description == "cannot open \(directory.file()): Read-only file system")
+      #expect(journal.previousExit.kind == .crashedInForeground && bytes(of: directory.file()) == content)
+      #expect(Journal(at: directory.file("a/b.jsonl")).failure?.operation == .open)
+    }
+  #endif
+}

@@ -1,0 +1,168 @@
+import AppLifecycle
+import AppLifecycleTesting
+import LifecycleJournal
+import PubSub
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) @MainActor struct PreviousExitTests {
+  private let directory: TemporaryDirectory
+  private let path: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.file()
+  }
+
+  private func open(bootID: String? = "boot-1", processID: Int32 = 7) -> Journal {
+    Journal(
+      at: path, configuration: .init(), bus: nil, instant: .zero, files: SystemFiles(),
+      facts: .made(processID: processID, bootID: bootID))
+  }
+
+  /// Plays a script with a journal, whose file then is as that of a program that has vanished.
+  private func run(_ script: String) async throws {
+    let system = SimulatedSystem()
+    let journal = Journal(
+      at: path, of: system.application, configuration: .init(), files: SystemFiles(), facts: .made())
+    try await system.play(script)
+    journal.close()
+  }
+
+  @Test(
+    arguments: [
+      ("", .unknown), ("home", .unknown), ("launch", .crashedInForeground), ("launch; crash", .crashedInForeground),
+      ("launch; interrupt:call", .crashedInForeground), ("launch; home", .killedInBackground),
+      ("launch; home; crash", .killedInBackground), ("launch:background", .killedInBackground),
+      ("launch; home; wait:5s", .killedWhileSuspended), ("launch; home; wait:5s; memory", .killedWhileSuspended),
+      ("launch; home; suspend; reclaim", .killedWhileSuspended), ("launch; home; suspend; kill", .killedWhileSuspended),
+      ("launch; home; suspend; wake", .killedInBackground), ("launch; kill", .terminated),
+      ("launch; home; kill; home; memory", .terminated), ("launch; kill; launch", .crashedInForeground),
+      ("launch; kill; launch; crash", .crashedInForeground), ("launch; reboot", .deviceRestarted),
+      ("launch; reboot; launch; kill", .terminated), ("launch; switcher; switcher:kill", .terminated),
+    ] as [(String, PreviousExit.Kind)])
+  func `how a run ended is told by what it was told last`(script: String, kind: PreviousExit.Kind) async throws {
+    try await run(script)
+    let exit = open().previousExit
+    #expect(exit.kind == kind, "\(exit)")
+    #expect(exit.run.header?.processID == 7 && exit.run.damagedLines == 0)
+  }
+
+  @Test func `a new journal knows no run, one that holds something else none either`() throws {
+    #expect(open().previousExit.kind == .firstRun)
+    try write("#!/bin/sh\nrm -rf everything\n", to: directory.file("other.jsonl"))
+    let other = Journal(at: directory.file("other.jsonl"))
+    #expect(other.previousExit.kind == .unknown && other.previousExit.evidence == "no run can be read")
+    #expect(text(of: directory.file("other.jsonl")).hasPrefix("#!/bin/sh\nrm -rf everything\n{\"journal\":\"run\""))
+  }
+
+  @Test(
+    arguments: [
+      ("launch", "boot-2", .deviceRestarted), ("launch; home; wait:5s", "boot-2", .deviceRestarted),
+      ("launch; kill", "boot-2", .terminated), ("launch", nil, .crashedInForeground),
+    ] as [(String, String?, PreviousExit.Kind)])
+  func `a device that was started anew since is told apart, but from a run that had ended`(
+    script: String, bootID: String?, kind: PreviousExit.Kind
+  ) async throws {
+    try await run(script)
+    let exit = open(bootID: bootID).previousExit
+    #expect(exit.kind == kind)
+    if kind == .deviceRestarted { #expect(exit.evidence.contains("boot boot-1, now boot-2")) }
+  }
+
+  @Test(
+    arguments: [
+      (["watchdog:feed"], .watchdog), (["backgroundTimeExpired:upload"], .watchdog),
+      (["taskEndedTwice:upload"], .killedInBackground), (["watchdog:feed", "inactive"], .crashedInForeground),
+      (["watchdog:feed", "suspended"], .killedWhileSuspended), (["watchdog:feed", "notRunning"], .watchdog),
+    ] as [([String], PreviousExit.Kind)])
+  func `an overrun is the reason until the application gets on`(names: [String], kind: PreviousExit.Kind) async throws {
+    let journal = open()
+    var state = ApplicationState.background
+    journal.append(LifecycleRecord(instant: .zero, kind: .state, name: "background", state: state, cause: "home"))
+    for name in names {
+      state = ApplicationState(rawValue: name) ?? state
+      let kind: LifecycleRecord.Kind = name.contains(":") ? .report : .state
+      journal.append(LifecycleRecord(instant: .zero, kind: kind, name: name, state: state, cause: "home"))
+    }
+    journal.close()
+    let exit = open().previousExit
+    #expect(exit.kind == kind, "\(exit)")
+    if kind == .watchdog { #expect(exit.evidence.contains(names[0])) }
+  }
+
+  @Test func `the last run counts, and a line that was being written does not`() async throws {
+    try await run("launch; kill")
+    try await run("launch; home")
+    try write(text(of: path) + #"{"t":9.0,"kind":"sta"#, to: path)
+    let exit = open().previousExit
+    #expect(exit.kind == .killedInBackground && exit.run.endsUnfinished && exit.run.damagedLines == 1)
+    #expect(exit.description.hasPrefix("killed in the background (process 7, last state background; last record"))
+    // The next run's lines are whole all the same.
+    #expect(entries(of: path).headers.count == 3 && entries(of: path).damage == [.notJSON])
+  }
+
+  @Test func `a run is found behind any number of its lines, and behind lines that look like its first`() throws {
+    let journal = open()
+    for number in 0..<5_000 {
+      var record = numbered(number, state: .suspended)
+      record.name = "\n{\"journal\":\"run\","
+      journal.append(record)
+    }
+    journal.close()
+    try write(text(of: path) + "{\"journal\":\"run\",\"version\":1}\n", to: path)
+    let exit = open().previousExit
+    #expect(exit.kind == .killedWhileSuspended && exit.run.records == 5_000 && exit.run.damagedLines == 1)
+  }
+
+  // MARK: Two at a time
+
+  @Test func `a second one on the same file is refused, told whose it is, and takes over when the first has gone`()
+    throws
+  {
+    let first = open(processID: 41)
+    first.append(numbered(1))
+    let bus = EventBus()
+    let second = Journal(
+      at: path, configuration: .init(), bus: bus, instant: .zero, files: SystemFiles(), facts: .made(processID: 42))
+    #expect(second.previousExit.kind == .stillRunning && second.previousExit.run.header?.processID == 41)
+    #expect(second.failure?.description == "cannot lock \(path): process 41 (trips) writes it")
+    #expect(!second.append(numbered(2)))
+    first.append(numbered(3))
+    first.close()
+    #expect(second.append(numbered(4)) && !first.append(numbered(5)))
+    let entries = entries(of: path)
+    #expect(entries.records.map(\.name) == ["n1", "n3", "n4"] && entries.gaps.map(\.lost) == [1])
+    #expect(entries.headers.map(\.processID) == [41, 42])
+  }
+
+  @Test func `or has a file of its own, and each finds its own run again`() throws {
+    var configuration = Journal.Configuration()
+    configuration.contention = .ownFile
+    func open(_ processID: Int32) -> Journal {
+      Journal(
+        at: path, configuration: configuration, bus: nil, instant: .zero, files: SystemFiles(),
+        facts: .made(processID: processID))
+    }
+    do {
+      let (first, second, third) = (open(1), open(2), open(3))
+      #expect([first, second, third].map(\.path) == ["", "-2", "-3"].map { directory.file("journal\($0).jsonl") })
+      #expect(third.previousExit.kind == .firstRun && third.failure == nil)
+      for journal in [first, second, third] { #expect(journal.append(numbered(1))) }
+      second.close()
+      #expect(open(4).path == second.path)
+    }
+    #expect(open(5).previousExit.run.header?.processID == 1)
+  }
+
+  @Test func `reading does not disturb the one who writes`() throws {
+    let journal = open()
+    journal.append(numbered(1))
+    let reader = try JournalReader(path: path, ending: .isAwaited)
+    #expect(Array(reader).records.map(\.name) == ["n1"])
+    #expect(reader.next() == nil)
+    journal.append(numbered(2))
+    #expect(Array(reader).records.map(\.name) == ["n2"])
+    _ = entries(of: path)
+    #expect(open().previousExit.kind == .stillRunning)
+  }
+}

@@ -1,0 +1,97 @@
+import AppLifecycle
+import LifecycleJournal
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RotationTests {
+  private let directory: TemporaryDirectory
+  private let path: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.file()
+  }
+
+  private func journal(size: Int?, kept: Int, files: any FileCalls = SystemFiles()) -> Journal {
+    var configuration = Journal.Configuration()
+    configuration.maximumSize = size
+    configuration.keptFiles = kept
+    return Journal(at: path, configuration: configuration, bus: nil, instant: .zero, files: files, facts: .made())
+  }
+
+  @Test(arguments: [0, 1, 2, 5])
+  func `as many files are kept as were asked for, the newest first, none too long`(kept: Int) throws {
+    let journal = journal(size: 1_000, kept: kept)
+    for number in 0..<100 { #expect(journal.append(numbered(number))) }
+    let names = ["journal.jsonl"] + (1...5).prefix(kept).map { "journal.jsonl.\($0)" }
+    #expect(directory.names == names)
+    for name in names { #expect(bytes(of: directory.file(name)).count <= 1_000) }
+    for name in names.dropFirst() { #expect(bytes(of: directory.file(name)).count > 900) }
+    let entries = entries(of: path)
+    let numbers = entries.records.compactMap { Int($0.name.dropFirst()) }
+    #expect(entries.damage == [] && numbers.last == 99 && numbers == Array((numbers.first ?? 100)...99))
+    // Each file can be read alone: it says whose it is.
+    let parts = entries.headers.map(\.part)
+    #expect(parts.count == kept + 1 && parts == Array((parts.first ?? 0)..<((parts.first ?? 0) + kept + 1)))
+    #expect(Set(entries.headers.map(\.run)).count == 1)
+  }
+
+  @Test func `a file that another run has filled is put aside, and one record may be longer than a file`() throws {
+    journal(size: nil, kept: 0).append(
+      LifecycleRecord(
+        instant: .zero, kind: .report, name: String(repeating: "x", count: 5_000), state: .active, cause: "test"))
+    let journal = journal(size: 1_000, kept: 9)
+    for number in 0..<3 {
+      var record = numbered(number)
+      record.cause = LifecycleCause(rawValue: String(repeating: "y", count: 2_000))
+      #expect(journal.append(record))
+    }
+    #expect(directory.names.count == 4)
+    #expect(entries(of: path).records.count == 4)
+  }
+
+  @Test func `how the run before ended is found where its last file does not say it`() throws {
+    do {
+      let journal = journal(size: 1, kept: 9)
+      journal.append(LifecycleRecord(instant: .zero, kind: .state, name: "inactive", state: .inactive, cause: "open"))
+      for method in ["applicationWillFinishLaunching", "applicationWillTerminate"] {
+        journal.append(
+          LifecycleRecord(instant: .zero, kind: .delegate, name: method, state: .background, cause: "kill"))
+      }
+      journal.append(
+        LifecycleRecord(instant: .zero, kind: .state, name: "notRunning", state: .notRunning, cause: "kill"))
+    }
+    #expect(journal(size: 1, kept: 9).previousExit.kind == .terminated)
+  }
+
+  @Test func `a program that dies while it makes room leaves one file, not two of the same`() throws {
+    let dying = FaultyFiles { call in
+      call.name == "rename" && call.path?.hasSuffix(".new") == true ? .dies(afterBytes: 0) : .works
+    }
+    let journal = journal(size: 1_000, kept: 3, files: dying)
+    var kept = 0
+    while journal.append(numbered(kept)) { kept += 1 }
+    dying.die()
+    #expect(directory.names == ["journal.jsonl", "journal.jsonl.1", "journal.jsonl.new"])
+    #expect(entries(of: path).records.count == kept)
+    let next = self.journal(size: 1_000, kept: 3)
+    #expect(directory.names == ["journal.jsonl", "journal.jsonl.new"])
+    for number in 0..<20 { next.append(numbered(number)) }
+    #expect(entries(of: path).records.count == kept + 20)
+    #expect(!directory.names.contains("journal.jsonl.new"))
+  }
+
+  @Test func `a file that somebody else moves or removes is begun anew, and what went with it is told`() throws {
+    let journal = journal(size: nil, kept: 0)
+    journal.append(numbered(1))
+    _ = try SystemFiles().rename(path, to: directory.file("moved.jsonl"))
+    journal.append(numbered(2))
+    journal.append(numbered(3, .state, state: .suspended))
+    #expect(entries(of: directory.file("moved.jsonl")).records.map(\.name) == ["n1", "n2"])
+    #expect(entries(of: path).records.map(\.name) == ["n3"] && entries(of: path).gaps == [])
+    try SystemFiles().remove(path)
+    journal.append(numbered(4, .state, state: .suspended))
+    #expect(entries(of: path).records.map(\.name) == ["n4"])
+    #expect(entries(of: path).gaps.map(\.lost) == [1])
+    #expect(entries(of: path).headers.map(\.part) == [2])
+  }
+}

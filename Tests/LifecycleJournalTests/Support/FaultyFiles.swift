@@ -1,0 +1,163 @@
+import LifecycleJournal
+import PubSub
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The operating system's files, where the test says which calls fail.
+///
+/// Each call has a number from 0. What becomes of it is the test's decision; descriptors are real ones, and those that were
+/// opened can be closed as the kernel does it when a process dies.
+final class FaultyFiles: FileCalls {
+  enum Fate: Sendable {
+    case works
+    case fails(Int32)
+    /// A write that does a part of its work and fails when it is asked for the rest.
+    case stopsAfter(bytes: Int, Int32)
+    /// The process dies before the call, or after a part of a write: no later call does anything.
+    case dies(afterBytes: Int)
+  }
+
+  struct Call: Sendable, Hashable {
+    var number: Int
+    var name: String
+    var path: String?
+  }
+
+  private struct State {
+    var calls: [Call] = []
+    var open: [Int32: String] = [:]
+    var isDead = false
+    /// What the next write fails with, after one that did a part of its work.
+    var pending: Int32?
+  }
+
+  private let system = SystemFiles()
+  private let state = Guarded(State())
+  private let fate: @Sendable (Call) -> Fate
+
+  init(_ fate: @escaping @Sendable (Call) -> Fate) { self.fate = fate }
+
+  var calls: [Call] { state.withLock { $0.calls } }
+
+  /// Closes what is open: the process has died.
+  func die() {
+    let open = state.withLock { state in
+      defer { state.open = [:] }
+      state.isDead = true
+      return Array(state.open.keys)
+    }
+    for descriptor in open { system.close(descriptor) }
+  }
+
+  /// Notes a call; throws what it fails with; otherwise says how many bytes may be written.
+  @discardableResult
+  private func begin(_ name: String, _ path: String? = nil) throws(FileError) -> Int? {
+    let call: Call? = state.withLock { state in
+      guard !state.isDead else { return nil }
+      let call = Call(number: state.calls.count, name: name, path: path)
+      state.calls.append(call)
+      return call
+    }
+    guard let call else { throw FileError(number: EBADF) }
+    if name == "write",
+      let pending = state.withLock({ state in
+        defer { state.pending = nil }
+        return state.pending
+      })
+    {
+      throw FileError(number: pending)
+    }
+    switch fate(call) {
+    case .works: return nil
+    case .fails(let number): throw FileError(number: number)
+    case .stopsAfter(let bytes, let number):
+      guard name == "write" else { throw FileError(number: number) }
+      state.withLock { $0.pending = number }
+      return bytes
+    case .dies(let bytes):
+      guard name == "write", bytes > 0 else {
+        die()
+        throw FileError(number: EBADF)
+      }
+      return -bytes
+    }
+  }
+
+  private func opened(_ descriptor: Int32, _ path: String) -> Int32 {
+    state.withLock { $0.open[descriptor] = path }
+    return descriptor
+  }
+
+  func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
+    try begin("open", path)
+    return opened(try system.openForAppending(path, exclusively: exclusively), path)
+  }
+  func openForReading(_ path: String) throws(FileError) -> Int32 {
+    try begin("openForReading", path)
+    return opened(try system.openForReading(path), path)
+  }
+  func close(_ descriptor: Int32) {
+    guard state.withLock({ $0.open.removeValue(forKey: descriptor) != nil }) else { return }
+    system.close(descriptor)
+  }
+  func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int {
+    guard let part = try begin("write", state.withLock { $0.open[descriptor] }) else {
+      return try system.write(bytes, to: descriptor)
+    }
+    let first = UnsafeRawBufferPointer(
+      rebasing: bytes.prefix(part.magnitude < bytes.count ? Int(part.magnitude) : bytes.count))
+    let count = try system.write(first, to: descriptor)
+    if part < 0 {
+      die()
+      throw FileError(number: EBADF)
+    }
+    return count
+  }
+  func read(into bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64) throws(FileError)
+    -> Int
+  {
+    try begin("read")
+    return try system.read(into: bytes, from: descriptor, at: offset)
+  }
+  func flush(_ descriptor: Int32) throws(FileError) {
+    try begin("flush")
+    try system.flush(descriptor)
+  }
+  func truncate(_ descriptor: Int32, to size: Int64) throws(FileError) {
+    try begin("truncate")
+    try system.truncate(descriptor, to: size)
+  }
+  func lock(_ descriptor: Int32) throws(FileError) -> Bool {
+    try begin("lock")
+    return try system.lock(descriptor)
+  }
+  func status(of descriptor: Int32) throws(FileError) -> FileStatus {
+    try begin("statusOf")
+    return try system.status(of: descriptor)
+  }
+  func status(at path: String) throws(FileError) -> FileStatus {
+    try begin("statusAt", path)
+    return try system.status(at: path)
+  }
+  func link(_ path: String, as name: String) throws(FileError) {
+    try begin("link", path)
+    try system.link(path, as: name)
+  }
+  func rename(_ path: String, to name: String) throws(FileError) {
+    try begin("rename", path)
+    try system.rename(path, to: name)
+  }
+  func remove(_ path: String) throws(FileError) {
+    try begin("remove", path)
+    try system.remove(path)
+  }
+  func makeDirectory(_ path: String) throws(FileError) {
+    try begin("makeDirectory", path)
+    try system.makeDirectory(path)
+  }
+  func sizeLimit() -> Int64? { system.sizeLimit() }
+}

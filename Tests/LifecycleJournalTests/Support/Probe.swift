@@ -1,0 +1,70 @@
+import Foundation
+
+/// A program that journals, in a process of its own.
+final class Probe {
+  private let process = Process()
+  private let output = Pipe()
+  /// What it has said, and has been read of it.
+  private(set) var said: [UInt8] = []
+
+  /// Starts it; `limit` is the longest file in KiB that it may write, as the shell's `ulimit -f` has it.
+  init(_ path: String, seed: UInt64, size: Int, flush: Bool, count: Int = .max, limit: Int? = nil) throws {
+    let arguments = [path, "\(seed)", "\(size)", flush ? "flush" : "never", "\(count)"]
+    if let limit {
+      process.executableURL = URL(filePath: "/bin/bash")
+      process.arguments = ["-c", "ulimit -f \(limit); exec \"$0\" \"$@\"", Self.executable.path] + arguments
+    } else {
+      process.executableURL = Self.executable
+      process.arguments = arguments
+    }
+    process.standardOutput = output
+    try process.run()
+  }
+
+  /// Reads on until it has said so many bytes, or has ended; false then.
+  @discardableResult
+  func read(until count: Int) -> Bool {
+    while said.count < count {
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { return false }
+      said += more
+    }
+    return true
+  }
+
+  /// Reads on until it has said a line; nil if it ends without.
+  @discardableResult
+  func line(where isWanted: (String) -> Bool) -> String? {
+    while true {
+      if let line = lines.first(where: isWanted) { return line }
+      guard read(until: said.count + 1) else { return nil }
+    }
+  }
+
+  /// Kills it, and reads what it had said by then.
+  func kill() {
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    while read(until: said.count + 1) {}
+    process.waitUntilExit()
+  }
+
+  /// How it ended: the number of the signal, negative, or its status.
+  var ending: Int32 {
+    process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+  }
+
+  /// The lines that it has said whole.
+  var lines: [String] {
+    said.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Beside the test program, where the build puts both.
+  private static let executable: URL = {
+    #if os(Linux)
+      let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    #else
+      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL ?? Bundle.main.bundleURL
+    #endif
+    return tests.deletingLastPathComponent().appending(path: "JournalProbe")
+  }()
+}
