@@ -2,14 +2,45 @@
 enum Command: Equatable {
   case help(String)
   case simulate(Simulation)
+  case log(Log)
+  case sessions(Sessions)
+  case timeline(TimelineCommand)
+  case names(Names)
+  case completion(Completion)
 
   /// Reads the arguments, the program's name not among them.
   init(_ arguments: ArraySlice<String>) throws(UsageError) {
     switch arguments.first {
     case "simulate": self = try Self.simulate(arguments.dropFirst())
-    case "help", "--help", "-h": self = .help(Help.overview)
-    case let other?: throw UsageError("there is no command '\(other)'; there is 'simulate'")
-    case nil: throw UsageError("a command is missing; there is 'simulate'")
+    case "completion": self = try Self.completion(arguments.dropFirst())
+    case "log", "sessions", "timeline", "names":
+      var rest = Arguments(arguments.dropFirst())
+      self = try Self.reading(arguments.first ?? "", &rest)
+    case "help": self = .help(try Help.text(of: arguments.dropFirst().first))
+    case "--help", "-h": self = .help(Help.overview)
+    case let other?: throw UsageError("there is no command '\(other)'; there is \(Self.names)")
+    case nil: throw UsageError("a command is missing; there is \(Self.names)")
+    }
+  }
+
+  /// The commands, for who has mistaken one.
+  private static let names = Help.commands.map { "'\($0)'" }.joined(separator: ", ")
+
+  private static func completion(_ arguments: ArraySlice<String>) throws(UsageError) -> Command {
+    if let first = arguments.first, ["--help", "-h"].contains(first) { return .help(Help.completion) }
+    guard arguments.count == 1, let shell = arguments.first.flatMap(Completion.init(rawValue:)) else {
+      throw UsageError("'completion' needs a shell: bash, zsh or fish")
+    }
+    return .completion(shell)
+  }
+
+  /// The commands that read a journal or nothing.
+  private static func reading(_ name: String, _ arguments: inout Arguments) throws(UsageError) -> Command {
+    switch name {
+    case "log": try Log(&arguments).map { .log($0) } ?? .help(Help.log)
+    case "sessions": try Sessions(&arguments).map { .sessions($0) } ?? .help(Help.sessions)
+    case "timeline": try TimelineCommand(&arguments).map { .timeline($0) } ?? .help(Help.timeline)
+    default: try Names(&arguments).map { .names($0) } ?? .help(Help.names)
     }
   }
 

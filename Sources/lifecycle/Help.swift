@@ -1,18 +1,50 @@
 /// The texts that teach the tool.
 enum Help {
+  /// The commands, in the order in which they are taught.
+  static let commands = ["simulate", "log", "sessions", "timeline", "names", "completion"]
+
+  /// The text of a command, or of all of them.
+  static func text(of command: String?) throws(UsageError) -> String {
+    switch command {
+    case nil: overview
+    case "simulate": simulate
+    case "log": log
+    case "sessions": sessions
+    case "timeline": timeline
+    case "names": names
+    case "completion": completion
+    case let other?: throw UsageError("there is no command '\(other)' to be explained")
+    }
+  }
+
   static let overview = """
-    Shows the application life cycle without an application.
+    Shows the application life cycle: of an application that is only imagined, or of a
+    program that has kept a journal.
 
     USAGE
       lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
+      lifecycle log [--follow] [--since WHEN] [--session WHICH] [--json] FILE
+      lifecycle sessions [--json] FILE
+      lifecycle timeline [--session WHICH] FILE -o page.html|trace.json
+      lifecycle names [--json]
+      lifecycle completion bash|zsh|fish
 
     COMMANDS
       simulate    play a script on a simulated system, and print what a bare
                   application is told; 'lifecycle simulate --help' has the script
                   language
+      log         what happened to a program, from its journal
+      sessions    one line for each run of a program: how long it was in which state,
+                  and how it ended
+      timeline    a journal as a page for a browser, or for a viewer of traces
+      names       every event with the name that the platform has for it
+      completion  what a shell needs to complete the words of this tool
 
-    EXAMPLE
+    'lifecycle COMMAND --help' explains a command.
+
+    EXAMPLES
       lifecycle simulate 'launch; home; wait:1d; open'
+      lifecycle log --session last trips.jsonl
 
     """
 

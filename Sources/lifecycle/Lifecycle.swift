@@ -23,6 +23,11 @@ import AppLifecycleTesting
       switch try Command(arguments) {
       case .help(let text): try StandardStreams.write(text, to: .output)
       case .simulate(let simulation): try await simulation.run()
+      case .log(let log): return try log.run()
+      case .sessions(let sessions): return try sessions.run()
+      case .timeline(let timeline): return try timeline.run()
+      case .names(let names): return try names.run()
+      case .completion(let shell): try StandardStreams.write(shell.script, to: .output)
       }
       return .success
     } catch let error as UsageError {
@@ -48,6 +53,8 @@ import AppLifecycleTesting
 /// What the tool tells whoever started it.
 enum ExitStatus: Int32 {
   case success = 0
+  /// The journal was read, and something in it is damaged or missing.
+  case damaged = 1
   /// The script, or the trace that was to be replayed, has a mistake; nothing was played.
   case badScript = 2
   /// The arguments make no sense: EX_USAGE of `sysexits.h`.

@@ -56,14 +56,25 @@ enum StandardStreams {
 
   /// Writes all of a text.
   static func write(_ text: String, to destination: Destination) throws(Failure) {
+    try write(text, to: destination.rawValue, "write to standard \(destination)")
+  }
+
+  /// Writes all of a text to a file, in the place of what it held.
+  static func write(_ text: String, toFile path: String) throws(Failure) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw Failure(operation: "open \(path)", number: errno) }
+    defer { close(descriptor) }
+    try write(text, to: descriptor, "write \(path)")
+  }
+
+  private static func write(_ text: String, to descriptor: Int32, _ operation: String) throws(Failure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { systemWrite(destination.rawValue, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else {
-        try recover(
-          from: errno, of: "write to standard \(destination)", on: destination.rawValue, until: Int16(POLLOUT))
+        try recover(from: errno, of: operation, on: descriptor, until: Int16(POLLOUT))
       }
     }
   }

@@ -148,7 +148,7 @@ import Testing
 }
 
 /// Runs the built tool.
-private enum Tool {
+enum Tool {
   struct Result: Equatable {
     var status: Int32
     var output: String
@@ -157,8 +157,8 @@ private enum Tool {
 
   static func run(_ arguments: String...) throws -> Result { try run(arguments) }
 
-  static func run(_ arguments: [String], input: String = "") throws -> Result {
-    try run(arguments, input: Data(input.utf8))
+  static func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> Result {
+    try start(executable, arguments, Data(input.utf8), environment)
   }
 
   static func run(_ arguments: [String], input: Data) throws -> Result { try start(executable, arguments, input) }
@@ -168,8 +168,11 @@ private enum Tool {
     try start(URL(filePath: "/bin/sh"), ["-c", commandLine, executable.path], Data(input.utf8))
   }
 
-  private static func start(_ executable: URL, _ arguments: [String], _ input: Data) throws -> Result {
+  private static func start(
+    _ executable: URL, _ arguments: [String], _ input: Data, _ environment: [String: String] = [:]
+  ) throws -> Result {
     let process = Process()
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let (standardInput, output, error) = (Pipe(), Pipe(), Pipe())
     process.executableURL = executable
     process.arguments = arguments
@@ -187,6 +190,39 @@ private enum Tool {
     return Result(
       status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
       error: String(decoding: complaint, as: UTF8.self))
+  }
+
+  /// The tool while it runs on and on.
+  final class Following {
+    private let process = Process()
+    private let output = Pipe()
+    private var pending = Data()
+
+    init(_ arguments: [String]) throws {
+      process.executableURL = Tool.executable
+      process.arguments = arguments
+      process.standardOutput = output
+      try process.run()
+    }
+
+    /// The next line that it prints, without its end; nil if it ends without one.
+    func nextLine() -> String? {
+      while true {
+        if let end = pending.firstIndex(of: 0x0A) {
+          defer { pending = Data(pending[(end + 1)...]) }
+          return String(decoding: pending[..<end], as: UTF8.self)
+        }
+        let more = output.fileHandleForReading.availableData
+        if more.isEmpty { return nil }
+        pending += more
+      }
+    }
+
+    /// By SIGKILL: a child of a test is born with SIGTERM blocked.
+    func end() {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
   }
 
   /// Beside the test program, where the build puts both.

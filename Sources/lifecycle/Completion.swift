@@ -1,0 +1,91 @@
+/// `lifecycle completion`: what a shell needs to complete the tool's words.
+enum Completion: String, CaseIterable {
+  case bash, zsh, fish
+
+  /// The script.
+  var script: String {
+    switch self {
+    case .bash: Self.bashScript
+    case .zsh: Self.zshScript
+    case .fish: Self.fishScript
+    }
+  }
+
+  /// The commands, each with what it does and its options; a value stands behind `=`.
+  static let commands: [(name: String, purpose: String, options: [(name: String, values: [String])], takesFile: Bool)] =
+    [
+      (
+        "simulate", "play a script on a simulated system",
+        [("--profile", ["app", "scene"]), ("--format", ["table", "jsonl"]), ("--replay", [])], false
+      ),
+      (
+        "log", "what happened to a program",
+        [
+          ("--follow", []), ("--since", []), ("--session", ["last"]), ("--json", []),
+          ("--color", ["auto", "always", "never"]),
+        ],
+        true
+      ),
+      ("sessions", "one line for each run", [("--json", []), ("--color", ["auto", "always", "never"])], true),
+      (
+        "timeline", "a picture of the runs", [("-o", []), ("--format", ["html", "json"]), ("--session", ["last"])], true
+      ),
+      ("names", "every event's raw name", [("--json", [])], false),
+      ("completion", "words for a shell to complete", [], false),
+    ]
+
+  private static let names = commands.map(\.name).joined(separator: " ")
+
+  private static let bashScript: String = {
+    var script = "_lifecycle() {\n  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+    script +=
+      "  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W '\(names) help' -- \"$word\"))\n    return\n  fi\n"
+    script += "  case ${COMP_WORDS[1]}:$before in\n"
+    for command in commands {
+      for option in command.options where !option.values.isEmpty {
+        script += "  \(command.name):\(option.name)) words='\(option.values.joined(separator: " "))' ;;\n"
+      }
+    }
+    script += "  completion:*) words='bash zsh fish' ;;\n  help:*) words='\(names)' ;;\n"
+    for command in commands where !command.options.isEmpty {
+      script += "  \(command.name):*) words='\(command.options.map(\.name).joined(separator: " ")) --help' ;;\n"
+    }
+    script += "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+    return script + "}\ncomplete -o default -F _lifecycle lifecycle\n"
+  }()
+
+  private static let zshScript: String = {
+    var script = "#compdef lifecycle\n_lifecycle() {\n  local -a commands=(\n"
+    for command in commands { script += "    '\(command.name):\(command.purpose)'\n" }
+    script +=
+      "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n"
+    for command in commands {
+      var specs = command.options.map { option in
+        switch (option.name, option.values) {
+        case ("--json", _), ("--follow", _): "'\(option.name)'"
+        case (_, []): "'\(option.name)=:value:_files'"
+        default: "'\(option.name)=:value:(\(option.values.joined(separator: " ")))'"
+        }
+      }
+      if command.takesFile { specs.append("'*:journal:_files'") }
+      if command.name == "completion" { specs.append("':shell:(bash zsh fish)'") }
+      script += "  \(command.name)) shift words; (( CURRENT-- )); _arguments \(specs.joined(separator: " ")) ;;\n"
+    }
+    return script
+      + "  esac\n}\nif [ \"$funcstack[1]\" = _lifecycle ]; then _lifecycle \"$@\"; else compdef _lifecycle lifecycle; fi\n"
+  }()
+
+  private static let fishScript: String = {
+    var script = ""
+    for command in commands {
+      script += "complete -c lifecycle -n __fish_use_subcommand -f -a \(command.name) -d '\(command.purpose)'\n"
+      for option in command.options {
+        let name = option.name.hasPrefix("--") ? "-l \(option.name.dropFirst(2))" : "-s \(option.name.dropFirst())"
+        let isFlag = ["--json", "--follow"].contains(option.name)
+        let value = option.values.isEmpty ? (isFlag ? "" : " -r") : " -x -a '\(option.values.joined(separator: " "))'"
+        script += "complete -c lifecycle -n '__fish_seen_subcommand_from \(command.name)' \(name)\(value)\n"
+      }
+    }
+    return script + "complete -c lifecycle -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
+  }()
+}

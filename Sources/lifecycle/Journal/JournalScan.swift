@@ -1,0 +1,99 @@
+import AppLifecycle
+import LifecycleJournal
+
+/// Reads a journal, all of its files, oldest first, and tells the runs apart.
+final class JournalScan {
+  /// A line, and the run that it belongs to.
+  struct Item {
+    let file: String
+    let entry: JournalEntry
+    /// The run's number in the journal, from 1; 0 before the first.
+    let session: Int
+    /// The run as it stands after the line.
+    let run: RunSummary
+  }
+
+  private(set) var session = 0
+  private(set) var run = RunSummary()
+  /// How many lines were passed over.
+  private(set) var damagedLines = 0
+  /// How many records are missing, as the journal itself says.
+  private(set) var lostRecords = 0
+  /// Is told of each run when the next one begins, with that one's first line.
+  ///
+  /// ``finish()`` tells it of the last one.
+  var didEndRun: ((_ session: Int, RunSummary, _ next: RunHeader?) throws -> Void)?
+
+  /// Reads the journal's files to their present end.
+  ///
+  /// - Returns: the reader of the file that is written, for whoever wants to read on.
+  @discardableResult
+  func read(
+    _ path: String, ending: JournalReader.Ending = .isReported, progress: Progress? = nil,
+    _ take: (Item) throws -> Void
+  ) throws -> JournalReader {
+    let names = JournalFiles.all(of: path, files: SystemFiles())
+    for name in names.dropLast() {
+      // It may have been moved on between being listed and being opened; it is read under its next name.
+      guard let reader = try? JournalReader(path: name) else { continue }
+      try read(reader, progress: progress, take)
+    }
+    let reader: JournalReader
+    do {
+      reader = try JournalReader(path: path, ending: ending)
+    } catch {
+      throw StandardStreams.Failure(operation: "open \(path)", number: error.number)
+    }
+    try read(reader, progress: progress, take)
+    return reader
+  }
+
+  /// Reads a file on from where its reader stands.
+  func read(_ reader: JournalReader, progress: Progress? = nil, _ take: (Item) throws -> Void) throws {
+    var lines = 0
+    while let entry = reader.next() {
+      if case .damaged(.unreadable(let error)) = entry.content {
+        throw StandardStreams.Failure(operation: "read \(reader.path)", number: error.number)
+      }
+      lines += 1
+      if lines.isMultiple(of: 10_000) { progress?.show(reader.path, reader.position, of: reader.size ?? 0) }
+      try note(entry)
+      try take(Item(file: reader.path, entry: entry, session: session, run: run))
+    }
+    progress?.clear()
+  }
+
+  /// The end of what is read: the last run has ended, or is under way.
+  func finish() throws {
+    if session > 0 { try didEndRun?(session, run, nil) }
+  }
+
+  private func note(_ entry: JournalEntry) throws {
+    switch entry.content {
+    case .line(let line):
+      if case .run(let header) = line, header.run != run.header?.run {
+        if session > 0 { try didEndRun?(session, run, header) }
+        session += 1
+        run = RunSummary()
+      } else if session == 0 {
+        // The beginning of the first run is no longer kept.
+        session = 1
+      }
+      if case .gap(let gap) = line { lostRecords += gap.lost }
+      run.take(line)
+    case .damaged(let damage):
+      damagedLines += 1
+      run.take(damage)
+    }
+  }
+
+  /// Tells on standard error what is damaged.
+  static func complain(about item: Item) {
+    guard case .damaged(let damage) = item.entry.content else { return }
+    let place = "\(item.file.printable):\(item.entry.number)"
+    try? StandardStreams.write("lifecycle: \(place): \(damage), at byte \(item.entry.offset)\n", to: .error)
+  }
+
+  /// What scripts are told about a journal that was read.
+  var status: ExitStatus { damagedLines == 0 && lostRecords == 0 ? .success : .damaged }
+}

@@ -1,0 +1,140 @@
+import AppLifecycle
+import LifecycleJournal
+
+/// `lifecycle log`: what a journal says, for people or for programs.
+struct Log: Equatable {
+  var path: String
+  var follows = false
+  var since: Moment?
+  var session: SessionChoice?
+  var isJSON = false
+  var color = Paint.Choice.auto
+
+  init(path: String) { self.path = path }
+
+  /// Reads the arguments; nil for help.
+  init?(_ arguments: inout Arguments) throws(UsageError) {
+    var path: String?
+    self.init(path: "")
+    while let argument = try arguments.next() {
+      switch argument {
+      case .option("--help"), .option("-h"): return nil
+      case .option("--follow"), .option("-f"): follows = true
+      case .option("--json"): isJSON = true
+      case .option("--color"): color = try arguments.choice(of: "--color")
+      case .option("--since"):
+        let text = try arguments.value(of: "--since", "a time: '10m', '2026-11-21' or '2026-11-21T17:15'")
+        guard let moment = Moment(text) else {
+          throw UsageError("--since is '10m', '2026-11-21' or '2026-11-21T17:15', not '\(text)'")
+        }
+        since = moment
+      case .option("--session"):
+        session = SessionChoice(try arguments.value(of: "--session", "a number, 'last', or the run's name"))
+      case .option(let option): throw UsageError("there is no option '\(option)'")
+      case .operand(let file): try path.takeFile(file, for: "log")
+      }
+    }
+    guard let path else { throw UsageError("'log' needs a journal: lifecycle log FILE") }
+    self.path = path
+  }
+
+  func run() throws -> ExitStatus {
+    let scan = JournalScan()
+    let wanted = try session?.resolved(in: path)
+    let earliest = since?.wallTime(now: RunFacts.ofThisProcess().wallTime())
+    var page = Page(paint: Paint(color), isJSON: isJSON)
+    let take = { (item: JournalScan.Item) in
+      if let wanted, !wanted.matches(item) { return }
+      if let earliest, item.wallTime ?? .zero < earliest { return }
+      JournalScan.complain(about: item)
+      page.add(item)
+      if page.text.utf8.count > 60_000 { try page.flush() }
+    }
+    let reader = try scan.read(path, ending: follows ? .isAwaited : .isReported, progress: Progress(), take)
+    try page.flush()
+    guard follows else { return scan.status }
+    try Follower(path: path, reader: reader).run { reader in
+      try scan.read(reader, take)
+      try page.flush()
+    }
+    return scan.status
+  }
+}
+
+extension JournalScan.Item {
+  /// When it was, by the wall clock; nil where the line does not say.
+  var wallTime: Duration? {
+    switch entry.content {
+    case .line(.record(let record)): run.wallTime(at: record.instant)
+    case .line(.run(let header)): header.wallTime
+    case .line(.gap(let gap)): run.wallTime(at: gap.instant)
+    case .line(.clock(let mark)): mark.wallTime
+    case .line(.unknown), .damaged: run.header.map { _ in run.wallTime(at: run.lastInstant) }
+    }
+  }
+}
+
+// MARK: - The page
+
+/// The lines of a log, as they are printed.
+struct Page {
+  let paint: Paint
+  let isJSON: Bool
+  private(set) var text = ""
+  private var session = -1
+
+  init(paint: Paint, isJSON: Bool) { (self.paint, self.isJSON) = (paint, isJSON) }
+
+  mutating func flush() throws {
+    defer { text = "" }
+    if !text.isEmpty { try StandardStreams.write(text, to: .output) }
+  }
+
+  mutating func add(_ item: JournalScan.Item) {
+    if isJSON {
+      if case .line(.record(let record)) = item.entry.content { text += record.jsonLine + "\n" }
+      return
+    }
+    if item.session != session, item.session > 0 {
+      if session >= 0 { text += "\n" }
+      session = item.session
+      text += paint.bold(title(of: item)) + "\n"
+    }
+    guard let row = row(of: item) else { return }
+    text += row + "\n"
+  }
+
+  private func title(of item: JournalScan.Item) -> String {
+    guard let header = item.run.header else { return "#\(item.session)  the beginning is not kept" }
+    return "#\(item.session)  \(header.program.printable), process \(header.processID), \(header.start.localDateTime)"
+  }
+
+  private func row(of item: JournalScan.Item) -> String? {
+    let time = paint.faint((item.wallTime?.localTime ?? "").rightPadded(to: 12))
+    func row(_ state: ApplicationState, _ text: String) -> String {
+      "\(time)  \(paint.state(state.rawValue.rightPadded(to: 10), state))  \(text)"
+    }
+    switch item.entry.content {
+    case .line(.record(let record)): return row(record.state, words(of: record))
+    case .line(.gap(let gap)):
+      return row(item.run.state, paint.alarm("\(gap.lost) records are missing here: \(gap.error.printable)"))
+    case .line(.clock(let mark)):
+      return row(item.run.state, paint.faint("the clock says \(mark.wallTime.localDateTime)"))
+    case .line(.run), .line(.unknown), .damaged: return nil
+    }
+  }
+
+  private func words(of record: LifecycleRecord) -> String {
+    let name = (record.scene.map { "\(record.name) (\($0))" } ?? record.name).printable
+    let cause = record.cause.rawValue == record.name ? "" : paint.faint("  \(record.cause.rawValue.printable)")
+    return switch record.kind {
+    case .input: paint.bold(name)
+    case .state: "  state   \(paint.state(name, record.state))\(cause)"
+    case .delegate: "  call    \(name)"
+    case .notification: "  post    \(name)"
+    case .task: "  task    \(name)"
+    case .report: "  report  \(paint.alarm(name))"
+    case .ignored: "  ignored: \((record.reason ?? record.name).printable)"
+    }
+  }
+}

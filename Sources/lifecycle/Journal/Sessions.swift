@@ -1,0 +1,86 @@
+import AppLifecycle
+import LifecycleJournal
+
+/// `lifecycle sessions`: one line for each run in a journal.
+struct Sessions: Equatable {
+  var path: String
+  var isJSON = false
+  var color = Paint.Choice.auto
+
+  init(path: String) { self.path = path }
+
+  /// Reads the arguments; nil for help.
+  init?(_ arguments: inout Arguments) throws(UsageError) {
+    var path: String?
+    self.init(path: "")
+    while let argument = try arguments.next() {
+      switch argument {
+      case .option("--help"), .option("-h"): return nil
+      case .option("--json"): isJSON = true
+      case .option("--color"): color = try arguments.choice(of: "--color")
+      case .option(let option): throw UsageError("there is no option '\(option)'")
+      case .operand(let file): try path.takeFile(file, for: "sessions")
+      }
+    }
+    guard let path else { throw UsageError("'sessions' needs a journal: lifecycle sessions FILE") }
+    self.path = path
+  }
+
+  func run() throws -> ExitStatus {
+    let scan = JournalScan()
+    let paint = Paint(color)
+    let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
+    let bootID = RunFacts.ofThisProcess().bootID
+    var text = isJSON ? "" : Self.title + "\n"
+    scan.didEndRun = { session, run, next in
+      var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
+      if next == nil, isHeld { exit.kind = .stillRunning }
+      text += (isJSON ? Self.json(session, run, exit) : Self.row(session, run, exit, paint)) + "\n"
+      if text.utf8.count > 60_000 {
+        try StandardStreams.write(text, to: .output)
+        text = ""
+      }
+    }
+    try scan.read(path, progress: Progress()) { JournalScan.complain(about: $0) }
+    try scan.finish()
+    try StandardStreams.write(text, to: .output)
+    return scan.status
+  }
+
+  private static let states: [ApplicationState] = [.active, .inactive, .background, .suspended]
+
+  private static let title =
+    "   #  START                  LENGTH" + states.map { $0.rawValue.uppercased().leftPadded(to: 11) }.joined()
+    + "  ENDED"
+
+  private static func row(_ session: Int, _ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
+    var row = String(session).leftPadded(to: 4)
+    row += "  " + (run.header?.start.localDateTime ?? "").rightPadded(to: 19)
+    row += (run.header == nil ? "" : run.length.brief).leftPadded(to: 10)
+    for state in states {
+      let time = run.times[state]?.brief ?? "-"
+      row += paint.state(time.leftPadded(to: 11), run.times[state] == nil ? .notRunning : state)
+    }
+    let isAlarming = [.crashedInForeground, .watchdog].contains(exit.kind)
+    row += "  " + (isAlarming ? paint.alarm(exit.kind.text) : exit.kind.text)
+    if run.lost > 0 { row += paint.alarm(", \(run.lost) records missing") }
+    if run.damagedLines > 0 { row += paint.alarm(", \(run.damagedLines) damaged lines") }
+    return row
+  }
+
+  private static func json(_ session: Int, _ run: RunSummary, _ exit: PreviousExit) -> String {
+    let header = run.header
+    var text = "{\"session\":\(session),\"run\":\((header?.run).json),\"program\":\((header?.program).json)"
+    text += ",\"pid\":\(header.map { "\($0.processID)" } ?? "null"),\"boot\":\((header?.bootID).json)"
+    text += ",\"start\":\(header?.start.decimalSeconds ?? "null"),\"length\":\(run.length.decimalSeconds),\"times\":{"
+    text += ApplicationState.allCases.map { "\"\($0.rawValue)\":\((run.times[$0] ?? .zero).decimalSeconds)" }
+      .joined(separator: ",")
+    text += "},\"records\":\(run.records),\"lost\":\(run.lost),\"damaged\":\(run.damagedLines)"
+    return text + ",\"ended\":\"\(exit.kind.rawValue)\",\"evidence\":\(exit.evidence.asJSON)}"
+  }
+}
+
+extension String? {
+  /// The text as a JSON string, or null.
+  var json: String { self?.asJSON ?? "null" }
+}

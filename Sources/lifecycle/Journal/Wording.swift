@@ -1,0 +1,121 @@
+import AppLifecycle
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+// How the tool writes times, lengths and what others have named.
+
+extension Duration {
+  /// The time since 1970 as date and time of day where the user is: `2026-11-21 17:15:11`.
+  var localDateTime: String {
+    let parts = localParts
+    return "\(parts.date) \(parts.time)"
+  }
+
+  /// The time of day where the user is, with milliseconds: `17:15:11.042`.
+  var localTime: String {
+    let milliseconds = Int(components.attoseconds.magnitude / 1_000_000_000_000_000)
+    return "\(localParts.time).\(String(milliseconds).leftPadded(to: 3, with: "0"))"
+  }
+
+  private var localParts: (date: String, time: String) {
+    // What lies before 1970, or beyond all calendars, is nonsense that a damaged file may hold.
+    var seconds = time_t(clamping: min(max(components.seconds, 0), 253_402_300_799))
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    func two(_ number: Int32) -> String { String(number).leftPadded(to: 2, with: "0") }
+    return (
+      "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))",
+      "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    )
+  }
+
+  /// A length for people, two units at most: `350ms`, `4.2s`, `3m 05s`, `2h 03m`, `5d 01h`.
+  var brief: String {
+    if self < .zero { return "-" + (.zero - self).brief }
+    func two(_ number: Int64) -> String { String(number).leftPadded(to: 2, with: "0") }
+    let seconds = components.seconds
+    let milliseconds = components.attoseconds / 1_000_000_000_000_000
+    switch seconds {
+    case 0: return milliseconds == 0 ? "0s" : "\(milliseconds)ms"
+    case 1..<60: return "\(seconds).\(milliseconds / 100)s"
+    case 60..<3_600: return "\(seconds / 60)m \(two(seconds % 60))s"
+    case 3_600..<86_400: return "\(seconds / 3_600)h \(two(seconds % 3_600 / 60))m"
+    default: return "\(seconds / 86_400)d \(two(seconds % 86_400 / 3_600))h"
+    }
+  }
+}
+
+extension String {
+  /// The text with what a terminal would obey written out: a journal may hold anything.
+  var printable: String {
+    guard unicodeScalars.contains(where: \.isControl) else { return self }
+    return unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar.isControl {
+        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  func leftPadded(to width: Int, with character: Character = " ") -> String {
+    String(repeating: character, count: max(0, width - count)) + self
+  }
+
+  func rightPadded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is one that moves, hides or turns what others have written.
+  fileprivate var isControl: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: value != 0x200D
+    default: false
+    }
+  }
+}
+
+/// Colours of a terminal.
+struct Paint {
+  /// When the output is coloured.
+  enum Choice: String, CaseIterable {
+    case auto, always, never
+  }
+
+  let isOn: Bool
+
+  init(_ choice: Choice) {
+    switch choice {
+    case .always: isOn = true
+    case .never: isOn = false
+    case .auto:
+      // https://no-color.org
+      let isUnwanted = getenv("NO_COLOR").map { $0[0] != 0 } ?? false
+      let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
+      isOn = isatty(1) == 1 && !isUnwanted && !isDumb
+    }
+  }
+
+  func bold(_ text: String) -> String { code("1", text) }
+  func faint(_ text: String) -> String { code("2", text) }
+  func alarm(_ text: String) -> String { code("1;31", text) }
+
+  /// A text in the colour of a state.
+  func state(_ text: String, _ state: ApplicationState) -> String {
+    switch state {
+    case .active: code("32", text)
+    case .inactive: code("33", text)
+    case .background: code("34", text)
+    case .suspended: code("35", text)
+    case .notRunning: code("2", text)
+    }
+  }
+
+  private func code(_ code: String, _ text: String) -> String { isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+}

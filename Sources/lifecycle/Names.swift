@@ -1,0 +1,60 @@
+import AppLifecycle
+
+/// `lifecycle names`: every event of the life cycle, with what the platform calls it.
+struct Names: Equatable {
+  var isJSON = false
+
+  /// Reads the arguments; nil for help.
+  init?(_ arguments: inout Arguments) throws(UsageError) {
+    while let argument = try arguments.next() {
+      switch argument {
+      case .option("--help"), .option("-h"): return nil
+      case .option("--json"): isJSON = true
+      case .option(let option): throw UsageError("there is no option '\(option)'")
+      case .operand(let operand): throw UsageError("'names' takes no '\(operand)'")
+      }
+    }
+  }
+
+  /// One event: the type in this package, the delegate's method before it, and the raw name.
+  struct Row: Equatable {
+    var event: String?
+    var method: String?
+    var rawName: String?
+  }
+
+  static let rows: [Row] =
+    ApplicationCallback.allCases.map { callback in
+      let raw = callback.notificationName
+      let type = raw.map { "Application.\(trimmed($0, prefix: "UIApplication"))" }
+      return Row(event: type, method: callback.rawValue, rawName: raw)
+    } + [Row(event: "Application.StateDidChange", method: nil, rawName: "Application.StateDidChange")]
+    + SceneCallback.allCases.map { callback in
+      let raw = callback.notificationName
+      return Row(event: "Scene.\(trimmed(raw, prefix: "UIScene"))", method: callback.rawValue, rawName: raw)
+    }
+
+  private static func trimmed(_ name: String, prefix: String) -> Substring {
+    let rest = name.dropFirst(prefix.count)
+    return rest.hasSuffix("Notification") ? rest.dropLast("Notification".count) : rest
+  }
+
+  func run() throws -> ExitStatus {
+    var text = ""
+    if isJSON {
+      for row in Self.rows {
+        text += "{\"event\":\(row.event.json),\"method\":\(row.method.json),\"rawName\":\(row.rawName.json)}\n"
+      }
+    } else {
+      let rows = [Row(event: "EVENT", method: "METHOD", rawName: "RAW NAME")] + Self.rows
+      func width(_ column: KeyPath<Row, String?>) -> Int { rows.map { $0[keyPath: column]?.count ?? 1 }.max() ?? 0 }
+      let (first, second) = (width(\.event), width(\.method))
+      for row in rows {
+        text += "\((row.event ?? "-").rightPadded(to: first))  \((row.method ?? "-").rightPadded(to: second))"
+        text += "  \(row.rawName ?? "-")\n"
+      }
+    }
+    try StandardStreams.write(text, to: .output)
+    return .success
+  }
+}

@@ -1,0 +1,306 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Foundation
+import LifecycleJournal
+import PubSub
+import Testing
+
+/// What the tool makes of a journal.
+@Suite(.timeLimit(.minutes(1))) struct JournalToolTests {
+  private let folder: URL
+  private var path: String { folder.appending(path: "trips.jsonl").path }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "tool-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  /// Makes a journal of a run for each script; the wall clock begins at 2026-11-21 17:00 UTC, an hour later for each.
+  @MainActor private func makeJournal(_ scripts: String..., profile: LifecycleProfile = .application, size: Int? = nil)
+    async throws
+  {
+    for (index, script) in scripts.enumerated() {
+      let system = SimulatedSystem(profile: profile)
+      let clock = system.clock
+      let start = Duration.seconds(1_795_280_400 + 3_600 * index)
+      let facts = RunFacts(
+        program: "trips", processID: Int32(100 + index), bootID: "boot",
+        wallTime: { start + clock.now.offset })
+      var configuration = Journal.Configuration()
+      configuration.maximumSize = size
+      configuration.keptFiles = 100
+      let journal = Journal(
+        at: path, of: system.application, configuration: configuration, files: SystemFiles(), facts: facts)
+      try await system.play(script)
+      journal.close()
+    }
+  }
+
+  private func add(_ text: String) throws {
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(text.utf8))
+    try file.close()
+  }
+
+  private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+
+  // MARK: log
+
+  @Test @MainActor func `log prints what happened, below each run its records`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch; home; launch", "launch; crash")
+    let result = try Tool.run(["log", path], environment: ["TZ": "UTC"])
+    #expect(result.status == 0 && result.error == "")
+    let lines = lines(result.output)
+    #expect(lines.first == "#1  trips, process 100, 2026-11-21 17:00:00")
+    #expect(lines.contains("#2  trips, process 101, 2026-11-21 18:00:00"))
+    #expect(lines.contains("17:00:00.000  active        call    applicationDidBecomeActive"))
+    #expect(lines.contains("17:00:00.000  background    ignored: the application is running already"))
+    #expect(lines.last == "18:00:00.000  notRunning    state   notRunning  crash")
+    #expect(!result.output.contains("\u{1B}"))
+    let colored = try Tool.run("log", "--color=always", path).output
+    #expect(colored.contains("\u{1B}[32mactive    \u{1B}[0m  "))
+  }
+
+  @Test @MainActor func `log --json prints the records alone, and a run of them can be played again`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch; kill", "launch; home; wait:2s; open", "launch", size: 1_500)
+    let kept = try FileManager.default.contentsOfDirectory(atPath: folder.path).count
+    #expect(kept > 3)
+    let all = try Tool.run("log", "--json", path)
+    let records = try lines(all.output).map { try JSONDecoder().decode(LifecycleRecord.self, from: Data($0.utf8)) }
+    #expect(records.callbacks.count == 16)
+    for session in ["2", "-2"] {
+      let second = try Tool.run("log", "--json", "--session", session, path)
+      let replayed = try Tool.run(["simulate", "--replay", "-", "--format", "jsonl"], input: second.output)
+      let expected = try await SimulatedSystem().play("launch; home; wait:2s; open")
+      let played = try lines(replayed.output).map {
+        try JSONDecoder().decode(LifecycleRecord.self, from: Data($0.utf8))
+      }
+      #expect(played.callbacks == expected.callbacks && played.last?.instant == expected.last?.instant)
+    }
+    #expect(try lines(Tool.run("log", "--json", "--session", "last", path).output).count < 20)
+    #expect(try Tool.run("log", "--session", "9", path) == Tool.Result(status: 0, output: "", error: ""))
+  }
+
+  @Test @MainActor func `log --since leaves out what was before`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch; home; wait:3s; open", "launch")
+    func output(_ since: String) throws -> String {
+      let result = try Tool.run(["log", "--since", since, path], environment: ["TZ": "UTC"])
+      #expect(result.status == 0)
+      return result.output
+    }
+    #expect(try output("2026-11-21T17:00:02").contains("#1") && !output("2026-11-21T17:00:02").contains("home"))
+    #expect(try output("2026-11-21 17:00:02").contains("applicationWillEnterForeground"))
+    #expect(try !output("2026-11-21T17:30").contains("#1") && output("2026-11-21T17:30").contains("#2"))
+    #expect(try output("2026-11-22") == "" && output("0s") == "")
+  }
+
+  @Test @MainActor func `what is damaged is named with its place, and the rest is read; status 1`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch")
+    let size = try Data(contentsOf: URL(filePath: path)).count
+    try add(
+      "\u{1B}[2Jnonsense\n"
+        + #"{"t":1.0,"kind":"report","name":"\u001b]0;x\u0007\u202e","state":"active","scene":null,"cause":"c"}"#
+        + "\n{\"t\":")
+    let result = try Tool.run("log", path)
+    #expect(result.status == 1)
+    let content = try Data(contentsOf: URL(filePath: path))
+    let number = lines(String(decoding: content, as: UTF8.self)).count
+    #expect(
+      lines(result.error) == [
+        "lifecycle: \(path):\(number - 2): no JSON object, at byte \(size)",
+        "lifecycle: \(path):\(number): a line without an end, at byte \(content.count - 5)",
+      ])
+    // What a terminal would obey is written out.
+    #expect(result.output.contains("report  \\u{1B}]0;x\\u{7}\\u{202E}") && !result.output.contains("\u{1B}"))
+  }
+
+  @Test @MainActor func `log --follow waits for more, in the next file too`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var configuration = Journal.Configuration()
+    configuration.maximumSize = 2_000
+    let journal = Journal(at: path, configuration: configuration)
+    let follower = try Tool.Following(["log", "--follow", "--json", path])
+    for number in 0..<60 {
+      let record = LifecycleRecord(
+        instant: .milliseconds(number), kind: .notification, name: "n\(number)", state: .active, cause: "test")
+      journal.append(record)
+      #expect(follower.nextLine() == record.jsonLine)
+    }
+    follower.end()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count > 2)
+  }
+
+  // MARK: sessions
+
+  @Test @MainActor func `sessions says of each run how long it was, in which states, and how it ended`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal(
+      "launch; wait:90s; home; wait:2h; open; wait:10s; kill", "launch; wait:1m; crash", "launch; home; wait:4s",
+      "home")
+    let result = try Tool.run(["sessions", path], environment: ["TZ": "UTC"])
+    #expect(result.status == 0 && result.error == "")
+    #expect(
+      lines(result.output) == [
+        "   #  START                  LENGTH     ACTIVE   INACTIVE BACKGROUND  SUSPENDED  ENDED",
+        "   1  2026-11-21 17:00:00    2h 01m     1m 40s          -       5.0s     1h 59m  terminated",
+        "   2  2026-11-21 18:00:00    1m 00s     1m 00s          -          -          -  crashed in the foreground",
+        "   3  2026-11-21 19:00:00        0s          -          -          -          -  killed in the background",
+        "   4  2026-11-21 20:00:00        0s          -          -          -          -  unknown",
+      ])
+    let json = try Tool.run("sessions", "--json", path).output
+    let runs = try lines(json).map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(
+      runs.map { $0["ended"] as? String } == ["terminated", "crashedInForeground", "killedInBackground", "unknown"])
+    #expect(runs[0]["length"] as? Double == 7_300 && runs[0]["pid"] as? Int == 100)
+  }
+
+  #if os(Linux)
+    @Test func `sessions knows a run that goes on`() throws {
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let journal = Journal(at: path)
+      #expect(try lines(Tool.run("sessions", path).output).last?.hasSuffix("  still running") == true)
+      journal.close()
+      #expect(try lines(Tool.run("sessions", path).output).last?.hasSuffix("  unknown") == true)
+    }
+  #endif
+
+  // MARK: names
+
+  @Test func `names has every event with the name that it is posted under`() throws {
+    let rows = try lines(Tool.run("names").output).map { $0.split(separator: " ").map(String.init) }
+    #expect(rows.count == 1 + ApplicationCallback.allCases.count + 1 + SceneCallback.allCases.count)
+    func raw(_ event: String) -> String? { rows.first { $0.first == event }?.last }
+    let events: [(String, any BusEvent.Type)] = [
+      ("Application.DidFinishLaunching", Application.DidFinishLaunching.self),
+      ("Application.DidBecomeActive", Application.DidBecomeActive.self),
+      ("Application.WillResignActive", Application.WillResignActive.self),
+      ("Application.DidEnterBackground", Application.DidEnterBackground.self),
+      ("Application.WillEnterForeground", Application.WillEnterForeground.self),
+      ("Application.WillTerminate", Application.WillTerminate.self),
+      ("Application.DidReceiveMemoryWarning", Application.DidReceiveMemoryWarning.self),
+      ("Application.SignificantTimeChange", Application.SignificantTimeChange.self),
+      ("Application.ProtectedDataWillBecomeUnavailable", Application.ProtectedDataWillBecomeUnavailable.self),
+      ("Application.ProtectedDataDidBecomeAvailable", Application.ProtectedDataDidBecomeAvailable.self),
+      ("Application.StateDidChange", Application.StateDidChange.self), ("Scene.WillConnect", Scene.WillConnect.self),
+      ("Scene.WillEnterForeground", Scene.WillEnterForeground.self), ("Scene.DidActivate", Scene.DidActivate.self),
+      ("Scene.WillDeactivate", Scene.WillDeactivate.self), ("Scene.DidEnterBackground", Scene.DidEnterBackground.self),
+      ("Scene.DidDisconnect", Scene.DidDisconnect.self),
+    ]
+    for (name, type) in events { #expect(raw(name) == type.name.rawValue) }
+    #expect(try lines(Tool.run("names", "--json").output).count == rows.count - 1)
+  }
+
+  // MARK: timeline
+
+  @Test @MainActor func `timeline makes one page that stands alone`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal(
+      "launch; wait:1m; scene:open:second; home; wait:1h; open; interrupt:call; kill", "launch", profile: .scenes)
+    try add(#"{"t":1.0,"kind":"report","name":"</script><b>\u001b","state":"active","scene":null,"cause":"c"}"# + "\n")
+    let page = folder.appending(path: "page.html")
+    #expect(try Tool.run("timeline", path, "-o", page.path) == Tool.Result(status: 0, output: "", error: ""))
+    let html = try String(contentsOf: page, encoding: .utf8)
+    #expect(html.hasPrefix("<!DOCTYPE html>") && html.hasSuffix("</html>\n"))
+    for forbidden in ["http://", "https://", "src=", "@import", "url(", "<b>", "\u{1B}"] {
+      #expect(!html.contains(forbidden))
+    }
+    #expect(html.contains("default-src 'none'") && html.contains("prefers-color-scheme: dark"))
+    #expect(html.components(separatedBy: "<section").count == 3)
+    for lane in ["state", "scene main", "scene second", "calls", "handlers", "system"] {
+      #expect(html.contains("data-lane=\"\(lane)\""))
+    }
+    for style in [
+      "bar active", "bar suspended", "bar foregroundActive", "bar call", "bar handlers", "mark input", "mark report",
+    ] {
+      #expect(html.contains("class=\"\(style)\""), "\(style)")
+    }
+    #expect(html.contains("title=\"suspended&#10;at 1m 05s, for 59m 55s&#10;"))
+    #expect(html.contains("&lt;/script&gt;&lt;b&gt;\\u{1B}"))
+  }
+
+  @Test @MainActor func `timeline makes a trace that viewers of traces open`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch; wait:1m; home; wait:1h; open; kill", "launch", profile: .scenes)
+    let trace = folder.appending(path: "trace.json")
+    #expect(try Tool.run("timeline", "--output=\(trace.path)", path).status == 0)
+    let text = try Tool.run("timeline", "--format", "json", "-o", "-", path).output
+    #expect(try String(contentsOf: trace, encoding: .utf8) == text)
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    let events = try #require(object["traceEvents"] as? [[String: Any]])
+    let bars = events.filter { $0["ph"] as? String == "X" }
+    #expect(bars.allSatisfy { ($0["dur"] as? Double ?? -1) >= 0 && $0["ts"] is Double && $0["tid"] is Int })
+    let suspended = bars.filter { $0["name"] as? String == "suspended" }
+    #expect(suspended.compactMap { $0["dur"] as? Double } == [3_595_000_000])
+    #expect(suspended.compactMap { $0["ts"] as? Double } == [65_000_000])
+    #expect(Set(events.compactMap { $0["pid"] as? Int }) == [1, 2])
+    let threads = events.filter { $0["name"] as? String == "thread_name" }.compactMap {
+      ($0["args"] as? [String: String])?["name"]
+    }
+    #expect(Set(threads) == ["state", "calls and handlers", "system", "scene main"])
+  }
+
+  // MARK: usage
+
+  @Test(
+    arguments: [
+      (["log"], "'log' needs a journal"), (["log", "a", "b"], "'log' takes one file, not 'b', too"),
+      (["log", "--since", "soon", "a"], "--since is '10m'"),
+      (["log", "--since", "2026-02-30", "a"], "--since is '10m'"),
+      (["log", "--json=yes", "a"], "this option takes no value: '=yes'"), (["log", "--session"], "--session needs"),
+      (["log", "--color", "red", "a"], "--color is auto or always or never, not 'red'"),
+      (["sessions", "--fast", "a"], "there is no option '--fast'"), (["names", "a"], "'names' takes no 'a'"),
+      (["timeline", "a"], "'timeline' needs -o"),
+      (["timeline", "a", "-o", "b"], "what 'b' is to be is said by its ending"),
+      (["timeline", "a", "-o"], "-o needs a file"), (["completion"], "'completion' needs a shell: bash, zsh or fish"),
+      (["completion", "csh"], "'completion' needs a shell"), (["help", "lag"], "no command 'lag'"),
+      (["lag"], "there is 'simulate', 'log', 'sessions', 'timeline', 'names', 'completion'"),
+    ] as [([String], String)])
+  func `wrong usage is explained on standard error, status 64`(arguments: [String], message: String) throws {
+    let result = try Tool.run(arguments)
+    #expect(result.status == 64 && result.output == "")
+    #expect(result.error.contains(message), "\(result.error)")
+  }
+
+  @Test(arguments: ["log", "sessions", "timeline"])
+  func `a file that is not there, or cannot be read, is an error, status 74`(command: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let output = command == "timeline" ? ["-o", folder.path + "/page.html"] : []
+    let missing = try Tool.run([command, "/nonexistent/trips.jsonl"] + output)
+    #expect(
+      missing.status == 74
+        && missing.error == "lifecycle: cannot open /nonexistent/trips.jsonl: No such file or directory\n")
+    let directory = try Tool.run([command, folder.path] + output)
+    #expect(directory.status == 74 && directory.error.hasPrefix("lifecycle: cannot read \(folder.path): "))
+  }
+
+  @Test(arguments: ["log", "sessions", "timeline", "names", "completion", "simulate"])
+  func `help teaches each command, within 88 columns`(command: String) throws {
+    let help = try Tool.run(command, "--help")
+    #expect(help.status == 0 && help.error == "" && help.output.contains("lifecycle \(command)"))
+    #expect(try Tool.run("help", command) == help)
+    #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 88 })
+    #expect(try Tool.run("help").output.contains("\n  \(command)"))
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func `each shell understands its completion`(shell: String) throws {
+    let script = try Tool.run("completion", shell).output
+    let follow = shell == "fish" ? "-l follow" : "--follow"
+    for word in ["simulate", "sessions", "timeline", follow] { #expect(script.contains(word)) }
+    let isThere = try Tool.shell("command -v \(shell)", input: "").status == 0
+    guard isThere else { return print("skipped: there is no \(shell) here") }
+    #expect(try Tool.shell("\(shell) -n /dev/stdin", input: script) == Tool.Result(status: 0, output: "", error: ""))
+    guard shell == "bash" else { return }
+    let asked =
+      script + "COMP_WORDS=(lifecycle log --color a); COMP_CWORD=3; _lifecycle; echo ${COMPREPLY[@]}\n"
+      + "COMP_WORDS=(lifecycle se); COMP_CWORD=1; _lifecycle; echo ${COMPREPLY[@]}\n"
+    #expect(try Tool.shell("bash /dev/stdin", input: asked).output == "auto always\nsessions\n")
+  }
+}
