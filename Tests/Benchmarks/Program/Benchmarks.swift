@@ -58,7 +58,7 @@ import Foundation
   private static func sections(_ scale: Scale) -> [Section] {
     [
       .posting(scale), .threads(scale), .subscribing(scale), .cancelling(scale), .subjects(scale), .delivery(scale),
-      .memory(scale), .counts(), .cycles(scale), .resources(scale),
+      .memory(scale), .counts(), .cycles(scale), .resources(scale), .journal(scale),
     ]
   }
 
@@ -78,7 +78,7 @@ import Foundation
   private static func help(_ names: [String]) -> String {
     """
     Measures the event bus against bare calls, closures, Foundation, AsyncStream and the signal libraries that are installed,
-    and what a life cycle costs: home and back, and resources by the thousand.
+    and what a life cycle costs: home and back, resources by the thousand, and a journal.
 
     usage: swift run -c release Benchmarks [--quick] [--only NAME]… [--check] [--json FILE]
 
