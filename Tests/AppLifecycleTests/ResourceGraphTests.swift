@@ -25,7 +25,7 @@ private struct World {
     return index
   }
 
-  mutating func open(_ phases: Set<LifecyclePhase>) { perform(graph.setOpenPhases(phases)) }
+  mutating func open(_ phases: PhaseSet) { perform(graph.setOpenPhases(phases)) }
 
   mutating func perform(_ actions: [ResourceGraph.Action]) {
     for action in actions {
@@ -206,7 +206,7 @@ private struct World {
   func `keeps balance and order under random phases, failures and delays`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var world = World()
-    let nested: [Set<LifecyclePhase>] = [
+    let nested: [PhaseSet] = [
       [], [.running], [.running, .foreground], [.running, .foreground, .active],
     ]
     var level = 0

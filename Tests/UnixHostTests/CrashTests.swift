@@ -146,7 +146,8 @@ import Testing
       try await terminal.prompt()
       #expect(try await terminal.status(in: .dash) == 70)
       probe.expectRecords(
-        .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .resign("q"),
+        .launch(), .leave("Ctrl-Z"), .line("report watchdog:applicationDidEnterBackground background Ctrl-Z"),
+        .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .resign("q"),
         .line("state background background q"), .line("delegate applicationDidEnterBackground background q"))
     }
   }

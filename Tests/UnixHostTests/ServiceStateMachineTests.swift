@@ -21,7 +21,7 @@ import Testing
     var machine = machine(watchdog: watchdog)
     _ = machine.handle(.started)
     _ = machine.handle(.mainActorAnswered)
-    _ = machine.handle(.transitionFinished(id: 1, stragglers: []))
+    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
     _ = machine.handle(.resourcesHeld)
     return machine
   }
@@ -37,7 +37,7 @@ import Testing
       ])
     // Pings before READY are none of the watchdog's.
     #expect(machine.handle(.mainActorAnswered).isEmpty)
-    #expect(machine.handle(.transitionFinished(id: 1, stragglers: [])) == [.waitForResources])
+    #expect(machine.handle(.transitionFinished(id: 1, overruns: [])) == [.waitForResources])
     #expect(
       machine.handle(.resourcesHeld) == [
         .notify([.ready, .mainProcess(42)]), .armExtension(nil), .armHeartbeat(.seconds(2)),
@@ -88,9 +88,9 @@ import Testing
     #expect(machine.handle(.extensionDue) == [.notify([.extendTimeout(.seconds(10))]), .armExtension(.seconds(5))])
     // What is told of an end that the host asked for comes with a report.
     #expect(machine.handle(.applicationBeganToEnd).isEmpty)
-    #expect(machine.handle(.applicationEnded(stragglers: [])).isEmpty)
+    #expect(machine.handle(.applicationEnded(overruns: [])).isEmpty)
     #expect(
-      machine.handle(.transitionFinished(id: 2, stragglers: [])) == [.finish(status: 0, mainActorAnswers: true)])
+      machine.handle(.transitionFinished(id: 2, overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
     #expect(machine.handle(self.signal(.terminate)).isEmpty)
   }
 
@@ -98,8 +98,11 @@ import Testing
     var machine = running()
     _ = machine.handle(signal(.terminate))
     #expect(
-      machine.handle(.transitionFinished(id: 2, stragglers: ["a", "b", "a"])) == [
-        .report(HostOverrun(callback: .willTerminate, budget: .seconds(3), stragglers: ["a", "b"])),
+      machine.handle(
+        .transitionFinished(
+          id: 2,
+          overruns: [BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["a", "b", "a"])])) == [
+        .report(BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["a", "b"])),
         .finish(status: 70, mainActorAnswers: true),
       ])
   }
@@ -109,7 +112,7 @@ import Testing
     _ = machine.handle(signal(.terminate))
     #expect(
       machine.handle(.deadlinePassed) == [
-        .report(HostOverrun(callback: .willTerminate, budget: .seconds(3), stragglers: [])),
+        .report(BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: [])),
         .finish(status: 70, mainActorAnswers: false),
       ])
   }
@@ -133,7 +136,7 @@ import Testing
     _ = machine.handle(.started)
     _ = machine.handle(.mainActorAnswered)
     #expect(machine.handle(signal(.hangUp)).isEmpty)
-    _ = machine.handle(.transitionFinished(id: 1, stragglers: []))
+    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
     let reload: [Effect] = [.notify([.reloading]), .reload, .askMainActor, .armExtension(Machine.patience)]
     #expect(machine.handle(.resourcesHeld) == [.notify([.ready, .mainProcess(42)]), .armExtension(nil)] + reload)
     _ = machine.handle(.mainActorAnswered)
@@ -159,7 +162,7 @@ import Testing
         .notify([.stopping]), .armHeartbeat(nil), .armExtension(Machine.patience), .armDeadline(.milliseconds(3500)),
       ])
     #expect(machine.handle(signal(.terminate)).isEmpty)
-    #expect(machine.handle(.applicationEnded(stragglers: [])) == [.finish(status: 0, mainActorAnswers: true)])
+    #expect(machine.handle(.applicationEnded(overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
   }
 
   /// Whatever comes in whatever order: READY once at first, STOPPING once, nothing of life after it, and an end.
@@ -179,7 +182,7 @@ import Testing
       }
     }
     let common: [Machine.Event] = [
-      .transitionFinished(id: 1, stragglers: []), .resourcesHeld, .reloaded, .mainActorAnswered, .heartbeatDue,
+      .transitionFinished(id: 1, overruns: []), .resourcesHeld, .reloaded, .mainActorAnswered, .heartbeatDue,
       .extensionDue, .status("x"), signal(.hangUp), signal(.continue),
     ]
     let rare: [Machine.Event] = [signal(.terminate), .applicationBeganToEnd, .deadlinePassed]

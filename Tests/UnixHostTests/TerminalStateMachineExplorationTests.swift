@@ -67,7 +67,7 @@ import Testing
         applicationEndsItself = true
         give(.applicationBeganToEnd)
         _ = application.handle(.terminate)
-        give(.applicationEnded(stragglers: []))
+        give(.applicationEnded(overruns: []))
       case .nextStopIsRefused: stopIsRefused = true
       case .nextTakingFails: takingFails = true
       case .nextStopEndsInBackground: stopEndsInBackground = true
@@ -80,7 +80,7 @@ import Testing
 
     private mutating func finishOldest() {
       guard !unfinished.isEmpty else { return }
-      give(.transitionFinished(id: unfinished.removeFirst().id, stragglers: []))
+      give(.transitionFinished(id: unfinished.removeFirst().id, overruns: []))
     }
 
     /// As the driver does: an event's effects are performed in order, then come the answers.

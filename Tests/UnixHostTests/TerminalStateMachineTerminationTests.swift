@@ -16,8 +16,8 @@ import Testing
     .disarmDeadline, .giveTerminalBack, .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
   ]
 
-  private func overrun(_ callback: ApplicationCallback, _ budget: Duration, _ stragglers: [String]) -> Effect {
-    .report(TerminalStateMachine.Overrun(callback: callback, budget: budget, stragglers: stragglers))
+  private func overrun(_ callback: ApplicationCallback, _ budget: Duration, _ culprits: [String]) -> Effect {
+    .report(BudgetOverrun(callback: callback, budget: budget, culprits: culprits))
   }
 
   // MARK: In order
@@ -161,7 +161,7 @@ import Testing
     var host = Host.inForeground()
     #expect(host(.applicationBeganToEnd) == [.quietFocus, .armDeadline(.milliseconds(8500))])
     #expect(
-      host(.applicationEnded(stragglers: [])) == [
+      host(.applicationEnded(overruns: [])) == [
         .giveTerminalBack, .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
       ])
   }
@@ -182,16 +182,17 @@ import Testing
     host.finish()
     #expect(host(.applicationBeganToEnd) == [.quietFocus, .armDeadline(.milliseconds(8500))])
     #expect(host.finish().isEmpty)
-    #expect(host(.applicationEnded(stragglers: [])).last == .finish(status: 0, mainActorAnswers: true))
+    #expect(host(.applicationEnded(overruns: [])).last == .finish(status: 0, mainActorAnswers: true))
   }
 
   @Test func theEndOfWhatTheHostAskedForWaitsForTheReport() {
     var host = Host.inForeground()
     host.signals(.terminate)
     #expect(host(.applicationBeganToEnd).isEmpty)
-    #expect(host(.applicationEnded(stragglers: ["store"])).isEmpty)
+    let late = BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["store"])
+    #expect(host(.applicationEnded(overruns: [late])).isEmpty)
     #expect(
-      host.finish(stragglers: ["store"]) == [
+      host.finish(late) == [
         .disarmDeadline, .giveTerminalBack, overrun(.willTerminate, .seconds(3), ["store"]), .disarmDeadline,
         .finish(status: 70, mainActorAnswers: true),
       ])
@@ -202,7 +203,8 @@ import Testing
   @Test func aTearDownThatOverrunsIsNamedBeforeTheStop() {
     var host = Host.inForeground()
     host.beginStop()
-    host.finish(stragglers: ["feed", "feed", "store"])
+    host.finish(
+      BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed", "feed", "store"]))
     #expect(
       host.finish() == [
         .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["feed", "store"]), .stopSelf,
@@ -233,6 +235,35 @@ import Testing
         .giveTerminalBack, overrun(.willTerminate, .seconds(3), []), .disarmDeadline,
         .finish(status: 70, mainActorAnswers: false),
       ])
+  }
+
+  @Test func eachBudgetOfAnEndIsEnforcedAndNamedAsItself() {
+    var host = Host.inForeground()
+    host.signals(.terminate)
+    #expect(host(.budgetBegan(.didEnterBackground)) == [.armDeadline(.milliseconds(5500))])
+    var late = host
+    #expect(
+      late(.deadlinePassed) == [
+        .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), []), .disarmDeadline,
+        .finish(status: 70, mainActorAnswers: false),
+      ])
+    #expect(host(.budgetBegan(.willTerminate)) == [.armDeadline(.milliseconds(3500))])
+    late = host
+    #expect(late(.deadlinePassed)[1] == overrun(.willTerminate, .seconds(3), []))
+    let reported = host.finish(
+      BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"]),
+      BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["store"]))
+    #expect(
+      reported == [
+        .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["feed"]),
+        overrun(.willTerminate, .seconds(3), ["store"]), .disarmDeadline, .finish(status: 70, mainActorAnswers: true),
+      ])
+  }
+
+  @Test func theBudgetOfALeavingHasItsDeadlineAlready() {
+    var host = Host.inForeground()
+    host.beginStop()
+    #expect(host(.budgetBegan(.didEnterBackground)).isEmpty)
   }
 
   @Test func anOverrunOnTheWayToTheEndShowsInTheStatus() {

@@ -31,8 +31,8 @@ import Testing
     }
 
     /// The application has handled the latest input.
-    @discardableResult mutating func finish(stragglers: [String] = []) -> [Effect] {
-      self(.transitionFinished(id: deliveries, stragglers: stragglers))
+    @discardableResult mutating func finish(_ overruns: BudgetOverrun...) -> [Effect] {
+      self(.transitionFinished(id: deliveries, overruns: overruns))
     }
 
     /// A program in the foreground, launched.
@@ -227,7 +227,7 @@ import Testing
     #expect(host.signals(.continue) == [.lookAtTerminal])
     #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
     #expect(host(.terminalTaken(true)) == [.disarmDeadline, send(3, .open, "SIGCONT", display: true)])
-    #expect(host(.transitionFinished(id: 2, stragglers: [])).isEmpty)
+    #expect(host(.transitionFinished(id: 2, overruns: [])).isEmpty)
     #expect(host.machine.phase == .foreground)
   }
 

@@ -6,7 +6,9 @@ internal import PubSub
 struct PendingInput: Sendable {
   let input: SystemInput
   let cause: LifecycleCause
-  let waiter: UnsafeContinuation<TransitionReport, Never>?
+  var waiter: UnsafeContinuation<TransitionReport, Never>?
+  /// The run of an asynchronous handler that waits for the input's transition, if it came from inside one.
+  var context: HandlerContext?
 }
 
 /// What waits for its turn between transitions: inputs, and what the system's clock does.
@@ -49,17 +51,20 @@ struct InputQueue: Sendable {
   }
 }
 
+/// Whose handlers transitions wait for: an identity of its own, which those handlers' tasks may keep.
+final class HandlerScopeOwner: Sendable {}
+
 /// One run of a handler that transitions may wait for.
 ///
 /// Tasks that the handler starts inherit it and may outlive it, hence the flag.
 final class HandlerRun: Sendable {
   /// Whose handler it is.
-  weak let resources: ResourceManager?
+  let owner: HandlerScopeOwner
   /// The process in which it began.
   let generation: Int
   @MainActor var isOver = false
 
-  init(of resources: ResourceManager, generation: Int) { (self.resources, self.generation) = (resources, generation) }
+  init(of owner: HandlerScopeOwner, generation: Int) { (self.owner, self.generation) = (owner, generation) }
 }
 
 /// Marks the tasks in which a transition's own handlers run: `handle` must not wait in them for that transition.
@@ -70,9 +75,10 @@ enum HandlerScope {
 extension Application {
   /// Takes an input and returns when its transition has finished, tear-down included, or the budget has passed.
   ///
-  /// Inputs run in the order in which they came, after whatever transition is under way. Inside a handler that the
-  /// transition waits for (acquire and release of a managed resource) the input is queued and this returns at once; what such
-  /// a handler has started waits as everybody else once the handler is over.
+  /// Inputs run in the order in which they came, after whatever transition is under way. Inside a handler that a transition
+  /// waits for (an asynchronous handler of a closing notification, acquire and release of a managed resource, a body of
+  /// ``run(while:label:fileID:line:_:)``) the input is queued and this returns at once; what such a handler has started waits
+  /// as everybody else once the handler is over.
   ///
   /// - Parameters:
   ///   - input: what the system does.
@@ -81,12 +87,13 @@ extension Application {
   @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
-    if let run = HandlerScope.run, run.resources === resources, !run.isOver {
-      enqueue(.input(PendingInput(input: input, cause: cause, waiter: nil)))
+    let context = HandlerContext.enclosing
+    if isInsideOwnHandler(context) {
+      enqueue(.input(PendingInput(input: input, cause: cause)))
       return TransitionReport(outcome: .queued, cause: cause, from: state, to: state)
     }
     return await withUnsafeContinuation { waiter in
-      enqueue(.input(PendingInput(input: input, cause: cause, waiter: waiter)))
+      enqueue(.input(PendingInput(input: input, cause: cause, waiter: waiter, context: context)))
     }
   }
 
@@ -96,7 +103,14 @@ extension Application {
   ///   - input: what the system does.
   ///   - cause: what records and notifications call it; the input itself if nil.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
-    enqueue(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input), waiter: nil)))
+    enqueue(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))))
+  }
+
+  /// Whether the present task belongs to a handler for which a transition waits, or will wait.
+  private func isInsideOwnHandler(_ context: HandlerContext?) -> Bool {
+    if let run = HandlerScope.run, run.owner === scope, !run.isOver { return true }
+    guard let context else { return false }
+    return pendingPosts.contains { context.isAwaited(by: $0.post) }
   }
 
   nonisolated func enqueue(_ element: InputQueue.Element) {
@@ -114,22 +128,24 @@ extension Application {
     while let next = inbox.withLock({ $0.next() }) {
       switch next {
       case .input(let pending):
-        let report = await run(pending)
+        // A handler that waits for the transition must not be waited for by it.
+        let report = await HandlerContext.with(pending.context) { await self.run(pending) }
         pending.waiter?.resume(returning: report)
-      case .backgroundClock: await passBackgroundTime()
+      case .backgroundClock: await HandlerContext.with(nil) { await self.passBackgroundTime() }
       }
     }
   }
 
   /// Cancels what is being torn down if an input that waits brings the application back; it is awaited all the same.
   func hurryTearDownIfReturning() {
-    guard tearDown != nil else { return }
+    // Who comes after the end of the process comes back to another one.
+    guard tearDown != nil, machine.state.isInMemory else { return }
     var future = machine
-    let returns = inbox.withLock { $0.inputs }.contains { input in
+    for input in inbox.withLock({ $0.inputs }) {
       _ = future.handle(input)
-      return future.state.isForeground
+      if !future.state.isInMemory { return }
+      if future.state.isForeground { return hurryTearDown() }
     }
-    if returns { resources.cancelTearDown() }
   }
 }
 

@@ -16,17 +16,12 @@ extension Application {
     cause: LifecycleCause
   ) {
     guard let scene = callback == .willConnect ? connectScene(id) : sceneDirectory[id] else { return }
-    let began = clock.now()
+    // One budget covers all scenes of a step.
+    if callback == .didEnterBackground { beginBudget(of: .didEnterBackground) }
     record(.delegate, callback.rawValue, cause, scene: id)
-    callback.callDelegate(of: scene)
-    delegateCallObserver?(callback.rawValue)
-    ledgerKeeper.note(
-      LedgerEntry(
-        .delegate, "\(callback.rawValue) (\(id.rawValue))", step: callback.rawValue, began: began,
-        duration: clock.now() - began),
-      on: ledgerKeeper.transition)
+    measure(callback.rawValue, of: id) { callback.callDelegate(of: scene) }
     record(.notification, callback.notificationName, cause, scene: id)
-    callback.postNotification(of: scene, transition(of: callback, of: scene, rest: rest, cause: cause), on: bus)
+    callback.postNotification(of: scene, transition(of: callback, of: scene, rest: rest, cause: cause), in: self)
     if callback == .didDisconnect { sceneDirectory.forget(scene) }
   }
 

@@ -16,32 +16,25 @@ extension Application {
       outcome: .completed, cause: pending.cause, from: from, to: from)
     if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
     if state == .notRunning, effects.contains(.call(.didFinishLaunching)) { launchCause = pending.cause }
-    var callBegan = began
-    var leavingBegan: Duration?
-    for (index, effect) in effects.enumerated() {
+    perform: for (index, effect) in effects.enumerated() {
       switch effect {
       case .ignore(let reason): report.outcome = .ignored(reason: reason)
       case .setDeactivationReasons(let reasons): deactivationReasons = reasons
       case .commit(let next): commit(next, cause: pending.cause)
-      case .call(let callback):
-        callBegan = clock.now()
-        call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
-      case .post(let callback):
-        callBegan = leavingBegan ?? clock.now()
-        post(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
+      case .call(let callback): call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
+      case .post(let callback): post(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .commitScene(let id, let next): commitScene(id, next)
       case .callScene(let id, let callback):
-        // One budget covers all scenes of the step.
-        if callback == .didEnterBackground, leavingBegan == nil { leavingBegan = clock.now() }
         callScene(id, callback, rest: effects[(index + 1)...], cause: pending.cause)
       case .endSession(let id): sceneDirectory.endSession(id)
-      case .awaitTearDown(let callback):
-        await awaitTearDown(of: callback, since: callBegan, cause: pending.cause)
-      case .loseProcess:
-        resources.loseProcess()
-        sceneDirectory.loseProcess()
+      case .awaitTearDown:
+        // What an overrun ends takes no further step.
+        guard await awaitTearDown(cause: pending.cause) else { break perform }
+      case .loseProcess: loseProcess()
       }
     }
+    // Some of several scenes may have gone to the background, and the application not.
+    _ = await awaitTearDown(cause: pending.cause)
     if state == .active { excursion.end() }
     report.to = state
     report.duration = clock.now() - began
@@ -53,7 +46,7 @@ extension Application {
     return report
   }
 
-  private func commit(_ next: ApplicationState, cause: LifecycleCause) {
+  func commit(_ next: ApplicationState, cause: LifecycleCause) {
     let from = state
     state = next
     lastTransition = (from, next)
@@ -73,21 +66,17 @@ extension Application {
   }
 
   private func call(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
-    let began = clock.now()
-    if callback == .willResignActive { excursion.willBegin(at: began) }
+    if callback == .willResignActive { excursion.willBegin(at: clock.now()) }
+    if callback == .didEnterBackground || callback == .willTerminate { beginBudget(of: callback) }
     record(.delegate, callback.rawValue, cause)
-    callback.callDelegate(of: self)
-    delegateCallObserver?(callback.rawValue)
-    ledgerKeeper.note(
-      LedgerEntry(
-        .delegate, callback.rawValue, step: callback.rawValue, began: began, duration: clock.now() - began),
-      on: ledgerKeeper.transition)
+    measure(callback.rawValue) { callback.callDelegate(of: self) }
     notify(callback, next: next, cause: cause)
   }
 
   /// The notification alone: with scenes, the application's delegate is not called at the steps that scenes take.
   private func post(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
     if callback == .willResignActive { excursion.willBegin(at: clock.now()) }
+    if callback == .didEnterBackground { beginBudget(of: callback) }
     notify(callback, next: next, cause: cause)
   }
 
@@ -95,44 +84,7 @@ extension Application {
     let step = transition(of: callback, next: next, cause: cause)
     if let name = callback.notificationName { record(.notification, name, cause) }
     callback.postNotification(of: self, step)
-    resources.setOpenPhases(phasesOpen(after: callback))
-  }
-
-  /// The phases open after a callback; a resource is acquired and released only when its handlers have run.
-  private func phasesOpen(after callback: ApplicationCallback) -> Set<LifecyclePhase> {
-    var phases = resources.openPhases
-    switch callback {
-    case .didFinishLaunching:
-      phases.insert(.running)
-      // At a cold launch no willEnterForeground is sent.
-      if state.isForeground { phases.insert(.foreground) }
-    case .willEnterForeground: phases.insert(.foreground)
-    case .didBecomeActive: phases.insert(.active)
-    case .willResignActive: phases.remove(.active)
-    case .didEnterBackground: phases.remove(.foreground)
-    case .willTerminate: phases.remove(.running)
-    default: break
-    }
-    return phases
-  }
-
-  /// Waits until what is to be released has been, at most until the callback's budget has passed; notes who was late.
-  private func awaitTearDown(
-    of callback: ApplicationCallback, since began: Duration, cause: LifecycleCause
-  ) async {
-    guard !resources.isTornDown else { return }
-    let budget =
-      callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
-    let wait = TearDownWait(deadline: began + budget)
-    tearDown = wait
-    hurryTearDownIfReturning()
-    await wait.untilTornDown(resources, tasks: tasks, clock: clock)
-    tearDown = nil
-    let stragglers = resources.namesBeingTornDown
-    guard !stragglers.isEmpty else { return }
-    for name in stragglers { record(.report, "watchdog:\(name)", cause) }
-    ledgerKeeper.note(
-      BudgetOverrun(callback: callback, budget: budget, culprits: stragglers), on: ledgerKeeper.transition)
+    movePhases(after: callback)
   }
 
   func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {

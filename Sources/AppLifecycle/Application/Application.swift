@@ -68,7 +68,11 @@ public import PubSub
   nonisolated let clock: TransitionClock
   nonisolated let tasks: TaskStarter
   nonisolated let inbox = Guarded(InputQueue())
-  let resources: ResourceManager
+  let manager: ResourceManager
+  let runs: PhaseRuns
+  /// Marks the handlers that transitions wait for.
+  let scope = HandlerScopeOwner()
+  let deadlines: Deadlines
   let background: BackgroundTaskManager
   var machine: LifecycleStateMachine
   var sceneDirectory = SceneDirectory()
@@ -78,8 +82,16 @@ public import PubSub
   var ledgerKeeper: LedgerKeeper
   /// What led to the transition that is under way.
   var transitionCause: LifecycleCause?
-  /// What a tear-down that is being awaited waits for; nil while none is.
-  var tearDown: TearDownWait?
+  /// How far each phase is open.
+  var gate = PhaseGate()
+  /// The posts of closing notifications whose asynchronous handlers still run.
+  var pendingPosts: [PendingPost] = []
+  /// The budget that runs, from the first delegate call of a closing step to the end of the wait for it.
+  var budget: RunningBudget?
+  /// The wait for a tear-down; nil while none is awaited.
+  var tearDown: OneShot?
+  /// Whether an overrun ends the process, as it does on a device; else it is only reported.
+  package var enforcesBudgets = false
 
   /// An application that is not running.
   ///
@@ -102,18 +114,27 @@ public import PubSub
       callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
     tasks = TaskStarter(clock: clock)
     ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
-    resources = ResourceManager(
-      tasks: tasks, clock: self.clock, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil)
+    manager = ResourceManager(
+      tasks: tasks, clock: self.clock, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil,
+      scope: scope)
+    runs = PhaseRuns(tasks: tasks, now: self.clock.now, scope: scope)
+    deadlines = Deadlines(
+      now: self.clock.now, sleepUntil: self.clock.sleepUntil, tasks: tasks,
+      sleepsOnlyForNeed: clock is any SimulatedClock)
     background = BackgroundTaskManager(configuration: configuration, clock: self.clock, starter: tasks)
+    manager.application = self
+    runs.application = self
     connectBackground()
   }
 
   /// Nothing is left to release anything for: as when a process vanishes, and what is to be tried again is not.
   isolated deinit {
-    resources.loseProcess()
+    manager.loseProcess()
+    runs.loseProcess()
     sceneDirectory.loseProcess()
     background.loseProcess()
     background.stopClock()
+    deadlines.rest()
   }
 }
 

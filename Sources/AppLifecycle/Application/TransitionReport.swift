@@ -45,6 +45,8 @@ public struct TransitionReport: Sendable, Hashable {
 package enum TransitionStep: Sendable, Hashable {
   /// The transition of this input is about to begin, or the input to be ignored.
   case willBegin(SystemInput)
+  /// The budget of this callback begins to run.
+  case budgetBegan(ApplicationCallback)
   /// It has ended.
   case didEnd(TransitionReport)
 }

@@ -45,17 +45,19 @@ extension ApplicationCallback {
 
   /// Posts the notification that follows the call; there is none of willFinishLaunching.
   @MainActor func postNotification(of application: Application, _ transition: LifecycleTransition) {
-    func post<E: ApplicationCallbackEvent>(_: E.Type) {
-      application.bus.post(E(application: application, transition: transition), from: application)
+    func post<E: ApplicationCallbackEvent>(_: E.Type, closing phase: LifecyclePhase? = nil) {
+      application.postMeasured(
+        E(application: application, transition: transition), from: application, of: rawValue, awaits: phase != nil,
+        closing: phase, cause: transition.cause)
     }
     switch self {
     case .willFinishLaunching: break
     case .didFinishLaunching: post(Application.DidFinishLaunching.self)
     case .didBecomeActive: post(Application.DidBecomeActive.self)
-    case .willResignActive: post(Application.WillResignActive.self)
-    case .didEnterBackground: post(Application.DidEnterBackground.self)
+    case .willResignActive: post(Application.WillResignActive.self, closing: .active)
+    case .didEnterBackground: post(Application.DidEnterBackground.self, closing: .foreground)
     case .willEnterForeground: post(Application.WillEnterForeground.self)
-    case .willTerminate: post(Application.WillTerminate.self)
+    case .willTerminate: post(Application.WillTerminate.self, closing: .running)
     case .didReceiveMemoryWarning: post(Application.DidReceiveMemoryWarning.self)
     case .significantTimeChange: post(Application.SignificantTimeChange.self)
     case .protectedDataWillBecomeUnavailable: post(Application.ProtectedDataWillBecomeUnavailable.self)

@@ -35,14 +35,20 @@ extension SceneCallback {
   }
 
   /// Posts the notification that follows the call.
-  @MainActor func postNotification(of scene: Scene, _ transition: SceneTransition, on bus: EventBus) {
-    func post<E: SceneEvent>(_: E.Type) { bus.post(E(scene: scene, transition: transition), from: scene) }
+  ///
+  /// What the application tears down waits for the asynchronous handlers of those that close something.
+  @MainActor func postNotification(of scene: Scene, _ transition: SceneTransition, in application: Application) {
+    func post<E: SceneEvent>(_: E.Type, closing phase: LifecyclePhase? = nil) {
+      application.postMeasured(
+        E(scene: scene, transition: transition), from: scene, of: rawValue, awaits: phase != nil, closing: phase,
+        cause: transition.cause)
+    }
     switch self {
     case .willConnect: post(Scene.WillConnect.self)
     case .willEnterForeground: post(Scene.WillEnterForeground.self)
     case .didBecomeActive: post(Scene.DidActivate.self)
-    case .willResignActive: post(Scene.WillDeactivate.self)
-    case .didEnterBackground: post(Scene.DidEnterBackground.self)
+    case .willResignActive: post(Scene.WillDeactivate.self, closing: .active)
+    case .didEnterBackground: post(Scene.DidEnterBackground.self, closing: .foreground)
     case .didDisconnect: post(Scene.DidDisconnect.self)
     }
   }

@@ -32,6 +32,9 @@ struct LedgerKeeper {
   /// latest page.
   var present: PageID? { stay ?? transition ?? pages.last.map { PageID(number: $0.number) } }
 
+  /// The page for what a transition sets going: its own while it is under way.
+  var ownPage: PageID? { transition ?? present }
+
   // MARK: Pages
 
   mutating func beginTransition(_ cause: LifecycleCause, from state: ApplicationState, at time: Duration) {

@@ -12,7 +12,9 @@ extension Application {
   /// Every acquire that succeeds is followed by exactly one release, whatever happens: an acquire that is under way when the
   /// phase closes is cancelled, awaited, and released if it succeeded all the same; a release that is under way when the
   /// phase opens again is awaited before the next acquire; only a process that vanishes releases nothing. An acquire that
-  /// throws is tried again after a while (``Configuration/retry``). If the phase is open now, acquiring begins now. An
+  /// throws is tried again after a while (``Configuration/retry``), and stops nobody but those that depend on it, whose
+  /// status says for whom they wait. A release that throws has ended all the same. How each fares is told by ``resources``,
+  /// and each change posted as ``ResourceDidChange``. If the phase is open now, acquiring begins now. An
   /// application that is released itself releases nothing: that, too, is a process that vanishes.
   ///
   /// - Parameters:
@@ -32,7 +34,7 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> {
     var dependencies: [Int] = []
     for one in repeat each dependency {
-      guard one.owner === resources else { throw .foreignDependency(one.name, of: name) }
+      guard one.owner === manager else { throw .foreignDependency(one.name, of: name) }
       dependencies.append(one.index)
     }
     return try register(
@@ -50,7 +52,7 @@ extension Application {
   ///   - acquire: makes the handle.
   ///   - release: takes it down.
   /// - Returns: the resource.
-  /// - Throws: ``ResourceError`` if the name is taken or a dependency is not managed.
+  /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed or the resource itself.
   @discardableResult
   public func manage<Handle: Sendable>(
     _ name: String, while phase: LifecyclePhase, after dependencies: [String],
@@ -59,7 +61,9 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> {
     var indices: [Int] = []
     for dependency in dependencies {
-      guard let index = resources.index(named: dependency) else { throw .unknownDependency(dependency, of: name) }
+      // One that is registered already is a duplicate, and no circle.
+      if dependency == name, manager.index(named: name) == nil { throw .dependencyCycle([name, name]) }
+      guard let index = manager.index(named: dependency) else { throw .unknownDependency(dependency, of: name) }
       indices.append(index)
     }
     return try register(name, phase, indices, acquire: acquire, release: release)
@@ -70,10 +74,14 @@ extension Application {
     acquire: @escaping @MainActor () async throws -> Handle,
     release: @escaping @MainActor (Handle) async throws -> Void
   ) throws(ResourceError) -> ManagedResource<Handle> {
-    guard resources.index(named: name) == nil else { throw .duplicateName(name) }
-    let resource = ManagedResource<Handle>(name: name, phase: phase, index: resources.nextIndex, owner: resources)
+    guard manager.index(named: name) == nil else { throw .duplicateName(name) }
+    let index = manager.nextIndex
+    let resource = ManagedResource<Handle>(name: name, phase: phase, index: index, owner: manager) {
+      [tasks, weak manager] in
+      tasks.start { [weak manager] in await manager?.wasUsedAfterRelease(index) }
+    }
     var seen: Set<Int> = []
-    resources.add(
+    manager.add(
       ResourceManager.Operations(
         name: name,
         acquire: {

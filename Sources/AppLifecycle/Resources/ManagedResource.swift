@@ -12,19 +12,26 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   let index: Int
   /// Weak, and no identifier: another application's manager may come to lie where a former one lay.
   weak let owner: ResourceManager?
+  private let whenUsedAfterRelease: @Sendable () -> Void
 
   private struct State {
     var handle: Handle?
     var status = ResourceStatus.idle
+    /// Whether it has been held, and is not any more.
+    var wasReleased = false
   }
 
   private let state = Guarded(State())
 
-  init(name: String, phase: LifecyclePhase, index: Int, owner: ResourceManager) {
+  init(
+    name: String, phase: LifecyclePhase, index: Int, owner: ResourceManager,
+    whenUsedAfterRelease: @escaping @Sendable () -> Void
+  ) {
     self.name = name
     self.phase = phase
     self.index = index
     self.owner = owner
+    self.whenUsedAfterRelease = whenUsedAfterRelease
   }
 
   /// What was acquired, while it is held; nil from the moment on at which its release begins.
@@ -32,11 +39,19 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
   /// What was acquired.
   ///
-  /// - Throws: ``ResourceError/notHeld(_:)`` before it was acquired and from its release on.
+  /// Who asks for it after its release was not told that it is gone, or did not listen: that is thrown, posted as
+  /// ``Application/ResourceWasUsedAfterRelease``, and noted in the application's ledger. ``current`` is for those who want to
+  /// know whether it is held.
+  ///
+  /// - Throws: ``ResourceError/notHeld(_:)`` before it was acquired, ``ResourceError/released(_:)`` from its release on, until
+  ///   it is acquired again.
   public var value: Handle {
     get throws(ResourceError) {
-      guard let handle = current else { throw .notHeld(name) }
-      return handle
+      let (handle, wasReleased) = state.withLock { ($0.handle, $0.wasReleased) }
+      if let handle { return handle }
+      guard wasReleased else { throw .notHeld(name) }
+      whenUsedAfterRelease()
+      throw .released(name)
     }
   }
 
@@ -46,14 +61,21 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   func setHandle(_ handle: Handle?) {
     // The former handle is released outside the lock.
     _ = state.withLock { state in
-      defer { state.handle = handle }
+      defer {
+        state.handle = handle
+        // A process that vanishes releases nothing.
+        state.wasReleased = false
+      }
       return state.handle
     }
   }
 
   func takeHandle() -> Handle? {
     state.withLock { state in
-      defer { state.handle = nil }
+      defer {
+        state.handle = nil
+        state.wasReleased = true
+      }
       return state.handle
     }
   }
@@ -63,8 +85,12 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
 /// What is being done with a managed resource.
 public enum ResourceStatus: Sendable, Hashable {
-  /// Nothing: not wanted, or waiting for what it depends on.
+  /// Nothing, as it is not wanted.
   case idle
+  /// It is wanted, and waits for the resource of this name, on which it depends.
+  ///
+  /// Where several are missing it is the first in the order in which they were named.
+  case waiting(for: String)
   /// It is being acquired.
   case acquiring
   /// It is held.

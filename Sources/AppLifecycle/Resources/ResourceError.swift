@@ -6,8 +6,14 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   case unknownDependency(String, of: String)
   /// A resource depends on one that another application manages.
   case foreignDependency(String, of: String)
-  /// The resource is not held at the moment: not acquired yet, or released.
+  /// Resources depend on each other in a circle; the names go round it, from a resource to itself.
+  ///
+  /// As a resource is registered after those that it depends on, only one that names itself can close a circle.
+  case dependencyCycle([String])
+  /// The resource has not been acquired yet.
   case notHeld(String)
+  /// The resource has been released, or is about to be, and has not been acquired again.
+  case released(String)
 
   /// The same as a sentence.
   public var description: String {
@@ -16,7 +22,9 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .unknownDependency(let dependency, let name): "“\(name)” depends on “\(dependency)”, which is not managed"
     case .foreignDependency(let dependency, let name):
       "“\(name)” depends on “\(dependency)”, which another application manages"
-    case .notHeld(let name): "“\(name)” is not held at the moment"
+    case .dependencyCycle(let names): names.map { "“\($0)”" }.joined(separator: " depends on ")
+    case .notHeld(let name): "“\(name)” has not been acquired yet"
+    case .released(let name): "“\(name)” has been released"
     }
   }
 }

@@ -23,15 +23,25 @@ struct ResourceGraph {
     /// Dependents that are held or on the way; while there are any, it stays.
     var busyDependents = 0
     var status = ResourceStatus.idle
+    /// Where among its dependencies the one stands that it waits for; nil while it waits for none.
+    var missing: Int?
     var failures = 0
     var isAcquireCancelled = false
+    /// Whether its operation has been named as late: nobody waits for it any longer.
+    var isLate = false
   }
 
   private var nodes: [Node] = []
-  private(set) var openPhases: Set<LifecyclePhase> = []
+  /// The phases that hold.
+  private(set) var openPhases: PhaseSet = []
+  /// The phases that have been left, but of which nothing is to be released yet.
+  private(set) var lingeringPhases: PhaseSet = []
   /// How many resources are held or on the way although their phase has closed.
   private(set) var tearingDown = 0
+  /// How many of these have an operation under way that nobody has named as late.
+  private(set) var awaited = 0
   private var actions: [Action] = []
+  private var changes: [Int] = []
 
   func status(of index: Int) -> ResourceStatus { nodes[index].status }
 
@@ -40,8 +50,33 @@ struct ResourceGraph {
   /// - Complexity: linear in the number of resources.
   var holdsAllWanted: Bool { nodes.indices.allSatisfy { !isWanted($0) || nodes[$0].status == .held } }
 
+  /// How often in a row it could not be acquired.
+  func failures(of index: Int) -> Int { nodes[index].failures }
+
+  /// The dependency that keeps it from being acquired; nil if none does.
+  func missingDependency(of index: Int) -> Int? { nodes[index].missing.map { nodes[index].dependencies[$0] } }
+
   /// Which resources are held or on the way although their phase has closed, in order of registration.
   var indicesBeingTornDown: [Int] { nodes.indices.filter { isBeingTornDown($0) } }
+
+  /// Those whose status has changed since this was last asked, in order; one that changed twice comes twice.
+  mutating func takeChanges() -> [Int] {
+    defer { changes.removeAll(keepingCapacity: true) }
+    return changes
+  }
+
+  /// Nobody waits any longer for the operations of a tear-down that are under way; which these are, in order of registration.
+  mutating func markLate() -> [Int] {
+    let late = nodes.indices.filter { isAwaited($0) }
+    for index in late { nodes[index].isLate = true }
+    awaited -= late.count
+    return late
+  }
+
+  func isLate(_ index: Int) -> Bool { nodes[index].isLate }
+
+  /// Whether its acquire is not wanted any more.
+  func isAcquireCancelled(_ index: Int) -> Bool { nodes[index].isAcquireCancelled }
 
   /// Adds a resource behind those that it depends on.
   mutating func add(while phase: LifecyclePhase, after dependencies: [Int]) -> (index: Int, actions: [Action]) {
@@ -57,10 +92,16 @@ struct ResourceGraph {
   }
 
   /// Opens and closes phases; what closes is released in reverse, what opens is acquired in order of registration.
-  mutating func setOpenPhases(_ phases: Set<LifecyclePhase>) -> [Action] {
-    guard phases != openPhases else { return [] }
-    openPhases = phases
-    tearingDown = nodes.indices.reduce(0) { $0 + (isBeingTornDown($1) ? 1 : 0) }
+  ///
+  /// Of phases that linger nothing is released yet, and nothing is acquired any more.
+  mutating func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = []) -> [Action] {
+    guard phases != openPhases || lingering != lingeringPhases else { return [] }
+    (openPhases, lingeringPhases) = (phases, lingering)
+    (tearingDown, awaited) = (0, 0)
+    for index in nodes.indices where isBeingTornDown(index) {
+      tearingDown += 1
+      if isAwaited(index) { awaited += 1 }
+    }
     return collectActions { graph in
       for index in graph.nodes.indices.reversed() where !graph.isWanted(index) { graph.consider(index) }
       for index in graph.nodes.indices where graph.isWanted(index) { graph.consider(index) }
@@ -93,14 +134,17 @@ struct ResourceGraph {
   /// The process vanished: nothing is held any more, and nothing is released.
   mutating func loseEverything() {
     for index in nodes.indices {
+      if nodes[index].status != .idle || nodes[index].missing != nil { changes.append(index) }
       nodes[index].status = .idle
+      nodes[index].missing = nil
       nodes[index].failures = 0
       nodes[index].isAcquireCancelled = false
+      nodes[index].isLate = false
       nodes[index].heldDependencies = 0
       nodes[index].busyDependents = 0
     }
-    openPhases = []
-    tearingDown = 0
+    (openPhases, lingeringPhases) = ([], [])
+    (tearingDown, awaited) = (0, 0)
   }
 }
 
@@ -108,6 +152,11 @@ extension ResourceGraph {
   private func isWanted(_ index: Int) -> Bool { openPhases.contains(nodes[index].phase) }
 
   private func isBeingTornDown(_ index: Int) -> Bool { !isWanted(index) && nodes[index].status.isBusy }
+
+  /// What is held, and not released yet, waits for another's operation.
+  private func isAwaited(_ index: Int) -> Bool {
+    !isWanted(index) && nodes[index].status.isBusy && nodes[index].status != .held && !nodes[index].isLate
+  }
 
   /// An operation of one resource has ended: what it can do next, and what its neighbours can.
   private mutating func settle(_ index: Int, _ status: ResourceStatus) -> [Action] {
@@ -122,9 +171,14 @@ extension ResourceGraph {
 
   private mutating func setStatus(_ index: Int, _ status: ResourceStatus) {
     let former = nodes[index].status
-    let wasBeingTornDown = isBeingTornDown(index)
+    let (wasBeingTornDown, wasAwaited) = (isBeingTornDown(index), isAwaited(index))
     nodes[index].status = status
+    // It is the operation that was late; the next one begins anew.
+    nodes[index].isLate = false
+    nodes[index].missing = nil
     tearingDown += (isBeingTornDown(index) ? 1 : 0) - (wasBeingTornDown ? 1 : 0)
+    awaited += (isAwaited(index) ? 1 : 0) - (wasAwaited ? 1 : 0)
+    changes.append(index)
     if (status == .held) != (former == .held) {
       for dependent in nodes[index].dependents { nodes[dependent].heldDependencies += status == .held ? 1 : -1 }
     }
@@ -146,6 +200,7 @@ extension ResourceGraph {
     case .idle where isWanted && nodes[index].heldDependencies == nodes[index].dependencies.count:
       setStatus(index, .acquiring)
       actions.append(.acquire(index))
+    case .idle: setMissing(index, isWanted ? nextMissing(index) : nil)
     case .acquiring where !isWanted && !nodes[index].isAcquireCancelled:
       nodes[index].isAcquireCancelled = true
       actions.append(.cancelAcquire(index))
@@ -153,11 +208,28 @@ extension ResourceGraph {
       nodes[index].failures = 0
       setStatus(index, .idle)
       actions.append(.cancelRetry(index))
-    case .held where !isWanted && nodes[index].busyDependents == 0:
+    case .held where !isWanted && !lingeringPhases.contains(nodes[index].phase) && nodes[index].busyDependents == 0:
       setStatus(index, .releasing)
       actions.append(.release(index))
-    case .idle, .acquiring, .held, .releasing, .retrying: break
+    case .acquiring, .held, .releasing, .retrying, .waiting: break
     }
+  }
+
+  private mutating func setMissing(_ index: Int, _ missing: Int?) {
+    guard missing != nodes[index].missing else { return }
+    nodes[index].missing = missing
+    changes.append(index)
+  }
+
+  /// The first dependency that is not held, from the one on that was missing last: each is passed but once, on average.
+  private func nextMissing(_ index: Int) -> Int? {
+    let dependencies = nodes[index].dependencies
+    let start = nodes[index].missing ?? 0
+    for step in dependencies.indices {
+      let position = (start + step) % dependencies.count
+      if nodes[dependencies[position]].status != .held { return position }
+    }
+    return nil
   }
 }
 
@@ -166,7 +238,7 @@ extension ResourceStatus {
   fileprivate var isBusy: Bool {
     switch self {
     case .acquiring, .held, .releasing: true
-    case .idle, .retrying: false
+    case .idle, .retrying, .waiting: false
     }
   }
 }
@@ -174,7 +246,7 @@ extension ResourceStatus {
 extension LifecyclePhase {
   /// Which of two phases ends first; phases nest.
   fileprivate func narrower(_ other: LifecyclePhase) -> LifecyclePhase {
-    let order: [LifecyclePhase] = [.active, .foreground, .running]
-    return order.first { $0 == self || $0 == other } ?? self
+    if self == .active || other == .active { return .active }
+    return self == .foreground || other == .foreground ? .foreground : .running
   }
 }

@@ -1,6 +1,6 @@
 internal import PubSub
 
-/// Performs what the graph of managed resources decides: one task for each acquire, release and retry.
+/// Performs what the graph of managed resources decides.
 @MainActor final class ResourceManager {
   /// A resource's own operations, its type forgotten.
   struct Operations {
@@ -14,56 +14,79 @@ internal import PubSub
     let statusDidChange: @MainActor (ResourceStatus) -> Void
   }
 
+  /// What is known of a resource beside the graph.
+  private struct Resource {
+    let operations: Operations
+    let phase: LifecyclePhase
+    /// The latest error of acquire or release.
+    var lastError: String?
+    /// When its status last changed.
+    var since: Duration
+    /// When its operation began; when that was decided, if it has not begun.
+    var operationBegan = Duration.zero
+    var operationHasBegun = false
+    /// To which page its operation belongs.
+    var page: LedgerKeeper.PageID?
+  }
+
   private let tasks: TaskStarter
   private let clock: TransitionClock
   private let retry: RetryPolicy
+  private let scope: HandlerScopeOwner
   private var random: SplitMix64
   private var graph = ResourceGraph()
-  private var operations: [Operations] = []
+  private var resources: [Resource] = []
   private var indices: [String: Int] = [:]
-  /// The task that acquires, releases or waits to try again, of each resource that has one.
-  private var running: [Int: Task<Void, Never>] = [:]
+  private var queue: OperationQueue?
+  /// The tasks that wait to try again.
+  private var retries: [Int: Task<Void, Never>] = [:]
   /// Grows when the process vanishes: what belonged to it must not be heard of any more.
   private var generation = 0
   /// The application comes back: all of the present tear-down is to be quick, also what has not begun yet.
   private var isHurried = false
-  /// Called once nothing is being torn down any more.
-  var whenTornDown: (@MainActor () -> Void)?
+  /// Told what changes, and what took how long.
+  weak var application: Application?
   /// Who waits for all that is wanted to be held.
   private var holdWaiters: [UnsafeContinuation<Void, Never>] = []
 
-  init(tasks: TaskStarter, clock: TransitionClock, retry: RetryPolicy, seed: UInt64?) {
+  init(
+    tasks: TaskStarter, clock: TransitionClock, retry: RetryPolicy, seed: UInt64?,
+    scope: HandlerScopeOwner = HandlerScopeOwner()
+  ) {
     self.tasks = tasks
     self.clock = clock
     self.retry = retry
+    self.scope = scope
     random = SplitMix64(seed: seed ?? UInt64.random(in: .min ... .max))
+    // Weak, as the tasks of the queue keep it while they work, and it is this that keeps the queue.
+    queue = OperationQueue(tasks: tasks) { [weak self] index in await self?.performOperation(of: index) }
   }
 
-  var openPhases: Set<LifecyclePhase> { graph.openPhases }
-  var isTornDown: Bool { graph.tearingDown == 0 }
-  var namesBeingTornDown: [String] { graph.indicesBeingTornDown.map { operations[$0].name } }
+  /// Whether nothing is being torn down that somebody might wait for.
+  var isTornDown: Bool { graph.awaited == 0 }
+  var namesBeingTornDown: [String] { graph.indicesBeingTornDown.map { resources[$0].operations.name } }
 
   func index(named name: String) -> Int? { indices[name] }
 
   /// The index that the next resource will have.
-  var nextIndex: Int { operations.count }
+  var nextIndex: Int { resources.count }
 
   func add(_ operations: Operations, while phase: LifecyclePhase, after dependencies: [Int]) {
-    self.operations.append(operations)
+    resources.append(Resource(operations: operations, phase: phase, since: clock.now()))
     let (index, actions) = graph.add(while: phase, after: dependencies)
     indices[operations.name] = index
     perform(actions)
   }
 
-  func setOpenPhases(_ phases: Set<LifecyclePhase>) {
-    if phases != openPhases { isHurried = false }
-    perform(graph.setOpenPhases(phases))
+  func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = []) {
+    if !phases.subtracting(graph.openPhases).isEmpty { isHurried = false }
+    perform(graph.setOpenPhases(phases, lingering: lingering))
   }
 
   /// Hurries what is being torn down, as the application comes back; it is still awaited.
   func cancelTearDown() {
     isHurried = true
-    for index in graph.indicesBeingTornDown { running[index]?.cancel() }
+    for index in graph.indicesBeingTornDown { queue?.cancel(index) }
   }
 
   /// Returns once nothing is wanted that is not held.
@@ -81,87 +104,174 @@ internal import PubSub
 
   func loseProcess() {
     generation += 1
-    for task in running.values { task.cancel() }
-    running = [:]
+    queue?.removeAll()
+    for task in retries.values { task.cancel() }
+    retries = [:]
     isHurried = false
     graph.loseEverything()
-    for operation in operations {
-      operation.lose()
-      operation.statusDidChange(.idle)
-    }
+    for resource in resources { resource.operations.lose() }
+    announceChanges()
     serveHoldWaiters()
   }
 
+  /// Names whose operations a tear-down would still wait for, with how long they have taken; they are waited for no longer.
+  ///
+  /// - Parameter blames: whether they are to blame; not if somebody else has used up their time.
+  /// - Returns: those whose operation has begun, and those that were not let begin.
+  func nameLate(blames: Bool) -> (begun: [String], notBegun: [String]) {
+    let now = clock.now()
+    var names: (begun: [String], notBegun: [String]) = ([], [])
+    for index in graph.markLate() {
+      let resource = resources[index]
+      if resource.operationHasBegun {
+        names.begun.append(resource.operations.name)
+      } else {
+        names.notBegun.append(resource.operations.name)
+      }
+      note(index, blames && resource.operationHasBegun ? .overran : .cutShort, at: now)
+    }
+    return names
+  }
+}
+
+// MARK: - Operations
+
+extension ResourceManager {
   private func perform(_ actions: [ResourceGraph.Action]) {
     for action in actions {
       switch action {
-      case .acquire(let index): start(index) { await self.acquire(index, $0) }
-      case .release(let index):
-        start(index) { await self.release(index, $0) }
-        if isHurried { running[index]?.cancel() }
+      case .acquire(let index), .release(let index):
+        resources[index].operationBegan = clock.now()
+        resources[index].operationHasBegun = false
+        resources[index].page = application?.ledgerKeeper.ownPage
+        queue?.add(index)
       case .retry(let index, let failures):
         let chance = Double.random(in: 0..<1, using: &random)
         let deadline = clock.now() + retry.delay(afterFailures: failures, chance: chance)
-        start(index) { await self.waitToRetry(index, until: deadline, $0) }
-      case .cancelAcquire(let index): running[index]?.cancel()
-      case .cancelRetry(let index): running.removeValue(forKey: index)?.cancel()
+        let generation = generation
+        retries[index] = tasks.start { await self.waitToRetry(index, until: deadline, generation) }
+      case .cancelAcquire(let index): queue?.cancel(index)
+      case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
       }
     }
-    for action in actions { operations[action.index].statusDidChange(graph.status(of: action.index)) }
-    if graph.tearingDown == 0, let whenTornDown {
-      self.whenTornDown = nil
-      whenTornDown()
+    announceChanges()
+    if graph.awaited == 0 { application?.tearDownDidProgress() }
+  }
+
+  private func performOperation(of index: Int) async {
+    switch graph.status(of: index) {
+    case .acquiring: await perform(index, acquire)
+    case .releasing:
+      if isHurried { queue?.cancel(index) }
+      await perform(index, release)
+    case .idle, .waiting, .held, .retrying: break
     }
     serveHoldWaiters()
   }
 
-  private func start(_ index: Int, _ operation: @escaping @Sendable (HandlerRun) async -> Void) {
-    let run = HandlerRun(of: self, generation: generation)
-    running[index] = tasks.start { await HandlerScope.$run.withValue(run) { await operation(run) } }
+  private func perform(_ index: Int, _ operation: @MainActor (Int, HandlerRun) async -> Void) async {
+    // One that is not wanted any more has nothing to acquire.
+    if graph.isAcquireCancelled(index) { return didEnd(index, generation) { $0.didFailToAcquire(index) } }
+    resources[index].operationBegan = clock.now()
+    resources[index].operationHasBegun = true
+    let run = HandlerRun(of: scope, generation: generation)
+    await HandlerScope.$run.withValue(run) { await operation(index, run) }
   }
 
   private func acquire(_ index: Int, _ run: HandlerRun) async {
-    guard run.generation == generation else { return }
     defer { run.isOver = true }
     do {
-      let keep = try await operations[index].acquire()
+      let keep = try await resources[index].operations.acquire()
       guard run.generation == generation else { return }
       keep()
-      didEnd(index, run) { $0.didAcquire(index) }
+      didEnd(index, run.generation, .completed) { $0.didAcquire(index) }
     } catch {
-      didEnd(index, run) { $0.didFailToAcquire(index) }
+      guard run.generation == generation else { return }
+      let isCancelled = graph.isAcquireCancelled(index)
+      if !isCancelled { resources[index].lastError = String(describing: error) }
+      didEnd(index, run.generation, isCancelled ? .cancelled : .failed(String(describing: error))) {
+        $0.didFailToAcquire(index)
+      }
     }
   }
 
   private func release(_ index: Int, _ run: HandlerRun) async {
-    guard run.generation == generation else { return }
     defer { run.isOver = true }
-    // A release that throws has ended all the same: what it held is gone, and it is acquired anew.
-    try? await operations[index].release()
-    didEnd(index, run) { $0.didRelease(index) }
+    var outcome = LedgerEntry.Outcome.completed
+    do {
+      try await resources[index].operations.release()
+    } catch {
+      // It has ended all the same: what it held is gone, and it is acquired anew.
+      guard run.generation == generation else { return }
+      resources[index].lastError = String(describing: error)
+      outcome = isHurried && error is CancellationError ? .cancelled : .failed(String(describing: error))
+    }
+    didEnd(index, run.generation, outcome) { $0.didRelease(index) }
   }
 
-  private func waitToRetry(_ index: Int, until deadline: Duration, _ run: HandlerRun) async {
+  private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {
     // It may have been called off after the sleep had ended; what runs for the resource now is another task.
     guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
-    didEnd(index, run) { $0.retryIsDue(index) }
+    guard generation == self.generation else { return }
+    retries[index] = nil
+    didEnd(index, generation) { $0.retryIsDue(index) }
   }
 
-  private func didEnd(_ index: Int, _ run: HandlerRun, _ input: (inout ResourceGraph) -> [ResourceGraph.Action]) {
-    guard run.generation == generation else { return }
-    running[index] = nil
-    let actions = input(&graph)
-    operations[index].statusDidChange(graph.status(of: index))
-    perform(actions)
+  private func didEnd(
+    _ index: Int, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil,
+    _ input: (inout ResourceGraph) -> [ResourceGraph.Action]
+  ) {
+    guard generation == self.generation else { return }
+    // One that was late has been noted.
+    if let outcome, !graph.isLate(index) { note(index, outcome, at: clock.now()) }
+    perform(input(&graph))
+  }
+
+  private func note(_ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration) {
+    guard let application else { return }
+    let resource = resources[index]
+    let step = graph.status(of: index) == .acquiring ? "acquire" : "release"
+    application.note(
+      LedgerEntry(
+        .resource, resource.operations.name, step: step, began: resource.operationBegan,
+        duration: time - resource.operationBegan, outcome: outcome),
+      on: resource.page, isTearDown: !graph.openPhases.contains(resource.phase))
   }
 }
 
-extension ResourceGraph.Action {
-  fileprivate var index: Int {
-    switch self {
-    case .acquire(let index), .cancelAcquire(let index), .release(let index), .retry(let index, _),
-      .cancelRetry(let index):
-      index
+// MARK: - Health
+
+extension ResourceManager {
+  var health: [ResourceHealth] { resources.indices.map(health) }
+
+  private func health(of index: Int) -> ResourceHealth {
+    let resource = resources[index]
+    return ResourceHealth(
+      name: resource.operations.name, phase: resource.phase, status: status(of: index),
+      failures: graph.failures(of: index), lastError: resource.lastError, since: resource.since)
+  }
+
+  private func status(of index: Int) -> ResourceStatus {
+    guard let missing = graph.missingDependency(of: index) else { return graph.status(of: index) }
+    return .waiting(for: resources[missing].operations.name)
+  }
+
+  private func announceChanges() {
+    let changes = graph.takeChanges()
+    guard !changes.isEmpty else { return }
+    let now = clock.now()
+    for index in changes {
+      resources[index].since = now
+      resources[index].operations.statusDidChange(status(of: index))
+      application?.resourceDidChange(health(of: index))
     }
+  }
+
+  /// A resource was asked for after its release.
+  func wasUsedAfterRelease(_ index: Int) {
+    let name = resources[index].operations.name
+    application?.resourceWasUsedAfterRelease(health(of: index))
+    application?.note(
+      LedgerEntry(.resource, name, step: "use", began: clock.now(), duration: .zero, outcome: .usedAfterRelease))
   }
 }

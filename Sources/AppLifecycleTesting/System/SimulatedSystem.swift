@@ -50,6 +50,7 @@ public import PubSub
     application.recorder = { [weak self] in self?.take($0) }
     application.delegateCallObserver = { [weak self] in self?.pass($0) }
     application.enforceBackgroundTime()
+    application.enforcesBudgets = true
   }
 }
 

@@ -3,8 +3,11 @@
 /// Never one sleep a deadline: on a real clock a cancelled sleep keeps its memory until its time has come. Setting and
 /// clearing is a matter of the heap; the clock is asked again only when an earlier deadline than any before is set, or one
 /// has passed. On a simulated clock nobody sleeps for nothing, so that time is not passed for a deadline that was cleared.
-final class Deadlines: Sendable {
-  let now: @Sendable () -> Duration
+package final class Deadlines: Sendable {
+  /// Names a deadline that was set.
+  package typealias ID = UInt64
+
+  package let now: @Sendable () -> Duration
   private let sleepUntil: @Sendable (Duration) async throws -> Void
   private let tasks: TaskStarter
   private let sleepsOnlyForNeed: Bool
@@ -20,10 +23,18 @@ final class Deadlines: Sendable {
     self.sleepsOnlyForNeed = sleepsOnlyForNeed || clock is any SimulatedClock
   }
 
+  /// Deadlines on a clock that has been opened.
+  package init(
+    now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void,
+    tasks: TaskStarter, sleepsOnlyForNeed: Bool
+  ) {
+    (self.now, self.sleepUntil, self.tasks, self.sleepsOnlyForNeed) = (now, sleepUntil, tasks, sleepsOnlyForNeed)
+  }
+
   /// Calls `action` once the time has come, on a task of its own.
   ///
   /// - Complexity: logarithmic in the number of deadlines that are set.
-  func set(_ deadline: Duration, _ action: @escaping @Sendable () -> Void) -> DeadlineHeap.ID {
+  package func set(_ deadline: Duration, _ action: @escaping @Sendable () -> Void) -> ID {
     let (id, generation, sleeper) = state.withLock { state in
       let id = state.insert(deadline, action)
       return (id, state.sleepIfEarlier(), state.takeOutdatedSleeper())
@@ -33,7 +44,7 @@ final class Deadlines: Sendable {
   }
 
   /// Forgets a deadline; nothing happens if it has passed.
-  func clear(_ id: DeadlineHeap.ID) {
+  package func clear(_ id: ID) {
     let (action, generation, sleeper) = state.withLock { state in
       let action = state.remove(id)
       guard sleepsOnlyForNeed else { return (action, Int?.none, Task<Void, Never>?.none) }
@@ -44,7 +55,7 @@ final class Deadlines: Sendable {
   }
 
   /// Lets nobody sleep on if no deadline is set; for the end of who uses this.
-  func rest() {
+  package func rest() {
     let sleeper = state.withLock { state -> Task<Void, Never>? in
       guard state.isEmpty else { return nil }
       _ = state.sleepAfresh()
@@ -71,7 +82,7 @@ final class Deadlines: Sendable {
 
 /// The deadlines of a clock, earliest first, and who sleeps for them; guarded by the lock of ``Deadlines``.
 struct DeadlineHeap {
-  typealias ID = UInt64
+  typealias ID = Deadlines.ID
 
   private var heap: [(time: Duration, id: ID)] = []
   /// Those that have been cleared are missing here, and leave the heap later.

@@ -1,5 +1,5 @@
 /// A value that is settled once, by whoever is first, and awaited by one.
-final class OneShot: Sendable {
+package final class OneShot: Sendable {
   private struct State {
     var value: Bool?
     var waiter: UnsafeContinuation<Bool, Never>?
@@ -7,7 +7,9 @@ final class OneShot: Sendable {
 
   private let state = Guarded(State())
 
-  func settle(_ value: Bool) {
+  package init() {}
+
+  package func settle(_ value: Bool) {
     let waiter = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
       guard state.value == nil else { return nil }
       state.value = value
@@ -17,7 +19,7 @@ final class OneShot: Sendable {
     waiter?.resume(returning: value)
   }
 
-  var value: Bool {
+  package var value: Bool {
     get async {
       await withUnsafeContinuation { continuation in
         let known = state.withLock { state -> Bool? in

@@ -174,7 +174,7 @@ extension AwaitedPost {
   }
 
   /// The poster was cancelled: so are the handlers for which it waits, those that begin later included.
-  private func cancel() {
+  func cancel() {
     let running = state.withLock { state in
       state.isCancelled = true
       return state.slots.indices.compactMap { index -> (any AsynchronousReceiver, AwaitedDelivery)? in

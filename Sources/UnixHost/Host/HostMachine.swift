@@ -16,14 +16,16 @@ protocol HostMachine: Sendable {
 protocol HostEvent: Sendable {
   /// Signals that were caught, oldest first; all that had arrived come in one event.
   static func signals(_ records: [SignalRecord]) -> Self
-  /// The application has handled the input of this number; these subscribers did not finish within the budget.
-  static func transitionFinished(id: Int, stragglers: [String]) -> Self
+  /// The application has handled the input of this number; these budgets were overrun.
+  static func transitionFinished(id: Int, overruns: [BudgetOverrun]) -> Self
   /// The time that was armed last is up.
   static var deadlinePassed: Self { get }
   /// The application has begun to end.
   static var applicationBeganToEnd: Self { get }
-  /// The application is not running any more; these subscribers did not finish within the budget.
-  static func applicationEnded(stragglers: [String]) -> Self
+  /// The application has begun to spend a budget.
+  static func budgetBegan(_ callback: ApplicationCallback) -> Self
+  /// The application is not running any more; these budgets were overrun.
+  static func applicationEnded(overruns: [BudgetOverrun]) -> Self
 }
 
 /// An input for the application.
@@ -36,19 +38,11 @@ struct HostDelivery: Sendable, Hashable {
   var needsDisplay = false
 }
 
-/// A tear-down that did not end within its budget.
-struct HostOverrun: Sendable, Hashable {
-  /// The callback whose budget it was.
-  var callback: ApplicationCallback
-  var budget: Duration
-  /// Who had not finished, each once; empty if the main actor itself did not answer.
-  var stragglers: [String]
-
-  init(callback: ApplicationCallback, budget: Duration, stragglers: [String]) {
-    (self.callback, self.budget) = (callback, budget)
+extension BudgetOverrun {
+  /// The same with each culprit named once: one that is late with two things comes twice.
+  var namingEachOnce: BudgetOverrun {
     var seen: Set<String> = []
-    // One that overran two budgets of one transition comes twice.
-    self.stragglers = stragglers.filter { seen.insert($0).inserted }
+    return BudgetOverrun(callback: callback, budget: budget, culprits: culprits.filter { seen.insert($0).inserted })
   }
 }
 
@@ -58,6 +52,15 @@ struct HostBudgets: Sendable, Hashable {
   var willTerminate: Duration = .seconds(5)
   /// What the application gets past a budget, to give up by itself and say who was late; and to commit *suspended*.
   var grace: Duration = .milliseconds(500)
+
+  func length(of callback: ApplicationCallback) -> Duration {
+    callback == .didEnterBackground ? didEnterBackground : willTerminate
+  }
+
+  /// The overrun of a main actor that did not answer in time: there is nobody whom it could name.
+  func silence(in callback: ApplicationCallback) -> BudgetOverrun {
+    BudgetOverrun(callback: callback, budget: length(of: callback), culprits: [])
+  }
 }
 
 /// The statuses with which a hosted program ends.

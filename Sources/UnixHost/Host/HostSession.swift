@@ -34,7 +34,8 @@ import CUnixHost
       case .willBegin(.terminate) where isInMemory, .willBegin(.killFromSwitcher) where isInMemory:
         link.send(.applicationBeganToEnd)
       case .didEnd(let report) where report.from.isInMemory && !report.to.isInMemory:
-        link.send(.applicationEnded(stragglers: report.stragglers))
+        link.send(.applicationEnded(overruns: report.overruns))
+      case .budgetBegan(let callback): link.send(.budgetBegan(callback))
       case .willBegin, .didEnd: break
       }
     }

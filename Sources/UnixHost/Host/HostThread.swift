@@ -145,7 +145,7 @@ class HostThread<Machine: HostMachine> {
     parts.mailbox.send { [application = parts.application, link = parts.link] in
       let report = await application.handle(delivery.input, cause: delivery.cause)
       then()
-      link.send(.transitionFinished(id: delivery.id, stragglers: report.stragglers))
+      link.send(.transitionFinished(id: delivery.id, overruns: report.overruns))
     }
   }
 

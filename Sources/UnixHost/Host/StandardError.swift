@@ -22,8 +22,8 @@ enum StandardError {
   }
 
   /// Names who overran which budget.
-  static func report(_ overrun: HostOverrun) {
-    let who = overrun.stragglers.isEmpty ? "the main actor did not answer" : overrun.stragglers.joined(separator: ", ")
+  static func report(_ overrun: BudgetOverrun) {
+    let who = overrun.culprits.isEmpty ? "the main actor did not answer" : overrun.culprits.joined(separator: ", ")
     report("\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(who)")
   }
 }

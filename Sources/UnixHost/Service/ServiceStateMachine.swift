@@ -20,8 +20,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case started
     /// Signals that were caught, oldest first.
     case signals([SignalRecord])
-    /// The application has handled the input of this number; these subscribers did not finish within the budget.
-    case transitionFinished(id: Int, stragglers: [String])
+    /// The application has handled the input of this number; these budgets were overrun.
+    case transitionFinished(id: Int, overruns: [BudgetOverrun])
     /// Answers ``Effect/waitForResources``.
     case resourcesHeld
     /// Answers ``Effect/reload``.
@@ -38,8 +38,10 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case extensionDue
     /// The application has begun to end.
     case applicationBeganToEnd
-    /// The application is not running any more; these subscribers did not finish within the budget.
-    case applicationEnded(stragglers: [String])
+    /// The application has begun to spend a budget.
+    case budgetBegan(ApplicationCallback)
+    /// The application is not running any more; these budgets were overrun.
+    case applicationEnded(overruns: [BudgetOverrun])
   }
 
   // MARK: What is done
@@ -65,7 +67,7 @@ struct ServiceStateMachine: HostMachine, Hashable {
     /// From now on ``Event/extensionDue`` comes after so long; nil: it does not come.
     case armExtension(Duration?)
     /// Says who overran which budget.
-    case report(HostOverrun)
+    case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)
     /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
@@ -113,7 +115,6 @@ struct ServiceStateMachine: HostMachine, Hashable {
   /// The delivery whose end is the service's.
   private var awaited: Int?
   private var deliveries = 0
-  private var overrun: HostOverrun?
   private var effects: [Effect] = []
 
   /// A service that has not begun.
@@ -130,18 +131,22 @@ struct ServiceStateMachine: HostMachine, Hashable {
     switch event {
     case .started: start()
     case .signals(let records): for record in records where phase != .ended { take(record.signal) }
-    case .transitionFinished(let id, let stragglers): finishTransition(id, stragglers)
+    case .transitionFinished(let id, let overruns): finishTransition(id, overruns)
     case .resourcesHeld: if phase == .starting { enterRunning([.mainProcess(terms.process)]) }
     case .reloaded: if phase == .reloading { enterRunning([]) }
     case .mainActorAnswered: takeAnswer()
     case .status(let text): emit(.notify([.status(text)]))
-    case .deadlinePassed: if phase == .stopping { finish(overrunBy: [], mainActorAnswers: false) }
+    case .deadlinePassed:
+      if phase == .stopping { finish([budgets.silence(in: .willTerminate)], mainActorAnswers: false) }
     case .heartbeatDue: beat()
     case .extensionDue: extend()
     case .applicationBeganToEnd: if phase != .stopping { stop(awaiting: nil) }
-    case .applicationEnded(let stragglers):
+    case .budgetBegan(let callback):
+      // What came before it was not the end's, and costs the end nothing.
+      if phase == .stopping { emit(.armDeadline(budgets.length(of: callback) + budgets.grace)) }
+    case .applicationEnded(let overruns):
       // What the host asked for comes with a report, in a moment.
-      if phase != .stopping || awaited == nil { finish(overrunBy: stragglers, mainActorAnswers: true) }
+      if phase != .stopping || awaited == nil { finish(overruns, mainActorAnswers: true) }
     }
     defer { effects = [] }
     return effects
@@ -217,9 +222,9 @@ extension ServiceStateMachine {
     emit(.armDeadline(budgets.willTerminate + budgets.grace))
   }
 
-  private mutating func finishTransition(_ id: Int, _ stragglers: [String]) {
+  private mutating func finishTransition(_ id: Int, _ overruns: [BudgetOverrun]) {
     if id == awaited, phase == .stopping {
-      finish(overrunBy: stragglers, mainActorAnswers: true)
+      finish(overruns, mainActorAnswers: true)
     } else if awaitsLaunch, phase == .starting {
       awaitsLaunch = false
       emit(.waitForResources)
@@ -227,15 +232,11 @@ extension ServiceStateMachine {
   }
 
   /// The service has ended: in order if nobody is late and the main actor answers.
-  private mutating func finish(overrunBy stragglers: [String], mainActorAnswers: Bool) {
-    let isInOrder = stragglers.isEmpty && mainActorAnswers
-    if !isInOrder {
-      emit(
-        .report(HostOverrun(callback: .willTerminate, budget: budgets.willTerminate, stragglers: stragglers)))
-    }
+  private mutating func finish(_ overruns: [BudgetOverrun], mainActorAnswers: Bool) {
+    for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
     emit(
       .finish(
-        status: isInOrder ? ExitStatus.success : ExitStatus.tearDownOverran, mainActorAnswers: mainActorAnswers))
+        status: overruns.isEmpty ? ExitStatus.success : ExitStatus.tearDownOverran, mainActorAnswers: mainActorAnswers))
     phase = .ended
   }
 }

@@ -195,27 +195,28 @@ extension TerminalStateMachine {
 // MARK: - Waiting
 
 extension TerminalStateMachine {
-  mutating func finishTransition(_ id: Int, stragglers: [String]) {
+  mutating func finishTransition(_ id: Int, overruns: [BudgetOverrun]) {
     guard id == awaited else { return }
     stopWaiting()
-    if !stragglers.isEmpty { noteOverrun(stragglers) }
+    note(overruns)
     advance(mainActorAnswers: true)
   }
 
   mutating func passDeadline() {
     guard awaited != nil || phase == .terminating else { return }
     awaited = nil
-    noteOverrun([])
+    noteSilence()
     advance(mainActorAnswers: false)
   }
 
-  mutating func noteOverrun(_ stragglers: [String]) {
+  /// Keeps what the application said of its overruns.
+  mutating func note(_ overruns: [BudgetOverrun]) { self.overruns += overruns.map(\.namingEachOnce) }
+
+  /// The main actor has not answered in time: which budget that was, it could not say.
+  private mutating func noteSilence() {
     switch phase {
-    case .leaving:
-      overruns.append(
-        Overrun(callback: .didEnterBackground, budget: budgets.didEnterBackground, stragglers: stragglers))
-    case .terminating:
-      overruns.append(Overrun(callback: .willTerminate, budget: budgets.willTerminate, stragglers: stragglers))
+    case .leaving: overruns.append(budgets.silence(in: .didEnterBackground))
+    case .terminating: overruns.append(budgets.silence(in: budgetUnderWay ?? .willTerminate))
     case .starting, .foreground, .background, .suspending, .stopped, .ended: break
     }
   }

@@ -25,12 +25,19 @@ extension TerminalStateMachine {
     emit(.armDeadline(budgets.didEnterBackground + budgets.willTerminate + budgets.grace))
   }
 
+  /// On its way to the end the application spends one budget after another: none is lent to another.
+  mutating func followBudget(of callback: ApplicationCallback) {
+    guard phase == .terminating else { return }
+    budgetUnderWay = callback
+    emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
+  }
+
   /// The application is not running any more.
-  mutating func followEnd(_ stragglers: [String]) {
+  mutating func followEnd(_ overruns: [BudgetOverrun]) {
     // What the host asked for comes with a report, in a moment.
     guard phase != .terminating || awaited == nil else { return }
     enter(.terminating)
-    if !stragglers.isEmpty { noteOverrun(stragglers) }
+    note(overruns)
     finish(mainActorAnswers: true)
   }
 

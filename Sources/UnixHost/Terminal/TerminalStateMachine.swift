@@ -55,14 +55,16 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case hangUp
     /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
     case endOfInput
-    /// The application has handled the input of this number; these subscribers did not finish within the budget.
-    case transitionFinished(id: Int, stragglers: [String])
+    /// The application has handled the input of this number; these budgets were overrun.
+    case transitionFinished(id: Int, overruns: [BudgetOverrun])
     /// The time of the last ``Effect/armDeadline(_:)`` is up.
     case deadlinePassed
     /// The application has begun to end.
     case applicationBeganToEnd
-    /// The application is not running any more; these subscribers did not finish within the budget.
-    case applicationEnded(stragglers: [String])
+    /// The application has begun to spend a budget.
+    case budgetBegan(ApplicationCallback)
+    /// The application is not running any more; these budgets were overrun.
+    case applicationEnded(overruns: [BudgetOverrun])
   }
 
   // MARK: What is done
@@ -97,8 +99,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case reportRefusedStop
     /// Says that the process was continued without having stopped itself.
     case reportUncaughtStop
-    /// Says who overran which budget.
-    case report(Overrun)
+    /// Says who overran which budget; nobody is named where the main actor itself did not answer.
+    case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)
     /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
@@ -106,7 +108,6 @@ struct TerminalStateMachine: HostMachine, Hashable {
   }
 
   typealias Delivery = HostDelivery
-  typealias Overrun = HostOverrun
   typealias Budgets = HostBudgets
 
   // MARK: State
@@ -171,7 +172,9 @@ struct TerminalStateMachine: HostMachine, Hashable {
   /// The delivery that the phase waits for.
   var awaited: Int?
   /// Overruns that were not reported yet: that has to wait until the terminal is given back.
-  var overruns: [Overrun] = []
+  var overruns: [BudgetOverrun] = []
+  /// The budget that the application has begun to spend on its way to the end; nil if it has not said so.
+  var budgetUnderWay: ApplicationCallback?
   private var deliveries = 0
   private var effects: [Effect] = []
 
@@ -206,10 +209,11 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .suspendKey: wantedStop = "Ctrl-Z"
     case .hangUp: loseTerminal()
     case .endOfInput: termination = termination ?? "end of input"
-    case .transitionFinished(let id, let stragglers): finishTransition(id, stragglers: stragglers)
+    case .transitionFinished(let id, let overruns): finishTransition(id, overruns: overruns)
     case .deadlinePassed: passDeadline()
     case .applicationBeganToEnd: followBeginningOfEnd()
-    case .applicationEnded(let stragglers): followEnd(stragglers)
+    case .budgetBegan(let callback): followBudget(of: callback)
+    case .applicationEnded(let overruns): followEnd(overruns)
     }
     settle()
     defer { effects = [] }

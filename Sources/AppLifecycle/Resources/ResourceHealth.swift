@@ -1,0 +1,55 @@
+public import PubSub
+
+/// How a managed resource fares.
+public struct ResourceHealth: Sendable, Hashable {
+  /// The resource's name.
+  public var name: String
+  /// When it is to be held.
+  public var phase: LifecyclePhase
+  /// What is being done with it, or what it waits for.
+  public var status: ResourceStatus
+  /// How often in a row it could not be acquired; 0 once it was.
+  public var failures: Int
+  /// What acquire or release threw last, as text; it stays when the resource is acquired later.
+  ///
+  /// What a cancelled acquire throws does not count.
+  public var lastError: String?
+  /// When its status last changed, by the application's clock, since that was first read.
+  public var since: Duration
+}
+
+extension Application {
+  /// How every managed resource fares, in order of registration.
+  ///
+  /// - Complexity: linear in their number.
+  public var resources: [ResourceHealth] { manager.health }
+
+  /// The status of a managed resource changed.
+  ///
+  /// Posted from the application. Those that depend on one that cannot be acquired say so in their own status,
+  /// ``ResourceStatus/waiting(for:)``.
+  public struct ResourceDidChange: MainActorEvent {
+    /// Whose resource it is.
+    public let application: Application
+    /// How it fares now.
+    public let resource: ResourceHealth
+  }
+
+  /// A managed resource was asked for its value after its release had begun.
+  ///
+  /// Who asked was thrown ``ResourceError/released(_:)``. Posted from the application, soon after.
+  public struct ResourceWasUsedAfterRelease: MainActorEvent {
+    /// Whose resource it is.
+    public let application: Application
+    /// How it fares now.
+    public let resource: ResourceHealth
+  }
+
+  func resourceDidChange(_ health: ResourceHealth) {
+    bus.post(ResourceDidChange(application: self, resource: health), from: self)
+  }
+
+  func resourceWasUsedAfterRelease(_ health: ResourceHealth) {
+    bus.post(ResourceWasUsedAfterRelease(application: self, resource: health), from: self)
+  }
+}

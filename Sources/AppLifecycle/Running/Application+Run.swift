@@ -1,0 +1,37 @@
+internal import PubSub
+
+extension Application {
+  /// Runs a body while a phase of the life cycle holds.
+  ///
+  ///     await application.run(while: .active) { await game.play() }
+  ///
+  /// The body begins when the phase opens, at once if it is open now, and is cancelled when the phase is left, after all
+  /// handlers of the closing notification; managed resources are released only when it has ended. That is awaited within the
+  /// budget of didEnterBackground or willTerminate. A body has ended before the next one begins, however quickly the
+  /// application comes back. One that ends by itself is begun anew when the phase opens anew.
+  ///
+  /// Returns when the calling task is cancelled: the body is, too, and has ended by then. An error that the body throws ends
+  /// the call; but a `CancellationError` from a body whose phase was left does not.
+  ///
+  /// The body may outlive a phase by ignoring its cancellation: then it is named in the report of the transition. If the
+  /// process vanishes, it is cancelled, and the call goes on with the next process.
+  ///
+  /// - Parameters:
+  ///   - phase: when the body runs.
+  ///   - label: what reports call the body; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - body: what is run, on the main actor.
+  /// - Throws: what the body throws.
+  public func run<Failure: Error>(
+    while phase: LifecyclePhase, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ body: @escaping @MainActor () async throws(Failure) -> Void
+  ) async throws(Failure) {
+    let error = await runs.run(while: phase, Subscriber(label: label, fileID: fileID, line: line)) {
+      do throws(Failure) { try await body() } catch { return error }
+      return nil
+    }
+    // It is the body's own.
+    if let failure = error as? Failure { throw failure }
+  }
+}

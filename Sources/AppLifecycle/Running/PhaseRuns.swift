@@ -1,0 +1,157 @@
+internal import PubSub
+
+/// Performs what the calls of `run(while:)` decide: a task for each body.
+@MainActor final class PhaseRuns {
+  /// One call of `run(while:)`.
+  private final class Call {
+    let phase: LifecyclePhase
+    let source: Subscriber
+    let body: @MainActor () async -> (any Error)?
+    let waiter: UnsafeContinuation<(any Error)?, Never>
+    var state = PhaseRun()
+    var task: Task<Void, Never>?
+    /// When the body that runs was asked to end.
+    var endingBegan = Duration.zero
+    /// Whether the body that runs has been named already as late.
+    var isLate = false
+    var error: (any Error)?
+
+    init(
+      _ phase: LifecyclePhase, _ source: Subscriber, body: @escaping @MainActor () async -> (any Error)?,
+      waiter: UnsafeContinuation<(any Error)?, Never>
+    ) {
+      (self.phase, self.source, self.body, self.waiter) = (phase, source, body, waiter)
+    }
+  }
+
+  private let tasks: TaskStarter
+  private let now: @Sendable () -> Duration
+  private let scope: HandlerScopeOwner
+  /// In the order in which they were called.
+  private var calls: [(id: UInt64, call: Call)] = []
+  private var lastID: UInt64 = 0
+  /// Grows when the process vanishes: what belonged to it must not be heard of any more.
+  private var generation = 0
+  private var open: PhaseSet = []
+  /// Told what bodies took to end, and when the last of a phase has.
+  weak var application: Application?
+
+  init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration, scope: HandlerScopeOwner) {
+    (self.tasks, self.now, self.scope) = (tasks, now, scope)
+  }
+
+  /// Runs a body while a phase holds; returns when the caller is cancelled or the body throws.
+  func run(
+    while phase: LifecyclePhase, _ source: Subscriber, _ body: @escaping @MainActor () async -> (any Error)?
+  ) async -> (any Error)? {
+    lastID += 1
+    let id = lastID
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { waiter in
+        let call = Call(phase, source, body: body, waiter: waiter)
+        calls.append((id, call))
+        if open.contains(phase) { perform(call.state.phaseDidOpen(), id, call) }
+      }
+    } onCancel: {
+      tasks.start { await self.callerWasCancelled(id) }
+    }
+  }
+
+  // MARK: Phases
+
+  func phaseDidOpen(_ phase: LifecyclePhase) {
+    open.insert(PhaseSet(phase))
+    for (id, call) in calls where call.phase == phase { perform(call.state.phaseDidOpen(), id, call) }
+  }
+
+  /// A phase was left, though its bodies may still run: none begins any more.
+  func phaseWillClose(_ phase: LifecyclePhase) { open.remove(PhaseSet(phase)) }
+
+  /// Ends the bodies of a phase, the last begun first.
+  func phaseDidClose(_ phase: LifecyclePhase) {
+    open.remove(PhaseSet(phase))
+    for (id, call) in calls.reversed() where call.phase == phase { perform(call.state.phaseDidClose(), id, call) }
+  }
+
+  /// Whether a body of the phase that was asked to end, and has not been named as late, still runs.
+  func isEnding(_ phase: LifecyclePhase) -> Bool {
+    calls.contains { $0.call.phase == phase && $0.call.state.isEnding && !$0.call.isLate }
+  }
+
+  /// Names the bodies of the phases that were asked to end and have not; nobody waits for them any longer.
+  ///
+  /// Nobody is named, only noted, if somebody else has used up their time.
+  func nameLate(in phases: PhaseSet, blames: Bool) -> [String] {
+    var names: [String] = []
+    for (_, call) in calls where phases.contains(call.phase) && call.state.isEnding && !call.isLate {
+      call.isLate = true
+      names.append(call.source.description)
+      noteEnd(of: call, blames ? .overran : .cutShort)
+    }
+    return blames ? names : []
+  }
+
+  func loseProcess() {
+    generation += 1
+    open = []
+    for (_, call) in calls {
+      call.task?.cancel()
+      call.task = nil
+      call.isLate = false
+      call.state.processWasLost()
+    }
+  }
+
+  // MARK: Bodies
+
+  private func callerWasCancelled(_ id: UInt64) {
+    guard let call = calls.first(where: { $0.id == id })?.call else { return }
+    perform(call.state.callerWasCancelled(), id, call)
+  }
+
+  private func perform(_ actions: [PhaseRun.Action], _ id: UInt64, _ call: Call) {
+    for action in actions {
+      switch action {
+      case .start: start(id, call)
+      case .cancel:
+        call.endingBegan = now()
+        call.task?.cancel()
+      case .finish:
+        calls.removeAll { $0.id == id }
+        call.waiter.resume(returning: call.error)
+      }
+    }
+  }
+
+  private func start(_ id: UInt64, _ call: Call) {
+    call.isLate = false
+    let run = HandlerRun(of: scope, generation: generation)
+    call.task = tasks.start { await HandlerScope.$run.withValue(run) { await self.run(id, run) } }
+  }
+
+  private func run(_ id: UInt64, _ run: HandlerRun) async {
+    guard run.generation == generation, let call = calls.first(where: { $0.id == id })?.call else { return }
+    // One that was cancelled before it began has nothing to end.
+    let error = Task.isCancelled ? nil : await call.body()
+    run.isOver = true
+    guard run.generation == generation else { return }
+    call.task = nil
+    let wasEnding = call.state.isEnding
+    if wasEnding, !call.isLate { noteEnd(of: call, .completed) }
+    let end: PhaseRun.End = error == nil ? .completed : error is CancellationError ? .cancelled : .failed
+    call.error = error
+    perform(call.state.bodyDidEnd(end), id, call)
+    // The call goes on: what this body threw is not what the call will end with.
+    call.error = nil
+    if wasEnding, !isEnding(call.phase) { application?.bodiesDidEnd(of: call.phase) }
+  }
+
+  private func noteEnd(of call: Call, _ outcome: LedgerEntry.Outcome) {
+    guard let application else { return }
+    application.note(
+      LedgerEntry(
+        .runBody, call.source, step: "run(while: .\(call.phase))", began: call.endingBegan,
+        duration: now() - call.endingBegan, outcome: outcome),
+      on: application.ledgerKeeper.ownPage, isTearDown: true)
+  }
+}

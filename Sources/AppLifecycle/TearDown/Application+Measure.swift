@@ -1,0 +1,82 @@
+internal import PubSub
+
+// Calls of delegates and posts, each with its time.
+
+extension Application {
+  /// Calls a delegate's method, and notes how long it took.
+  ///
+  /// The call that outlasts the budget that runs is to blame for it.
+  func measure(_ method: String, of scene: SceneIdentifier? = nil, _ call: () -> Void) {
+    let began = clock.now()
+    call()
+    delegateCallObserver?(method)
+    let name = scene.map { "\(method) (\($0.rawValue))" } ?? method
+    note(
+      LedgerEntry(.delegate, name, step: method, began: began, duration: clock.now() - began),
+      on: ledgerKeeper.transition, isTearDown: true)
+  }
+
+  /// Posts a notification of a step, and notes how long each handler took.
+  ///
+  /// - Parameters:
+  ///   - event: the notification.
+  ///   - subject: from whom it is posted.
+  ///   - method: the delegate's method that it belongs to.
+  ///   - awaits: whether its asynchronous handlers are waited for.
+  ///   - phase: the phase that closes when they have ended.
+  ///   - cause: what led to the step.
+  func postMeasured<E: MainActorEvent>(
+    _ event: E, from subject: any AnyObject & Sendable, of method: String, awaits: Bool, closing phase: LifecyclePhase?,
+    cause: LifecycleCause
+  ) {
+    let page = ledgerKeeper.ownPage
+    let deadline = clock.now() + configuration.didEnterBackgroundBudget
+    let post = bus.postObserved(event, from: subject, now: clock.now, awaits: awaits) { [weak self] delivery in
+      self?.note(delivery, of: method, on: page, isTearDown: awaits)
+    }
+    guard let post else { return }
+    keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: page))
+  }
+
+  private func note(
+    _ delivery: ObservedDelivery, of method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool
+  ) {
+    let outcome: LedgerEntry.Outcome =
+      switch delivery.outcome {
+      case .delivered: .completed
+      case .threw(let error): .failed(String(describing: error))
+      case .cancelled: .cancelled
+      case .late: .overran
+      case .cutShort: .cutShort
+      }
+    note(
+      LedgerEntry(
+        .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
+        outcome: outcome),
+      on: page, isTearDown: isTearDown)
+  }
+
+  /// Notes a call that has ended; during a tear-down, whether the deadline passed while it ran.
+  func note(_ entry: LedgerEntry, on page: LedgerKeeper.PageID?, isTearDown: Bool) {
+    var entry = entry
+    if isTearDown, let budget, entry.outcome.isEndInTime {
+      let end = entry.began + entry.duration
+      // Synchronous calls use up each other's time, and the one that uses up the last of it is to blame. Those that run side
+      // by side are late each for itself.
+      if entry.began <= budget.deadline, end > budget.deadline, tearDown != nil || budget.culprits.isEmpty {
+        entry.outcome = .overran
+        self.budget?.culprits.append(entry.kind == .delegate ? entry.step : entry.name)
+      }
+    }
+    ledgerKeeper.note(entry, on: page)
+  }
+}
+
+extension LedgerEntry.Outcome {
+  fileprivate var isEndInTime: Bool {
+    switch self {
+    case .completed, .failed, .cancelled: true
+    case .overran, .neverEnded, .cutShort, .usedAfterRelease: false
+    }
+  }
+}

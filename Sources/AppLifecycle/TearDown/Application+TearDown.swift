@@ -1,0 +1,180 @@
+internal import PubSub
+
+// One budget for a closing step: its delegate calls, its handlers, the bodies of `run(while:)`, and what is to be released.
+
+extension Application {
+  /// A budget begins to run with a delegate call, unless one runs already: one covers all scenes of a step.
+  func beginBudget(of callback: ApplicationCallback) {
+    guard budget == nil else { return }
+    let length =
+      callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
+    budget = RunningBudget(of: callback, length, from: clock.now())
+    transitionObserver?(.budgetBegan(callback))
+    // What is still waited for is part of it.
+    for index in pendingPosts.indices { clearTimer(of: index) }
+  }
+
+  /// Waits until nothing of the closing step is left, at most until its budget has passed.
+  ///
+  /// - Returns: whether the process goes on; false if the system has purged it for an overrun.
+  func awaitTearDown(cause: LifecycleCause) async -> Bool {
+    guard let budget else { return true }
+    if budget.culprits.isEmpty, !isTornDown { await waitForTearDown(until: budget.deadline) }
+    return endBudget(cause: cause)
+  }
+
+  /// The step is over: names who overran its budget, if anybody did.
+  ///
+  /// - Returns: whether the process goes on.
+  private func endBudget(cause: LifecycleCause) -> Bool {
+    guard var budget else { return true }
+    if tearDown != nil || !budget.culprits.isEmpty { abandonTearDown() }
+    tearDown = nil
+    budget.culprits = self.budget?.culprits ?? []
+    self.budget = nil
+    for index in pendingPosts.indices { setTimer(of: index) }
+    guard !budget.culprits.isEmpty else { return true }
+    for name in budget.culprits { record(.report, "watchdog:\(name)", cause) }
+    ledgerKeeper.note(
+      BudgetOverrun(callback: budget.callback, budget: budget.length, culprits: budget.culprits),
+      on: ledgerKeeper.transition)
+    if enforcesBudgets {
+      purge(cause: cause)
+      return false
+    }
+    releaseUnawaited()
+    return true
+  }
+
+  private func waitForTearDown(until deadline: Duration) async {
+    let wait = OneShot()
+    tearDown = wait
+    let timer = deadlines.set(deadline) { wait.settle(false) }
+    hurryTearDownIfReturning()
+    _ = await wait.value
+    deadlines.clear(timer)
+    // What ended late, before the end of the wait was noticed, has been noted; the others are named in `endBudget`.
+    if isTornDown { tearDown = nil }
+  }
+
+  /// Whether there is nothing left that the step has to wait for; what was late once is not waited for again.
+  private var isTornDown: Bool { pendingPosts.isEmpty && gate.lingering.isEmpty && manager.isTornDown }
+
+  /// Something has ended: perhaps the wait has.
+  func tearDownDidProgress() {
+    if let tearDown, isTornDown { tearDown.settle(true) }
+  }
+
+  /// The application comes back: what is waited for is cancelled, and awaited all the same.
+  func hurryTearDown() {
+    for pending in pendingPosts { pending.post.cancel() }
+    manager.cancelTearDown()
+  }
+
+  /// The time is up: names those who still run, unless a synchronous call has used it up and they had none.
+  private func abandonTearDown() {
+    let blames = tearDown != nil
+    var late = budget?.culprits ?? []
+    for pending in pendingPosts { late += pending.post.expire(blames: blames).map(\.description) }
+    late += runs.nameLate(in: gate.lingering, blames: blames)
+    let (begun, notBegun) = manager.nameLate(blames: blames)
+    late += begun
+    guard blames else { return }
+    // Where nobody has begun somebody kept the main actor from them, who is not known to this.
+    if late.isEmpty { late = notBegun.isEmpty ? [budget?.callback.rawValue].compactMap(\.self) : notBegun }
+    budget?.culprits = late
+  }
+
+  /// What is late keeps nothing from being released.
+  private func releaseUnawaited() {
+    for index in pendingPosts.indices { clearTimer(of: index) }
+    pendingPosts = []
+    for phase in PhaseGate.phases.reversed() {
+      if gate[phase] == .handlers { endBodies(of: phase) }
+      if gate[phase] == .bodies { gate[phase] = .closed }
+    }
+    updateResources()
+  }
+
+  /// The system ends a process that has misbehaved; the rest of the transition does not happen.
+  private func purge(cause: LifecycleCause) {
+    // The machine stands at the transition's end already, which may be the end of the process.
+    _ = machine.handle(.purge)
+    loseProcess()
+    if state != .notRunning { commit(.notRunning, cause: cause) }
+    deactivationReasons = machine.deactivationReasons
+  }
+
+  /// The process vanishes: what it held is gone, and nothing is released.
+  func loseProcess() {
+    for index in pendingPosts.indices {
+      clearTimer(of: index)
+      pendingPosts[index].post.abandon()
+    }
+    pendingPosts = []
+    gate = PhaseGate()
+    budget = nil
+    runs.loseProcess()
+    manager.loseProcess()
+    sceneDirectory.loseProcess()
+  }
+}
+
+// MARK: - Handlers that run on
+
+extension Application {
+  /// Waits for the asynchronous handlers of a post, in a task of its own.
+  func keep(_ pending: PendingPost) {
+    pendingPosts.append(pending)
+    setTimer(of: pendingPosts.count - 1)
+    let post = pending.post
+    tasks.start { [weak self] in
+      await post.finish()
+      await self?.didSettle(post)
+    }
+  }
+
+  private func didSettle(_ post: ObservedPost) {
+    guard let index = pendingPosts.firstIndex(where: { $0.post === post }) else { return }
+    clearTimer(of: index)
+    let phase = pendingPosts.remove(at: index).closes
+    endHandlers(of: phase)
+    tearDownDidProgress()
+  }
+
+  private func endHandlers(of phase: LifecyclePhase?) {
+    guard let phase, gate[phase] == .handlers, !pendingPosts.contains(where: { $0.closes == phase }) else { return }
+    endBodies(of: phase)
+  }
+
+  /// Where no budget runs, the time of a didEnterBackground is what handlers have.
+  private func setTimer(of index: Int) {
+    guard budget == nil, pendingPosts[index].timer == nil else { return }
+    let post = pendingPosts[index].post
+    pendingPosts[index].timer = deadlines.set(pendingPosts[index].deadline) { [tasks, weak self] in
+      tasks.start { [weak self] in await self?.handlersAreLate(of: post) }
+    }
+  }
+
+  private func clearTimer(of index: Int) {
+    if let timer = pendingPosts[index].timer { deadlines.clear(timer) }
+    pendingPosts[index].timer = nil
+  }
+
+  /// Handlers that no transition waits for are late: they are named, and what waits for them is torn down all the same.
+  private func handlersAreLate(of post: ObservedPost) {
+    guard let index = pendingPosts.firstIndex(where: { $0.post === post }), pendingPosts[index].timer != nil else {
+      return
+    }
+    let pending = pendingPosts.remove(at: index)
+    let late = post.expire(blames: true).map(\.description)
+    for name in late { record(.report, "watchdog:\(name)", pending.cause) }
+    if !late.isEmpty {
+      ledgerKeeper.note(
+        BudgetOverrun(callback: .willResignActive, budget: configuration.didEnterBackgroundBudget, culprits: late),
+        on: pending.page)
+    }
+    endHandlers(of: pending.closes)
+    tearDownDidProgress()
+  }
+}

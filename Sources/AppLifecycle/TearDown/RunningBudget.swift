@@ -1,0 +1,30 @@
+internal import PubSub
+
+/// A budget that runs: from the beginning of the first delegate call of a closing step until nothing of it is waited for.
+struct RunningBudget {
+  /// Whose budget it is; with scenes, that of all their calls in the step.
+  let callback: ApplicationCallback
+  let length: Duration
+  let deadline: Duration
+  /// Who overran it.
+  var culprits: [String] = []
+
+  init(of callback: ApplicationCallback, _ length: Duration, from began: Duration) {
+    (self.callback, self.length) = (callback, length)
+    // Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
+    deadline = began + min(length, .seconds(100 * 365 * 86_400))
+  }
+}
+
+/// A post of a closing notification whose asynchronous handlers are waited for.
+struct PendingPost {
+  let post: ObservedPost
+  /// The phase that is kept until they have ended; nil if none is.
+  let closes: LifecyclePhase?
+  /// When they are late, if no budget that runs says so first.
+  let deadline: Duration
+  let cause: LifecycleCause
+  let page: LedgerKeeper.PageID?
+  /// The deadline, where no budget runs that includes it.
+  var timer: Deadlines.ID?
+}

@@ -1,0 +1,270 @@
+internal import CPubSub
+
+/// What became of an observed post at one subscriber.
+package struct ObservedDelivery: Sendable {
+  package enum Outcome: Sendable {
+    case delivered
+    case threw(any Error)
+    /// The handler was cancelled, and ended in time.
+    case cancelled
+    /// The handler had not ended when it was no longer waited for.
+    case late
+    /// It had no chance to end, or to begin, before it was no longer waited for.
+    case cutShort
+  }
+
+  package let subscriber: Subscriber
+  package let began: Duration
+  package let duration: Duration
+  package let outcome: Outcome
+}
+
+/// The asynchronous part of a post that a life cycle makes and watches: each handler is measured, and whoever is late named.
+///
+/// It shares the machinery of `postAndWait` (mailboxes, the wait graph, priorities one after another), and differs in three
+/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:now:awaits:note:)``
+/// returns, but for those of a later priority than an asynchronous one. Its user sets the deadline. And everybody gets the
+/// event: a deadline that has passed, or a cancelled wait, keeps no handler from being told.
+@MainActor package final class ObservedPost {
+  private struct Open {
+    let subscriber: Subscriber
+    let receiver: any AsynchronousReceiver
+    let delivery: AwaitedDelivery
+    let began: Duration
+    var isLate = false
+  }
+
+  let awaited: AwaitedPost
+  private let bus: EventBus
+  private let name: EventName
+  private let now: @Sendable () -> Duration
+  private let note: @MainActor (ObservedDelivery) -> Void
+  private let token: WaitGraph.Token?
+  private var open: [Open] = []
+  private var isExpired = false
+  /// Delivers to the next priorities, up to one that has to be waited for.
+  fileprivate var proceed: (@MainActor (ObservedPost) -> Void)?
+
+  fileprivate init(
+    _ name: EventName, on bus: EventBus, now: @escaping @Sendable () -> Duration,
+    note: @escaping @MainActor (ObservedDelivery) -> Void
+  ) {
+    (self.name, self.bus, self.now, self.note) = (name, bus, now, note)
+    let awaited = AwaitedPost(poster: HandlerRun.enclosing, now: now)
+    token = WaitGraph.begin(in: awaited.poster) { awaited.awaited }
+    self.awaited = awaited
+  }
+
+  /// Whether an earlier priority has to be waited for.
+  fileprivate var isOpen: Bool { !awaited.awaited.isEmpty }
+
+  /// Gives an event to an asynchronous handler, to be waited for if there is still time.
+  fileprivate func handOver(_ event: any BusEvent, to mailbox: any AsynchronousReceiver) {
+    let time = now()
+    let delivery =
+      isExpired ? nil : WaitGraph.extend(waitIn: awaited.poster, by: mailbox) { awaited.add(mailbox, at: time) } ?? nil
+    guard let delivery else {
+      mailbox.takePromised(event)
+      return note(.init(subscriber: mailbox.subscriber, began: time, duration: .zero, outcome: .cutShort))
+    }
+    open.append(Open(subscriber: mailbox.subscriber, receiver: mailbox, delivery: delivery, began: time))
+    if !mailbox.take(event, for: delivery) { awaited.cancelled(delivery) }
+  }
+
+  /// Waits for the handlers, and for those of later priorities; notes what became of each.
+  package func finish() async {
+    await awaited.wait()
+    while let proceed {
+      self.proceed = nil
+      proceed(self)
+      await awaited.wait()
+    }
+    awaited.finish()
+    WaitGraph.end(token)
+    noteEnds()
+  }
+
+  private func noteEnds() {
+    for one in open { noteEnd(of: one) }
+    open = []
+  }
+
+  private func noteEnd(of one: Open) {
+    let (outcome, duration) = awaited.outcome(one.delivery)
+    let result: ObservedDelivery.Outcome
+    switch outcome {
+    case .delivered: result = .delivered
+    case .threw(let error) where error is CancellationError: result = .cancelled
+    case .threw(let error):
+      result = .threw(error)
+      // Who subscribed learns of it as of any other post: the life cycle's report is not made for it.
+      bus.reportFailure(of: one.subscriber, error, in: name)
+    case .cancelled: return
+    case .timedOut: result = one.isLate ? .late : .cutShort
+    case .skipped: result = .cutShort
+    }
+    note(.init(subscriber: one.subscriber, began: one.began, duration: duration, outcome: result))
+  }
+}
+
+// MARK: - Ending the wait
+
+extension ObservedPost {
+  /// The handlers are to be quick: those that run are cancelled, and those that begin later from the start.
+  package func cancel() { awaited.cancel() }
+
+  /// Nothing is waited for any longer; what still runs is cancelled.
+  ///
+  /// What became of each is noted now. ``finish()`` returns soon; who has not been told by then is told.
+  ///
+  /// - Parameter blames: whether those that run are to blame; not if somebody else has used up their time.
+  /// - Returns: who is to blame, in order of delivery.
+  package func expire(blames: Bool) -> [Subscriber] {
+    isExpired = true
+    let openReceivers = Set(awaited.awaited.map { ObjectIdentifier($0) })
+    if blames {
+      for index in open.indices {
+        let receiver = open[index].receiver
+        // One whose turn has not come is busy with an earlier event, or was not let run at all.
+        open[index].isLate = openReceivers.contains(ObjectIdentifier(receiver)) && receiver.runUnderWay != nil
+      }
+    }
+    awaited.expire()
+    let late = open.filter(\.isLate).map(\.subscriber)
+    noteEnds()
+    return late
+  }
+
+  /// The process is gone: nobody else is told, and what runs is cancelled.
+  package func abandon() {
+    proceed = nil
+    _ = expire(blames: false)
+  }
+}
+
+// MARK: - Posting
+
+extension EventBus {
+  /// Posts a main-actor event, and tells of each synchronous handler, when it has returned, how long it took.
+  ///
+  /// - Parameters:
+  ///   - event: what happened.
+  ///   - subject: what it happened to.
+  ///   - now: measures the handlers.
+  ///   - awaits: whether asynchronous handlers are waited for; else they get the event in their mailbox, as from any post.
+  ///   - note: told of each handler: synchronous ones at once, asynchronous ones in ``ObservedPost/finish()``.
+  /// - Returns: what is to be waited for; nil if nothing is.
+  @MainActor package func postObserved<E: MainActorEvent>(
+    _ event: E, from subject: (any AnyObject & Sendable)?, now: @escaping @Sendable () -> Duration, awaits: Bool,
+    note: @escaping @MainActor (ObservedDelivery) -> Void
+  ) -> ObservedPost? {
+    let standing = core.standing(for: event, from: subject)
+    guard standing.count > 0 else { return nil }
+    var run = ObservedRun(event: event, bus: self, standing: standing, now: now, note: note)
+    return run.deliver(for: nil, awaits: awaits)
+  }
+}
+
+/// An observed post on its way through its subscribers.
+@MainActor private struct ObservedRun<E: MainActorEvent> {
+  let event: E
+  let bus: EventBus
+  let standing: StandingHandlers
+  let now: @Sendable () -> Duration
+  let note: @MainActor (ObservedDelivery) -> Void
+  var next = 0
+
+  /// Delivers up to the first priority behind one that has to be waited for.
+  mutating func deliver(for begun: ObservedPost?, awaits: Bool) -> ObservedPost? {
+    var post = begun
+    // The end of one handler is the beginning of the next: a look at the clock for each.
+    var time = now()
+    while next < standing.count {
+      let (registration, handler) = standing[next]
+      if let post, next > 0, standing[next - 1].registration.priority != registration.priority, post.isOpen {
+        let rest = self
+        post.proceed = { post in
+          var rest = rest
+          _ = rest.deliver(for: post, awaits: true)
+        }
+        break
+      }
+      next += 1
+      if registration.isExpired {
+        registration.cancel()
+        continue
+      }
+      guard awaits, let mailbox = registration.mailbox else {
+        call(registration, handler, &time)
+        continue
+      }
+      let present = post ?? ObservedPost(E.name, on: bus, now: now, note: note)
+      present.handOver(event, to: mailbox)
+      post = present
+    }
+    return post
+  }
+
+  private func call(_ registration: Registration, _ handler: pubsub_handler, _ time: inout Duration) {
+    guard registration.beginDelivery() else { return }
+    defer { registration.endDelivery() }
+    let began = time
+    var outcome = ObservedDelivery.Outcome.delivered
+    do {
+      try deliver(registration, handler)
+    } catch {
+      outcome = .threw(error)
+      bus.reportFailure(of: registration.subscriber, error, in: E.name)
+    }
+    time = now()
+    // What only takes events into a mailbox runs later, and is nobody whose time counts here.
+    guard registration.mailbox == nil else { return }
+    note(.init(subscriber: registration.subscriber, began: began, duration: time - began, outcome: outcome))
+  }
+
+  private func deliver(_ registration: Registration, _ handler: pubsub_handler) throws {
+    if let throwing = registration.throwing {
+      if let typed = throwing as? ThrowingHandler<E> { return try typed.body(event) }
+      if let wildcard = throwing as? ThrowingHandler<any BusEvent> { return try wildcard.body(event) }
+    }
+    withUnsafePointer(to: event) { pubsub_call(handler.function, handler.context, $0) }
+  }
+}
+
+/// Who stands for a post, kept alive with what the handlers captured until the post is over.
+final class StandingHandlers: @unchecked Sendable {
+  private let handlers: [(registration: Registration, handler: pubsub_handler)]
+
+  /// The caller holds the bus's lock, so that none is let go of meanwhile.
+  init(_ handlers: [(registration: Registration, handler: pubsub_handler)]) {
+    self.handlers = handlers
+    for (_, handler) in handlers {
+      if let context = handler.context { _ = Unmanaged<AnyObject>.fromOpaque(context).retain() }
+    }
+  }
+
+  deinit {
+    for (_, handler) in handlers {
+      if let context = handler.context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    }
+  }
+
+  var count: Int { handlers.count }
+
+  subscript(index: Int) -> (registration: Registration, handler: pubsub_handler) { handlers[index] }
+}
+
+extension BusCore {
+  /// Those for whom an observed post is, in the order of delivery; a sticky event is kept in the same instant.
+  fileprivate func standing<E: BusEvent>(for event: E, from subject: (any AnyObject & Sendable)?) -> StandingHandlers {
+    observe(event)
+    let (standing, former) = withLock { released in
+      let store = store(of: E.self, &released)
+      let former = store.keep(event, from: subject)
+      return (StandingHandlers(store.standing(for: subject)), former)
+    }
+    withExtendedLifetime(former) {}
+    if standing.count == 0 { reportUndelivered(event) }
+    return standing
+  }
+}
