@@ -1,5 +1,3 @@
-internal import CPubSub
-
 /// What became of an observed post at one subscriber.
 package struct ObservedDelivery: Sendable {
   package enum Outcome: Sendable {
@@ -158,9 +156,9 @@ extension EventBus {
     _ event: E, from subject: (any AnyObject & Sendable)?, now: @escaping @Sendable () -> Duration, awaits: Bool,
     note: @escaping @MainActor (ObservedDelivery) -> Void
   ) -> ObservedPost? {
-    let standing = core.standing(for: event, from: subject)
-    guard standing.count > 0 else { return nil }
-    var run = ObservedRun(event: event, bus: self, standing: standing, now: now, note: note)
+    let recipients = core.recipients(of: event, from: subject)
+    guard !recipients.isEmpty else { return nil }
+    var run = ObservedRun(event: event, bus: self, recipients: recipients, now: now, note: note)
     return run.deliver(for: nil, awaits: awaits)
   }
 }
@@ -169,7 +167,7 @@ extension EventBus {
 @MainActor private struct ObservedRun<E: MainActorEvent> {
   let event: E
   let bus: EventBus
-  let standing: StandingHandlers
+  let recipients: [Recipient<E>]
   let now: @Sendable () -> Duration
   let note: @MainActor (ObservedDelivery) -> Void
   var next = 0
@@ -179,9 +177,9 @@ extension EventBus {
     var post = begun
     // The end of one handler is the beginning of the next: a look at the clock for each.
     var time = now()
-    while next < standing.count {
-      let (registration, handler) = standing[next]
-      if let post, next > 0, standing[next - 1].registration.priority != registration.priority, post.isOpen {
+    while next < recipients.count {
+      let recipient = recipients[next]
+      if let post, next > 0, recipients[next - 1].priority != recipient.priority, post.isOpen {
         let rest = self
         post.proceed = { post in
           var rest = rest
@@ -190,12 +188,12 @@ extension EventBus {
         break
       }
       next += 1
-      if registration.isExpired {
+      if let registration = recipient.registration, registration.isExpired {
         registration.cancel()
         continue
       }
-      guard awaits, let mailbox = registration.mailbox else {
-        call(registration, handler, &time)
+      guard awaits, let mailbox = recipient.registration?.mailbox else {
+        call(recipient, &time)
         continue
       }
       let present = post ?? ObservedPost(E.name, on: bus, now: now, note: note)
@@ -205,66 +203,20 @@ extension EventBus {
     return post
   }
 
-  private func call(_ registration: Registration, _ handler: pubsub_handler, _ time: inout Duration) {
-    guard registration.beginDelivery() else { return }
-    defer { registration.endDelivery() }
+  private func call(_ recipient: Recipient<E>, _ time: inout Duration) {
+    guard bus.core.beginCall(of: recipient) else { return }
+    defer { bus.core.endCall(of: recipient) }
     let began = time
     var outcome = ObservedDelivery.Outcome.delivered
     do {
-      try deliver(registration, handler)
+      try recipient.deliver(event)
     } catch {
       outcome = .threw(error)
-      bus.reportFailure(of: registration.subscriber, error, in: E.name)
+      bus.reportFailure(of: recipient.subscriber, error, in: E.name)
     }
     time = now()
     // What only takes events into a mailbox runs later, and is nobody whose time counts here.
-    guard registration.mailbox == nil else { return }
-    note(.init(subscriber: registration.subscriber, began: began, duration: time - began, outcome: outcome))
-  }
-
-  private func deliver(_ registration: Registration, _ handler: pubsub_handler) throws {
-    if let throwing = registration.throwing {
-      if let typed = throwing as? ThrowingHandler<E> { return try typed.body(event) }
-      if let wildcard = throwing as? ThrowingHandler<any BusEvent> { return try wildcard.body(event) }
-    }
-    withUnsafePointer(to: event) { pubsub_call(handler.function, handler.context, $0) }
-  }
-}
-
-/// Who stands for a post, kept alive with what the handlers captured until the post is over.
-final class StandingHandlers: @unchecked Sendable {
-  private let handlers: [(registration: Registration, handler: pubsub_handler)]
-
-  /// The caller holds the bus's lock, so that none is let go of meanwhile.
-  init(_ handlers: [(registration: Registration, handler: pubsub_handler)]) {
-    self.handlers = handlers
-    for (_, handler) in handlers {
-      if let context = handler.context { _ = Unmanaged<AnyObject>.fromOpaque(context).retain() }
-    }
-  }
-
-  deinit {
-    for (_, handler) in handlers {
-      if let context = handler.context { Unmanaged<AnyObject>.fromOpaque(context).release() }
-    }
-  }
-
-  var count: Int { handlers.count }
-
-  subscript(index: Int) -> (registration: Registration, handler: pubsub_handler) { handlers[index] }
-}
-
-extension BusCore {
-  /// Those for whom an observed post is, in the order of delivery; a sticky event is kept in the same instant.
-  fileprivate func standing<E: BusEvent>(for event: E, from subject: (any AnyObject & Sendable)?) -> StandingHandlers {
-    observe(event)
-    let (standing, former) = withLock { released in
-      let store = store(of: E.self, &released)
-      let former = store.keep(event, from: subject)
-      return (StandingHandlers(store.standing(for: subject)), former)
-    }
-    withExtendedLifetime(former) {}
-    if standing.count == 0 { reportUndelivered(event) }
-    return standing
+    guard recipient.registration?.mailbox == nil else { return }
+    note(.init(subscriber: recipient.subscriber, began: began, duration: time - began, outcome: outcome))
   }
 }
