@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CUnixHost.h"
 
 #include <pthread.h>
@@ -14,6 +15,12 @@ static void *begin(void *argument) {
   sigset_t none;
   sigemptyset(&none);
   pthread_sigmask(SIG_SETMASK, &none, NULL);
+  // For debuggers, and whoever looks at a process from outside.
+#if defined(__APPLE__)
+  pthread_setname_np("lifecycle host");
+#else
+  pthread_setname_np(pthread_self(), "lifecycle host");
+#endif
   start.body(start.argument);
   return NULL;
 }

@@ -102,9 +102,9 @@ import Testing
         .transitionFinished(
           id: 2,
           overruns: [BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["a", "b", "a"])])) == [
-        .report(BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["a", "b"])),
-        .finish(status: 70, mainActorAnswers: true),
-      ])
+          .report(BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["a", "b"])),
+          .finish(status: 70, mainActorAnswers: true),
+        ])
   }
 
   @Test func aMainActorThatDoesNotAnswerIsNotWaitedFor() {
