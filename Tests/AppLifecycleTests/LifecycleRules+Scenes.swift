@@ -242,6 +242,24 @@ extension LifecycleRules {
     let sessionsEnd = effects.contains { if case .endSession = $0 { true } else { false } }
     let closes = if case .closeScene = input { true } else { false }
     violations.check(sessionsEnd == closes, "a session ends exactly with its window")
+    checkAwaiting(in: effects, &violations)
     scenes.end()
+  }
+
+  /// What a scene sets going when it leaves is awaited once, after all of them, and before one is disconnected.
+  private func checkAwaiting(in effects: [LifecycleStateMachine.Effect], _ violations: inout Violations) {
+    let leaving = effects.indices.filter { effects[$0].isCall(.didEnterBackground) }
+    guard let last = leaving.last else { return }
+    let awaiting = effects.indices.filter { effects[$0] == .awaitTearDown(of: .didEnterBackground) }
+    violations.check(
+      awaiting.count == 1 && awaiting[0] > last, "what scenes set going is awaited after the last of them")
+    let disconnecting = effects.indices.first { effects[$0].isCall(.didDisconnect) } ?? effects.endIndex
+    violations.check(awaiting.allSatisfy { $0 < disconnecting }, "disconnected before what it set going has ended")
+  }
+}
+
+extension LifecycleStateMachine.Effect {
+  fileprivate func isCall(_ callback: SceneCallback) -> Bool {
+    if case .callScene(_, callback) = self { true } else { false }
   }
 }

@@ -72,8 +72,11 @@ struct LifecycleRules: Hashable {
         violations.check(input == .closeScene(id), "a session ends with its window")
         violations.check(previous == .callScene(id, .didDisconnect), "a session outlives its scene")
       case .awaitTearDown(let callback):
+        let isOfScene =
+          if case .callScene(_, .didEnterBackground) = previous { callback == .didEnterBackground } else { false }
         violations.check(
-          previous == .call(callback) || previous == .post(callback), "tear-down is awaited right after its callback")
+          previous == .call(callback) || previous == .post(callback) || isOfScene,
+          "tear-down is awaited right after its callback")
         violations.check(
           callback == .didEnterBackground || callback == .willTerminate, "\(callback) has no tear-down to await")
       case .loseProcess:

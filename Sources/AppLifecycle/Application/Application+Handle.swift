@@ -140,6 +140,8 @@ extension Application {
   func hurryTearDownIfReturning() {
     // Who comes after the end of the process comes back to another one.
     guard tearDown != nil, machine.state.isInMemory else { return }
+    // Where one of several scenes has left, the application has not, and cannot come back.
+    guard !state.isForeground else { return }
     var future = machine
     for input in inbox.withLock({ $0.inputs }) {
       _ = future.handle(input)

@@ -33,8 +33,6 @@ extension Application {
       case .loseProcess: loseProcess()
       }
     }
-    // Some of several scenes may have gone to the background, and the application not.
-    _ = await awaitTearDown(cause: pending.cause)
     if state == .active { excursion.end() }
     report.to = state
     report.duration = clock.now() - began

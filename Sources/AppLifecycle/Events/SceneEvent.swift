@@ -49,7 +49,7 @@ extension SceneCallback {
     case .didBecomeActive: post(Scene.DidActivate.self)
     case .willResignActive: post(Scene.WillDeactivate.self, closing: .active)
     case .didEnterBackground: post(Scene.DidEnterBackground.self, closing: .foreground)
-    case .didDisconnect: post(Scene.DidDisconnect.self)
+    case .didDisconnect: post(Scene.DidDisconnect.self, closing: .running)
     }
   }
 }

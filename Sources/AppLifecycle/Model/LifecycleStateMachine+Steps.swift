@@ -59,10 +59,13 @@ extension LifecycleStateMachine {
       commitScene(id, .background)
       callScene(id, .didEnterBackground)
     }
-    guard state.isForeground, !process.scenes.hasForeground else { return }
-    commit(.background)
-    tellOfForeground(.didEnterBackground)
-    effects.append(.awaitTearDown(of: .didEnterBackground))
+    let applicationLeaves = state.isForeground && !process.scenes.hasForeground
+    if applicationLeaves {
+      commit(.background)
+      tellOfForeground(.didEnterBackground)
+    }
+    // What a scene set going is awaited, also where the application stays: it may be disconnected next.
+    if applicationLeaves || !leaving.isEmpty { effects.append(.awaitTearDown(of: .didEnterBackground)) }
   }
 
   mutating func connect(_ id: SceneIdentifier) {
