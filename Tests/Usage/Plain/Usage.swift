@@ -92,3 +92,47 @@ func audit(_ bus: EventBus) async {
   for failure in report.failures { print("\(failure.subscriber): \(failure.outcome)") }
   for subscription in [everything, named, settings] { await subscription.cancelAndDrain() }
 }
+
+// MARK: A delegate, tear-down and rebuild. With `import UnixHost`, `@main` before it makes it the program.
+
+struct Database: Sendable { func close() async {} }
+struct Connection: Sendable {
+  init(_ database: Database) async throws {}
+  func close() async {}
+}
+
+@MainActor final class AppDelegate {
+  private var connection: ManagedResource<Connection>?
+  private var ticks = 0
+  private(set) var status = ""
+
+  private func tick() async {
+    while !Task.isCancelled {
+      ticks += 1
+      try? await Task.sleep(for: .seconds(1))
+    }
+  }
+  private func save() async { status = connection?.current == nil ? "saved" : "saved, still connected" }
+}
+
+extension AppDelegate: ApplicationDelegate {  // in an extension the compiler warns of a method that nearly matches
+  func applicationDidFinishLaunching(_ application: Application) {
+    do {
+      let database = try application.manage(
+        "database", while: .running, acquire: { Database() }, release: { await $0.close() })
+      connection = try application.manage("connection", while: .foreground, after: database) { database in
+        self.status = "connecting"
+        return try await Connection(database)
+      } release: {
+        await $0.close()
+      }
+    } catch {
+      print(error)  // a ResourceError
+    }
+    Task { await application.run(while: .active) { await self.tick() } }
+  }
+
+  func applicationDidEnterBackground(_ application: Application) {
+    application.performBackgroundTask(named: "save") { await self.save() }
+  }
+}

@@ -23,6 +23,20 @@ import Testing
     #expect(await store.prices == [:])
   }
 
+  @Test func `saves when it leaves, connects when it comes, and ticks while it is active`() async throws {
+    let delegate = AppDelegate()
+    let system = SimulatedSystem(delegate: delegate)
+    let application = system.application
+    try await system.play("launch")
+    #expect(delegate.status == "connecting")
+    #expect(application.resources.map(\.status) == [.held, .held])
+    try await system.play("home; wait:1s")
+    #expect(delegate.status.hasPrefix("saved"))
+    #expect(application.resources.map(\.status) == [.held, .idle])
+    try await system.play("kill")
+    #expect(application.resources.map(\.status) == [.idle, .idle])
+  }
+
   @Test func `is told who was slow`() async {
     let system = SimulatedSystem()
     await system.clock.running { [bus = system.bus] in await audit(bus) }
