@@ -53,6 +53,21 @@ private struct Feed {
   #expect(database.current == nil && feed.current == nil)
 }
 
+@MainActor private func poll(_ application: Application, _ clock: ManualClock) async {
+  func refresh() { note("refresh") }
+  await application.run(while: .active) {
+    while !Task.isCancelled {
+      refresh()
+      try? await clock.sleep(for: .seconds(60))
+    }
+  }
+}
+
+@MainActor private func finish(_ application: Application) {
+  func upload() async { note("upload") }
+  application.performBackgroundTask(named: "upload") { await upload() }
+}
+
 private final class SavingDelegate {}
 
 extension SavingDelegate: ApplicationDelegate {
@@ -65,6 +80,19 @@ extension SavingDelegate: ApplicationDelegate {
     let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
     try await system.play("launch; home; wait:1d; open")
     #expect(model.label == "day 143 of 280")
+  }
+
+  @Test func `run while active, and finish out of sight`() async throws {
+    log.withLock { $0 = [] }
+    let system = SimulatedSystem()
+    let polling = Task { await poll(system.application, system.clock) }
+    try await system.play("launch; wait:90s; home")
+    finish(system.application)
+    try await system.play("wait:1h; open; kill")
+    polling.cancel()
+    await polling.value
+    #expect(log.withLock { $0 } == ["refresh", "refresh", "upload", "refresh"])
+    #expect(system.record.violations.isEmpty)
   }
 
   @Test func `hold and save in order`() async throws {
