@@ -59,7 +59,7 @@ struct ResourceGraph {
   /// Which resources are held or on the way although their phase has closed, in order of registration.
   var indicesBeingTornDown: [Int] { nodes.indices.filter { isBeingTornDown($0) } }
 
-  /// Those whose status has changed since this was last asked, in order; one that changed twice comes twice.
+  /// Those whose status has changed since this was last asked, in order; one that changed twice at once comes once.
   mutating func takeChanges() -> [Int] {
     defer { changes.removeAll(keepingCapacity: true) }
     return changes
@@ -178,7 +178,7 @@ extension ResourceGraph {
     nodes[index].missing = nil
     tearingDown += (isBeingTornDown(index) ? 1 : 0) - (wasBeingTornDown ? 1 : 0)
     awaited += (isAwaited(index) ? 1 : 0) - (wasAwaited ? 1 : 0)
-    changes.append(index)
+    if changes.last != index { changes.append(index) }
     if (status == .held) != (former == .held) {
       for dependent in nodes[index].dependents { nodes[dependent].heldDependencies += status == .held ? 1 : -1 }
     }

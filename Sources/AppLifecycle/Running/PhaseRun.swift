@@ -73,10 +73,12 @@ struct PhaseRun {
     return wasAsked && isOpen ? start() : []
   }
 
-  /// The process vanished, and the body with it; the call waits for the next process.
-  mutating func processWasLost() {
+  /// The process vanished, and the body with it; the call waits for the next process, unless its caller was cancelled.
+  mutating func processWasLost() -> [Action] {
     isOpen = false
-    if position != .finished { position = .waiting }
+    guard position != .finished else { return [] }
+    position = .waiting
+    return callerIsCancelled ? finish() : []
   }
 
   private mutating func start() -> [Action] {

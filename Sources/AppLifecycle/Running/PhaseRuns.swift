@@ -94,11 +94,11 @@ internal import PubSub
   func loseProcess() {
     generation += 1
     open = []
-    for (_, call) in calls {
+    for (id, call) in calls {
       call.task?.cancel()
       call.task = nil
       call.isLate = false
-      call.state.processWasLost()
+      perform(call.state.processWasLost(), id, call)
     }
   }
 
@@ -131,8 +131,8 @@ internal import PubSub
 
   private func run(_ id: UInt64, _ run: HandlerRun) async {
     guard run.generation == generation, let call = calls.first(where: { $0.id == id })?.call else { return }
-    // One that was cancelled before it began has nothing to end.
-    let error = Task.isCancelled ? nil : await call.body()
+    // One that was cancelled, or whose phase was left, before it began has nothing to end.
+    let error = Task.isCancelled || !open.contains(call.phase) ? nil : await call.body()
     run.isOver = true
     guard run.generation == generation else { return }
     call.task = nil
