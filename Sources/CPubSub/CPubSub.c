@@ -178,9 +178,17 @@ static void reconsider_fences(pubsub_record *record) {
     }
 }
 
+/// Whoever leaves looks for who waits only then, not before. Who begins to wait passes a barrier; where there is none, the
+/// leaver has to fence.
+PUBSUB_INLINE void look_after_leaving(void) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (PUBSUB_UNLIKELY(!has_barrier)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 void pubsub_leave(pubsub_record *record, long depth) {
     record->inner = depth > 0 ? depth - 1 : 0;
     __atomic_store_n(slot_at(record, depth), NULL, __ATOMIC_RELEASE);
+    look_after_leaving();
     if ((__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) && ++record->fenced >= patience)
         reconsider_fences(record);
 }
@@ -202,6 +210,17 @@ static bool is_unfenced(pubsub_record *record) {
     return false;
 }
 
+/// Marks a record, if it was marked before the barrier and its owner has not taken that off meanwhile: who did so posts without
+/// a fence again, and has not passed any barrier since.
+static void mark_surely(pubsub_record *record) {
+    long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
+    while ((duties & PUBSUB_FENCES) &&
+           !__atomic_compare_exchange_n(
+               &record->duties, &duties, duties | PUBSUB_FENCES_SURELY | PUBSUB_IS_RELIED_ON, false, __ATOMIC_SEQ_CST,
+               __ATOMIC_SEQ_CST)) {
+    }
+}
+
 /// Has every other thread that posts without a fence pass a barrier, and fence for itself from then on.
 static bool ask_for_fences(void) {
     // What somebody else asked for is not to be relied on before that one's barrier has been passed.
@@ -211,10 +230,7 @@ static bool ask_for_fences(void) {
         if (is_unfenced(record)) __atomic_fetch_or(&record->duties, PUBSUB_FENCES, __ATOMIC_SEQ_CST);
     bool has_passed = pubsub_barrier();
     if (has_passed) {
-        for (pubsub_record *record = first; record; record = record->next)
-            if (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES)
-                __atomic_fetch_or(
-                    &record->duties, PUBSUB_FENCES_SURELY | PUBSUB_IS_RELIED_ON, __ATOMIC_SEQ_CST);
+        for (pubsub_record *record = first; record; record = record->next) mark_surely(record);
     }
     pthread_mutex_unlock(&asking);
     return has_passed;
@@ -347,6 +363,7 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     topic = (pubsub_topic *)record->topics[0];
     root = *slot;
     __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     long duties = __atomic_load_n(&record->duties, __ATOMIC_RELAXED) | pubsub_flags(topic);
     if (PUBSUB_UNLIKELY(duties & (PUBSUB_REFUSED | PUBSUB_RECLAIM))) pubsub_settle(topic, root);
 }

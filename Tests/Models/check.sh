@@ -22,20 +22,32 @@ verify() {
 
 states() { sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$work/pan.log"; }
 
-# The world, the mistake.
-for world in "" -DBIG_BUFFERS -DTWO_WRITERS "-DTWO_WRITERS -DBIG_BUFFERS"; do
-  if ! verify hazard-pointers.pml $world; then
+# holds MODEL WORLD: fails unless it does.
+holds() {
+  if ! verify "$1.pml" $2; then
     grep -m1 "pan:1" "$work/pan.log"
-    echo "hazard-pointers $world: does not hold"
+    echo "$1 $2: does not hold"
     exit 1
   fi
-  echo "hazard-pointers $world: holds in $(states) states"
+  echo "$1 $2: holds in $(states) states"
+}
+
+# fails MODEL MISTAKE: fails unless the mistake is found.
+fails() {
+  if verify "$1.pml" $2; then
+    echo "$1 $2: the mistake was not found"
+    exit 1
+  fi
+  echo "$1 $2: found, $(grep -m1 "pan:1" "$work/pan.log" | cut -c8-)"
+}
+
+for world in "" -DAGAIN -DMARKED; do holds fences "$world"; done
+for mistake in -DNO_BARRIER -DEARLY_RELIANCE -DLOOK_FIRST -DNO_LOOK_AT_DUTIES -DNO_SECOND_LOOK -DNO_SCAN -DUNFENCED_TAKE \
+  "-DMARKED -DUNFENCED_DROP" "-DMARKED -DBLIND_MARK"; do
+  fails fences "$mistake"
 done
-for mistake in -DNO_SCAN -DNO_SECOND_LOOK -DNO_FENCE -DNO_OLDER -DNO_BARRIER -DNO_LOOK_BACK -DNO_PATIENCE \
-  "-DNO_URGENT -DBIG_BUFFERS"; do
-  if verify hazard-pointers.pml $mistake; then
-    echo "hazard-pointers $mistake: the mistake was not found"
-    exit 1
-  fi
-  echo "hazard-pointers $mistake: found, $(grep -m1 "pan:1" "$work/pan.log" | cut -c8-)"
+for world in "" -DBIG_BUFFERS -DTWO_WRITERS "-DTWO_WRITERS -DBIG_BUFFERS"; do holds hazard-pointers "$world"; done
+for mistake in -DNO_SCAN -DNO_MEETING -DLOOK_FIRST -DNO_SECOND_LOOK -DNO_FENCE -DNO_OLDER -DNO_BARRIER -DNO_LOOK_BACK \
+  -DNO_PATIENCE "-DNO_URGENT -DBIG_BUFFERS"; do
+  fails hazard-pointers "$mistake"
 done

@@ -1,8 +1,10 @@
-/* How posters read a topic's root without a lock, and how writers free what they take out: CPubSub.h (pubsub_protect,
- * pubsub_unprotect, pubsub_owes), Retirement.swift, HandlerStore.swift (reclaim, whenUnread), BusCore.swift (housekeep).
+/* How posters read a topic's root without a lock, and how writers free what they take out: CPubSub.c (pubsub_enter,
+ * pubsub_leave, pubsub_settle, pubsub_first_protected), Retirement.swift, HandlerStore+Publish.swift (reclaim, whenUnread),
+ * BusCore.swift (housekeep). Marks that are taken off again, and two who free at once: fences.pml.
  *
- * Every poster's stores to its slot go through a store buffer, as on x86; an exchange waits until it is empty, and so does
- * the barrier across threads. Shown for all interleavings of two worlds:
+ * Every poster's plain stores to its slot go through a store buffer, as on x86; an exchange waits until it is empty, and the
+ * barrier across threads until each has been. A poster stores without a fence, and falls back to the exchange if it is marked
+ * or the root is another. Shown for all interleavings of four worlds:
  *
  *   - no poster looks into a buffer that was freed, or calls a handler whose captured state was freed;
  *   - once a drain has returned, no poster is in the handler, nor will be;
@@ -10,7 +12,8 @@
  *   - nothing is freed twice, and the next writer finds nothing that could have been freed and was forgotten.
  *
  * check.sh runs it as it is, and once for each of the mistakes below, which must be found:
- *   NO_SCAN, NO_SECOND_LOOK, NO_FENCE, NO_OLDER, NO_BARRIER, NO_LOOK_BACK, NO_PATIENCE, and NO_URGENT
+ *   NO_SCAN, NO_MEETING (the posters are marked, and no barrier is passed), LOOK_FIRST (before the store), NO_SECOND_LOOK,
+ *   NO_FENCE, NO_OLDER, NO_BARRIER (for a drain), NO_LOOK_BACK, NO_PATIENCE, and NO_URGENT
  * (with BIG_BUFFERS, which are too large to be copied for a drain). */
 
 #define POSTERS 2
@@ -34,6 +37,7 @@
 byte root = 1;                    /* the present buffer; 0 while nobody subscribes */
 byte slot[POSTERS];               /* what each poster protects, as others see it */
 chan stores[POSTERS] = [2] of { byte };  /* its stores to the slot that are still on their way */
+bool marked[POSTERS];             /* whoever is fences for itself */
 byte named[BUFFERS] = 0;          /* the handlers that stand in a buffer, not cancelled */
 byte freshest = 1;
 byte freed_buffers;               /* a bit for each */
@@ -60,10 +64,25 @@ byte actions[EPOCHS];
                      actions[4] != 0 || actions[5] != 0)
 #define WAITS_FOR_PRESENT (contexts[epochs - 1] != 0 || buffers[epochs - 1] != 0 || actions[epochs - 1] != 0)
 
+/* Whoever posts without a fence is marked, and then passes a barrier. */
+inline meet_posters() {
+  if
+  :: marked[0] && marked[1] -> skip
+  :: else ->
+     marked[0] = true;
+     marked[1] = true;
+#ifndef NO_MEETING
+     FENCE(0);
+     FENCE(1)
+#endif
+  fi
+}
+
 /* first = the oldest epoch that anybody protects; one slot is read after the other. */
 inline scan(first) {
   first = epochs;
 #ifndef NO_SCAN
+  meet_posters();
   reader = 0;
   do
   :: reader < POSTERS ->
@@ -211,6 +230,28 @@ proctype Poster(byte me) {
   do
   :: posts < POSTS ->
      mine = root;
+#ifdef LOOK_FIRST
+     if
+     :: !marked[me] && root == mine -> stores[me]!mine; goto reading
+     :: else -> skip
+     fi;
+#else
+     if
+     :: !marked[me] ->
+        stores[me]!mine;
+        if
+        :: !marked[me] ->
+           if
+           :: root == mine -> goto reading
+           :: else -> skip
+           fi
+        :: else -> skip
+        fi;
+        stores[me]!0;
+        mine = root
+     :: else -> skip
+     fi;
+#endif
      do
      ::
 #ifdef NO_FENCE
@@ -227,6 +268,7 @@ proctype Poster(byte me) {
         fi
 #endif
      od;
+reading:
      if
      :: mine != 0 ->
         handler = FIRST;

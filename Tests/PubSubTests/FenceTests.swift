@@ -40,4 +40,36 @@ import Testing
     let fences = Int(PUBSUB_FENCES | PUBSUB_FENCES_SURELY)
     #expect(duties.all.map { $0 & fences } == [fences])
   }
+
+  /// In a process of its own: whoever cancels anything in this one marks all its threads, and these marks are counted.
+  @Test func `a thread on which nobody relies fences for 2,048 posts, and then no longer`() async {
+    await #expect(processExitsWith: .success) {
+      let bus = EventBus()
+      let (hasPosted, isMarked, ended) = (Gate(), DispatchSemaphore(value: 0), Gate())
+      let subscription = bus.subscribe(to: Tick.self) { _ in }
+      DispatchQueue.global().async {
+        bus.post(Tick())
+        #expect(pubsub_record_of_thread().pointee.duties == 0)
+        hasPosted.open()
+        isMarked.wait()
+        let marks = Int(PUBSUB_FENCES | PUBSUB_FENCES_SURELY)
+        #expect(pubsub_record_of_thread().pointee.duties == marks | Int(PUBSUB_IS_RELIED_ON))
+        for _ in 0..<1_023 { bus.post(Tick()) }
+        #expect(pubsub_record_of_thread().pointee.duties == marks | Int(PUBSUB_IS_RELIED_ON))
+        bus.post(Tick())
+        #expect(pubsub_record_of_thread().pointee.duties == marks)
+        for _ in 0..<1_023 { bus.post(Tick()) }
+        #expect(pubsub_record_of_thread().pointee.duties == marks)
+        bus.post(Tick())
+        #expect(pubsub_record_of_thread().pointee.duties == 0)
+        ended.open()
+      }
+      await hasPosted.wait()
+      // Something is freed only if the handler captures something.
+      bus.subscribe(to: Tick.self) { _ in hasPosted.open() }.cancel()
+      isMarked.signal()
+      await ended.wait()
+      subscription.cancel()
+    }
+  }
 }

@@ -1,0 +1,270 @@
+/* How posters do without a fence: CPubSub.c (protects_unfenced, protect_fenced, reconsider_fences, is_unfenced,
+ * ask_for_fences, mark_surely, meet_posters, pubsub_make_record). What is retired, drained and freed, and when:
+ * hazard-pointers.pml.
+ *
+ * Every thread's plain stores go through a store buffer, as on x86; a locked instruction waits until its own is empty, and
+ * the barrier across threads until each has been empty. Each of two reclaimers has a topic and a lock of its own, so both
+ * may be at work at once. An owner takes a mark off after one post, not a thousand; a record may be given back and taken by
+ * another thread. Shown for all interleavings of three worlds: no poster is in a root that was freed, and no record is left
+ * with marks that its owner would never take off.
+ *
+ * check.sh runs it as it is, and once for each of the mistakes below, which must be found:
+ *   NO_BARRIER, EARLY_RELIANCE (on a mark before the barrier), LOOK_FIRST (before the store), NO_LOOK_AT_DUTIES (after the
+ *   store), NO_SECOND_LOOK, NO_SCAN, UNFENCED_TAKE (of a record); and where the poster is MARKED at first
+ *   UNFENCED_DROP (of the marks), BLIND_MARK (surely, though the owner has taken the mark off meanwhile). */
+
+#define POSTERS 2
+#define TOPICS 2
+/* All together are too many states: two who post once; or one who posts until its marks are off again, beside
+ * one who has posted, and will not again. */
+#if defined(MARKED)
+#define POSTS_OF_FIRST 3
+#define POSTS_OF_SECOND 0
+#elif defined(AGAIN)
+#define POSTS_OF_FIRST 4
+#define POSTS_OF_SECOND 0
+#else
+#define POSTS_OF_FIRST 1
+#define POSTS_OF_SECOND 1
+#endif
+
+#define FENCES 1
+#define SURELY 2
+#define RELIED_ON 4
+/* In a store buffer, for two of the mistakes: the duties become none; the record is in use. */
+#define TAKES_OFF 255
+#define TAKES 254
+
+#define FIRST_ROOT(topic) (1 + (topic) * 3)
+
+byte root[TOPICS];
+byte freed;                       /* a bit for each root */
+byte slot[POSTERS];
+chan stores[POSTERS] = [3] of { byte };
+byte duties[POSTERS];
+bool in_use[POSTERS];
+bool asking;                      /* the mutex of those who ask for fences */
+
+#define BIT(number) (1 << (number))
+#define FENCE(poster) (empty(stores[poster]))
+
+inline arrive(poster, value) {
+  if
+  :: value == TAKES_OFF -> duties[poster] = 0
+  :: value == TAKES -> in_use[poster] = true
+  :: else -> slot[poster] = value
+  fi;
+  value = 0
+}
+
+/* The store buffers empty themselves, at any time. */
+active proctype Memory() {
+  byte value;
+end:
+  do
+  :: d_step { nempty(stores[0]) -> stores[0]?value; arrive(0, value) }
+  :: d_step { nempty(stores[1]) -> stores[1]?value; arrive(1, value) }
+  od
+}
+
+proctype Poster(byte me; byte posts) {
+  byte topic, mine, fenced;
+  bool looksAtNone, isMine = in_use[me];
+  do
+  :: posts > 0 ->
+     if
+     :: isMine -> skip
+     :: else -> isMine = true;
+#ifdef UNFENCED_TAKE
+        stores[me]!TAKES
+#else
+        atomic { FENCE(me) -> in_use[me] = true }
+#endif
+     fi;
+     /* For the second one without a choice: the topics are alike. */
+     if
+     :: me == 0 -> topic = 0
+     :: topic = 1
+     fi;
+#ifdef LOOK_FIRST
+     d_step { looksAtNone = (duties[me] == 0); mine = root[topic] };
+     stores[me]!mine;
+     if
+     :: looksAtNone -> goto reading
+     :: else -> skip
+     fi;
+#else
+     mine = root[topic];
+     if
+     :: (duties[me] & FENCES) == 0 ->
+        stores[me]!mine;
+#ifndef NO_LOOK_AT_DUTIES
+        if
+#ifdef UNFENCED_DROP
+        :: duties[me] == 0 || stores[me]?? [TAKES_OFF] ->
+#else
+        :: duties[me] == 0 ->
+#endif
+#endif
+#ifdef NO_SECOND_LOOK
+           goto reading
+#else
+           if
+           :: root[topic] == mine -> goto reading
+           :: else -> skip
+           fi
+#endif
+#ifndef NO_LOOK_AT_DUTIES
+        :: else -> skip
+        fi
+#endif
+#ifdef UNFENCED_DROP
+     :: stores[me]?? [TAKES_OFF] -> stores[me]!mine; if :: root[topic] == mine -> goto reading :: else -> skip fi
+#endif
+     :: else -> skip
+     fi;
+#endif
+     mine = root[topic];
+     do
+     :: atomic { FENCE(me) -> slot[me] = mine };
+#ifdef NO_SECOND_LOOK
+        break
+#else
+        if
+        :: root[topic] == mine -> break
+        :: else -> mine = root[topic]
+        fi
+#endif
+     od;
+reading:
+     assert((freed & BIT(mine)) == 0);
+     stores[me]!0;
+     if
+     :: (duties[me] & FENCES) != 0 ->
+        if
+        :: d_step { (duties[me] & RELIED_ON) != 0 -> duties[me] = duties[me] & ~RELIED_ON }
+#ifdef UNFENCED_DROP
+        :: duties[me] == (FENCES | SURELY) -> stores[me]!TAKES_OFF
+#else
+        :: d_step { duties[me] == (FENCES | SURELY) && FENCE(me) -> duties[me] = 0 }
+#endif
+        :: d_step { (duties[me] & SURELY) == 0 -> skip }
+        fi
+     :: else -> skip
+     fi;
+     posts--; topic = 0; mine = 0; looksAtNone = false;
+     /* The thread may end, and another one take the record. */
+     if
+     :: posts > 0 -> atomic { FENCE(me) -> in_use[me] = false; isMine = false }
+     :: skip
+     fi
+  :: else -> break
+  od
+}
+
+/* Whether a record has to be asked to fence. */
+inline is_unfenced(reader) {
+  isUnfenced = false;
+  if
+  :: !in_use[reader] -> skip
+  :: else ->
+     d_step {
+       if
+#ifdef EARLY_RELIANCE
+       :: (duties[reader] & FENCES) == 0 -> isUnfenced = true
+#else
+       :: (duties[reader] & SURELY) == 0 -> isUnfenced = true
+#endif
+       :: else -> duties[reader] = duties[reader] | RELIED_ON
+       fi
+     }
+  fi
+}
+
+inline ask_for_fences() {
+  atomic { !asking -> asking = true };
+  reader = 0;
+  do
+  :: reader < POSTERS ->
+     is_unfenced(reader);
+     if
+     :: isUnfenced -> duties[reader] = duties[reader] | FENCES
+     :: else -> skip
+     fi;
+     isUnfenced = false;
+     reader++
+  :: else -> break
+  od;
+#ifndef NO_BARRIER
+  FENCE(0);
+  FENCE(1);
+#endif
+  reader = 0;
+  do
+  :: reader < POSTERS ->
+#ifdef BLIND_MARK
+     if
+     :: (duties[reader] & FENCES) != 0 -> duties[reader] = duties[reader] | SURELY | RELIED_ON
+     :: else -> skip
+     fi;
+#else
+     d_step {
+       if
+       :: (duties[reader] & FENCES) != 0 -> duties[reader] = duties[reader] | SURELY | RELIED_ON
+       :: else -> skip
+       fi
+     };
+#endif
+     reader++
+  :: else -> break
+  od;
+  asking = false
+}
+
+proctype Reclaimer(byte topic) {
+  byte old, reader;
+  bool isUnfenced, isRead;
+  d_step { old = root[topic]; root[topic] = old + 1 };
+  do
+  :: reader < POSTERS ->
+     is_unfenced(reader);
+     if
+     :: isUnfenced -> isUnfenced = false; ask_for_fences(); break
+     :: else -> reader++
+     fi
+  :: else -> break
+  od;
+  reader = 0;
+#ifndef NO_SCAN
+  do
+  :: reader < POSTERS -> d_step { isRead = isRead || slot[reader] == old; reader++ }
+  :: else -> break
+  od;
+#endif
+  if
+  :: !isRead -> freed = freed | BIT(old)
+  :: else -> skip
+  fi
+}
+
+/* Whoever has any mark has the one that has it taken off. */
+active proctype Watcher() {
+end:
+  atomic { (duties[0] != 0 && (duties[0] & FENCES) == 0) || (duties[1] != 0 && (duties[1] & FENCES) == 0) -> assert(false) }
+}
+
+init {
+  atomic {
+    root[0] = FIRST_ROOT(0);
+    root[1] = FIRST_ROOT(1);
+#ifdef MARKED
+    duties[0] = FENCES | SURELY;
+    in_use[0] = true;
+#endif
+    in_use[1] = true;
+    run Poster(0, POSTS_OF_FIRST);
+    run Poster(1, POSTS_OF_SECOND);
+    run Reclaimer(0);
+    run Reclaimer(1)
+  }
+}
