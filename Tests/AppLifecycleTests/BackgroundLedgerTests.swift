@@ -123,6 +123,21 @@ import Testing
       #expect(result.length == .seconds(delay))
     }
   }
+
+  @Test func `a stop that is taken back ends the wait in the background, before and after the expiration`() async {
+    for (delay, expected) in [(1, []), (3, ["2.0 expire:a Ctrl-Z"])] {
+      let result = await stop(within: .seconds(4)) { application, clock in
+        _ = application.beginBackgroundTask(named: "a")
+        Task(executorPreference: clock.executor) {
+          try? await clock.sleep(for: .seconds(delay))
+          await application.stopFinishingBackgroundTasks()
+        }
+      }
+      #expect(result.log == expected, "after \(delay) s")
+      #expect(result.open == [], "after \(delay) s")
+      #expect(result.length == .seconds(delay))
+    }
+  }
 }
 
 @MainActor private final class Bare: ApplicationDelegate {}

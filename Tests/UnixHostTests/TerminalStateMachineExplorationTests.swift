@@ -26,7 +26,12 @@ import Testing
     private var holdsTerminal = false
     private var deadlineIsArmed = false
     /// Deliveries that the application has not finished yet, oldest first.
-    private var unfinished: [TerminalStateMachine.Delivery] = []
+    private var unfinished: [Int] = []
+    /// Whether the background tasks have been told of a stop since the application last came back.
+    private var tasksWereTold = false
+    /// Whether the main actor has let a deadline pass since then: it is not asked for more.
+    private var wasSilent = false
+    private var isJob = false
     private var applicationEndsItself = false
     private var endings = 0
     private var stopIsRefused = false
@@ -58,6 +63,7 @@ import Testing
       case .timePasses:
         guard deadlineIsArmed else { break }
         deadlineIsArmed = false
+        wasSilent = true
         give(.deadlinePassed)
       case .losesFocus: if machine.readsTerminal { give(.focus(false)) }
       case .getsFocus: if machine.readsTerminal { give(.focus(true)) }
@@ -80,7 +86,7 @@ import Testing
 
     private mutating func finishOldest() {
       guard !unfinished.isEmpty else { return }
-      give(.transitionFinished(id: unfinished.removeFirst().id, overruns: []))
+      give(.transitionFinished(id: unfinished.removeFirst(), overruns: []))
     }
 
     /// As the driver does: an event's effects are performed in order, then come the answers.
@@ -108,6 +114,15 @@ import Testing
       case .quietFocus: if !holdsTerminal { faults.append("writes to a terminal that it does not hold") }
       case .requestDisplay, .report, .reportRefusedStop, .reportUncaughtStop: break
       case .send(let delivery): send(delivery)
+      case .finishBackgroundTasks(let id, _):
+        if application.state != .background { faults.append("ends background tasks in \(application.state)") }
+        if !deadlineIsArmed { faults.append("gives background tasks no time") }
+        if isJob { faults.append("ends the background tasks of a job that goes on") }
+        tasksWereTold = true
+        unfinished.append(id)
+      case .setJobMode(let isOn):
+        if isOn == isJob { faults.append("sets the mode *job* twice") }
+        isJob = isOn
       case .armDeadline: deadlineIsArmed = true
       case .disarmDeadline: deadlineIsArmed = false
       case .predictStop: return [.stopPredicted(isPossible: true)]
@@ -124,7 +139,9 @@ import Testing
 
     /// The application takes inputs in the order in which they were sent: none must come when it cannot be taken.
     private mutating func send(_ delivery: TerminalStateMachine.Delivery) {
-      unfinished.append(delivery)
+      unfinished.append(delivery.id)
+      if delivery.input == .open || delivery.input == .wake { (tasksWereTold, wasSilent) = (false, false) }
+      if delivery.input == .launchInBackground, !isJob { faults.append("launches a job without its mode") }
       let before = application.state
       if case .ignore(let reason)? = application.handle(delivery.input).first, !applicationEndsItself {
         faults.append("sends \(delivery.input.scriptToken) in \(before): \(reason.rawValue)")
@@ -135,7 +152,9 @@ import Testing
       if holdsTerminal { faults.append("stops with the terminal in its own modes") }
       if application.state != .suspended { faults.append("stops in \(application.state)") }
       if machine.termination != nil { faults.append("stops though it is to end") }
-      if unfinished.contains(where: { $0.id == machine.awaited }) { faults.append("stops during a tear-down") }
+      if !tasksWereTold, !wasSilent { faults.append("stops without a word to the background tasks") }
+      if isJob { faults.append("stops with the mode *job*") }
+      if unfinished.contains(where: { $0 == machine.awaited }) { faults.append("stops during a tear-down") }
       defer { (stopIsRefused, stopMeetsTerminate, stopEndsInBackground) = (false, false, false) }
       if stopIsRefused { return [.stopEnded(wasContinued: false)] }
       if owner != .gone { owner = stopEndsInBackground ? .background : .foreground }
@@ -152,6 +171,7 @@ import Testing
       case .leaving, .suspending, .terminating:
         if !deadlineIsArmed { faults.append("waits in \(machine.phase) without a deadline") }
       case .foreground, .background:
+        if isJob != (machine.phase == .background) { faults.append("in \(machine.phase) it is a job: \(isJob)") }
         if deadlineIsArmed { faults.append("has a deadline in \(machine.phase)") }
         if machine.termination != nil { faults.append("has forgotten to end") }
         if machine.wantedStop != nil { faults.append("has forgotten to stop") }

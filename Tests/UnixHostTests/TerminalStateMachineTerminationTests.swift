@@ -49,11 +49,21 @@ import Testing
     var host = Host.inForeground()
     host.beginStop()
     host.finish()
+    host.finish()
     host.signals(.terminate)
     #expect(
       host.finish() == [
-        .disarmDeadline, .quietFocus, send(4, .wake, "SIGTERM"), send(5, .terminate, "SIGTERM"),
+        .disarmDeadline, .quietFocus, send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"),
         .armDeadline(.milliseconds(3500)),
+      ])
+  }
+
+  @Test func aSignalWhileBackgroundTasksEndWaitsForThem() {
+    var host = Host.finishing()
+    #expect(host.signals(.terminate).isEmpty)
+    #expect(
+      host.finish() == [
+        .disarmDeadline, .quietFocus, send(4, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
   }
 
@@ -63,7 +73,7 @@ import Testing
     #expect(host.signals(.continue, .terminate).isEmpty)
     #expect(
       host(.stopEnded(wasContinued: true)) == [
-        send(4, .wake, "SIGTERM"), send(5, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+        send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
     #expect(host.finish() == inOrder)
   }
@@ -124,7 +134,7 @@ import Testing
     var host = Host.stopped()
     host.signals(.continue)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.gone)).prefix(2) == [send(4, .wake, "hang-up"), send(5, .terminate, "hang-up")])
+    #expect(host(.terminalLook(.gone)).prefix(2) == [send(5, .wake, "hang-up"), send(6, .terminate, "hang-up")])
   }
 
   @Test func whoIgnoresHangUpsGoesToTheBackgroundAndStaysThere() {
@@ -140,7 +150,15 @@ import Testing
     var host = Host.inForeground(ignoresHangUp: true)
     host.beginStop()
     host(.hangUp)
-    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack])
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
+    #expect(host.machine.phase == .background)
+  }
+
+  @Test func whoIgnoresHangUpsDoesNotStopForATerminalThatIsGoneWhileTasksEnd() {
+    var host = Host.inForeground(ignoresHangUp: true)
+    host.beginStop()
+    host.finish()
+    #expect(host(.hangUp) == [.setJobMode(true), .dropTerminal, .disarmDeadline, .giveTerminalBack])
     #expect(host.machine.phase == .background)
   }
 
@@ -151,8 +169,9 @@ import Testing
     host.signals(.stop)
     host(.stopPredicted(isPossible: true))
     host.finish()
+    host.finish()
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.gone)) == [send(4, .wake, "bg")])
+    #expect(host(.terminalLook(.gone)) == [.setJobMode(true), send(5, .wake, "bg")])
   }
 
   // MARK: By itself
@@ -205,6 +224,7 @@ import Testing
     host.beginStop()
     host.finish(
       BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed", "feed", "store"]))
+    host.finish()
     #expect(
       host.finish() == [
         .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["feed", "store"]), .stopSelf,
@@ -220,9 +240,25 @@ import Testing
       ])
   }
 
+  @Test func aTaskThatDoesNotEndIsNamedBeforeTheStop() {
+    var host = Host.finishing()
+    host.finish(BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["save"]))
+    #expect(
+      host.finish() == [
+        .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["save"]), .stopSelf,
+      ])
+  }
+
+  @Test func aMainActorThatHangsWhileTasksEndIsStoppedAllTheSame() {
+    var host = Host.finishing()
+    #expect(
+      host(.deadlinePassed) == [
+        send(4, .suspend, "Ctrl-Z"), .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), []), .stopSelf,
+      ])
+  }
+
   @Test func aMainActorThatDoesNotCommitSuspendedIsStoppedAllTheSame() {
-    var host = Host.inForeground()
-    host.beginStop()
+    var host = Host.finishing()
     host.finish()
     #expect(host(.deadlinePassed) == [.giveTerminalBack, .stopSelf])
   }

@@ -21,7 +21,13 @@ import Testing
     /// Gives an event and counts what is sent.
     @discardableResult mutating func callAsFunction(_ event: Machine.Event) -> [Effect] {
       let effects = machine.handle(event)
-      for case .send(let delivery) in effects { deliveries = delivery.id }
+      for effect in effects {
+        switch effect {
+        case .send(let delivery): deliveries = delivery.id
+        case .finishBackgroundTasks(let id, _): deliveries = id
+        default: break
+        }
+      }
       return effects
     }
 
@@ -30,7 +36,7 @@ import Testing
       self(.signals(signals.map { SignalRecord(signal: $0) }))
     }
 
-    /// The application has handled the latest input.
+    /// The application has handled the latest input, or finished its background tasks.
     @discardableResult mutating func finish(_ overruns: BudgetOverrun...) -> [Effect] {
       self(.transitionFinished(id: deliveries, overruns: overruns))
     }
@@ -57,6 +63,15 @@ import Testing
       var host = inForeground()
       host.beginStop()
       host.finish()
+      host.finish()
+      host.finish()
+      return host
+    }
+
+    /// A program in the background whose tasks have been told of a stop.
+    static func finishing() -> Host {
+      var host = inForeground()
+      host.beginStop()
       host.finish()
       return host
     }
@@ -85,7 +100,7 @@ import Testing
 
   @Test func startedWithAmpersandItLaunchesInTheBackgroundAndTouchesNothing() {
     var host = Host()
-    #expect(host(.started(.background)) == [send(1, .launchInBackground, "&")])
+    #expect(host(.started(.background)) == [.setJobMode(true), send(1, .launchInBackground, "&")])
     #expect(!host.machine.readsTerminal)
     #expect(host.machine.pollsTerminal)
   }
@@ -93,13 +108,14 @@ import Testing
   @Test func aShellThatTakesTheTerminalBackAtOnceMakesItABackgroundLaunch() {
     var host = Host()
     host(.started(.foreground))
-    #expect(host(.terminalTaken(false)) == [send(1, .launchInBackground, "&")])
+    #expect(host(.terminalTaken(false)) == [.setJobMode(true), send(1, .launchInBackground, "&")])
   }
 
   @Test(arguments: [Machine.Look.none, .gone])
   func withoutATerminalItLaunchesInTheBackgroundAndNeverLooks(look: Machine.Look) {
     var host = Host()
-    #expect(host(.started(look)) == [send(1, .launchInBackground, look == .none ? "launch" : "&")])
+    #expect(
+      host(.started(look)) == [.setJobMode(true), send(1, .launchInBackground, look == .none ? "launch" : "&")])
     #expect(!host.machine.pollsTerminal)
     #expect(host.signals(.terminate) == [send(2, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500))])
   }
@@ -121,7 +137,9 @@ import Testing
         .quietFocus, send(2, .home, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
       ])
     #expect(!host.machine.readsTerminal)
-    #expect(host.finish() == [.disarmDeadline, send(3, .suspend, "Ctrl-Z"), .armDeadline(.milliseconds(500))])
+    // The time that is armed goes on: what is left of it is the background tasks'.
+    #expect(host.finish() == [.finishBackgroundTasks(id: 3, cause: "Ctrl-Z")])
+    #expect(host.finish() == [.disarmDeadline, send(4, .suspend, "Ctrl-Z"), .armDeadline(.milliseconds(500))])
     #expect(host.finish() == [.disarmDeadline, .giveTerminalBack, .stopSelf])
     #expect(host.machine.phase == .stopped)
   }
@@ -143,7 +161,7 @@ import Testing
     #expect(host.signals(.continue).isEmpty)
     #expect(host(.stopEnded(wasContinued: true)) == [.lookAtTerminal])
     #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
-    #expect(host(.terminalTaken(true)) == [send(4, .open, "fg", display: true)])
+    #expect(host(.terminalTaken(true)) == [send(5, .open, "fg", display: true)])
     #expect(host.machine.phase == .foreground)
   }
 
@@ -151,7 +169,7 @@ import Testing
     var host = Host.stopped()
     host.signals(.continue)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.background)) == [send(4, .wake, "bg")])
+    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(5, .wake, "bg")])
     #expect(host.machine.phase == .background)
     #expect(host.machine.pollsTerminal)
   }
@@ -160,7 +178,7 @@ import Testing
     var host = Host.stopped()
     host(.stopEnded(wasContinued: true))
     host(.terminalLook(.foreground))
-    #expect(host(.terminalTaken(false)) == [send(4, .wake, "bg")])
+    #expect(host(.terminalTaken(false)) == [.setJobMode(true), send(5, .wake, "bg")])
     #expect(host.machine.phase == .background)
   }
 
@@ -168,7 +186,7 @@ import Testing
     var host = Host.inBackground()
     #expect(host(.terminalLook(.background)).isEmpty)
     #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
-    #expect(host(.terminalTaken(true)) == [send(2, .open, "fg", display: true)])
+    #expect(host(.terminalTaken(true)) == [send(2, .open, "fg", display: true), .setJobMode(false)])
   }
 
   @Test func aRunningBackgroundJobLooksAtOnceWhenItIsContinued() {
@@ -181,7 +199,10 @@ import Testing
     var host = Host.inBackground()
     host.signals(.stop)
     #expect(
-      host(.stopPredicted(isPossible: true)) == [send(2, .suspend, "SIGTSTP"), .armDeadline(.milliseconds(500))])
+      host(.stopPredicted(isPossible: true)) == [
+        .setJobMode(false), .armDeadline(.milliseconds(5500)), .finishBackgroundTasks(id: 2, cause: "SIGTSTP"),
+      ])
+    #expect(host.finish() == [.disarmDeadline, send(3, .suspend, "SIGTSTP"), .armDeadline(.milliseconds(500))])
     #expect(host.finish() == [.disarmDeadline, .giveTerminalBack, .stopSelf])
   }
 
@@ -198,14 +219,14 @@ import Testing
     var host = Host.stopped()
     #expect(host(.stopEnded(wasContinued: false)) == [.lookAtTerminal])
     host(.terminalLook(.foreground))
-    #expect(host(.terminalTaken(true)) == [send(4, .open, "stop refused", display: true)])
+    #expect(host(.terminalTaken(true)) == [send(5, .open, "stop refused", display: true)])
   }
 
   @Test func aStopThatCameDuringTheStopFollowsIt() {
     var host = Host.stopped()
     host.signals(.continue, .stop)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.background)) == [send(4, .wake, "bg"), .predictStop])
+    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(5, .wake, "bg"), .predictStop])
   }
 
   // MARK: During the tear-down
@@ -216,9 +237,10 @@ import Testing
     #expect(host.signals(.stop).isEmpty)
     host.finish()
     host.finish()
+    host.finish()
     host.signals(.continue)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.background)) == [send(4, .wake, "bg")])
+    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(5, .wake, "bg")])
   }
 
   @Test func aContinueTakesTheStopBack() {
@@ -236,7 +258,7 @@ import Testing
     host.beginStop()
     host.signals(.continue)
     #expect(host(.terminalLook(.background)) == [.dropTerminal])
-    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack])
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
     #expect(host.machine.phase == .background)
   }
 
@@ -244,12 +266,63 @@ import Testing
     var host = Host.inForeground()
     host.beginStop()
     host.finish()
+    host.finish()
     host.signals(.continue)
     #expect(
       host(.terminalLook(.background)) == [
-        .dropTerminal, .disarmDeadline, .giveTerminalBack, send(4, .wake, "SIGCONT"),
+        .setJobMode(true), .dropTerminal, .disarmDeadline, .giveTerminalBack, send(5, .wake, "SIGCONT"),
       ])
     #expect(host.machine.phase == .background)
+  }
+
+  // MARK: While background tasks end
+
+  @Test func aContinueInTheBackgroundLeavesTheTasksTheirTime() {
+    var host = Host.finishing()
+    #expect(host.signals(.continue) == [.lookAtTerminal])
+    #expect(
+      host(.terminalLook(.background)) == [.setJobMode(true), .dropTerminal, .disarmDeadline, .giveTerminalBack])
+    #expect(host.machine.phase == .background)
+    #expect(host.finish().isEmpty)
+    // The next stop gives them time of its own.
+    host.signals(.stop)
+    #expect(
+      host(.stopPredicted(isPossible: true)).contains(.finishBackgroundTasks(id: 4, cause: "SIGTSTP")))
+  }
+
+  @Test func aContinueInTheForegroundBringsTheProgramBackWhileTasksEnd() {
+    var host = Host.finishing()
+    host.signals(.continue)
+    #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
+    #expect(host(.terminalTaken(true)) == [.disarmDeadline, send(4, .open, "SIGCONT", display: true)])
+    #expect(host(.transitionFinished(id: 3, overruns: [])).isEmpty)
+  }
+
+  @Test func aSecondStopWhileTasksEndIsTheSameStop() {
+    var host = Host.finishing()
+    #expect(host.signals(.stop).isEmpty)
+    #expect(host.finish().contains(send(4, .suspend, "Ctrl-Z")))
+  }
+
+  @Test func aProgramThatLeavesForAnotherJobAndIsStoppedLetsItsTasksEnd() {
+    var host = Host.inForeground()
+    host.signals(.backgroundRead)
+    host(.terminalLook(.background))
+    host.signals(.stop)
+    #expect(host.finish() == [.finishBackgroundTasks(id: 3, cause: "SIGTSTP")])
+  }
+
+  @Test func aProgramThatLeavesForAnotherJobKeepsItsTasks() {
+    var host = Host.inForeground()
+    host.signals(.backgroundRead)
+    host(.terminalLook(.background))
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
+  }
+
+  @Test func theModeEndsWithTheProcessAndNotBeforeIt() {
+    var host = Host.inBackground()
+    #expect(!host.signals(.terminate).contains(.setJobMode(false)))
+    #expect(!host.finish().contains(.setJobMode(false)))
   }
 
   @Test func aStopAfterTheContinueStands() {
@@ -265,7 +338,7 @@ import Testing
     host.signals(.continue)
     host(.terminalLook(.foreground))
     #expect(host(.terminalTaken(false)) == [.dropTerminal])
-    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack])
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
     #expect(host.machine.phase == .background)
   }
 
@@ -286,7 +359,7 @@ import Testing
       host(.terminalLook(.background)) == [
         .reportUncaughtStop, .dropTerminal, send(2, .home, "SIGCONT"), .armDeadline(.milliseconds(5500)),
       ])
-    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack])
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
     #expect(host.machine.phase == .background)
   }
 
@@ -306,6 +379,7 @@ import Testing
     host.signals(.backgroundRead)
     host(.terminalLook(.background))
     #expect(host.signals(.stop).isEmpty)
+    host.finish()
     host.finish()
     #expect(host.finish() == [.disarmDeadline, .giveTerminalBack, .stopSelf])
   }

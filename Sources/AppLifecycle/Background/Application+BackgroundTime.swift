@@ -135,4 +135,9 @@ extension Application {
     for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
     return names
   }
+
+  /// Takes ``finishBackgroundTasks(within:cause:)`` back, if it is under way: the host does not stop the process after all.
+  ///
+  /// It returns no name then. What has not expired will not.
+  package func stopFinishingBackgroundTasks() { background.stopFinishingTasks() }
 }

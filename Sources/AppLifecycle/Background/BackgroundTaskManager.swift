@@ -21,6 +21,8 @@ internal import PubSub
 
   /// Who waits for the tasks to end before the process is stopped.
   private var waiter: UnsafeContinuation<Void, Never>?
+  /// Whether the process is about to be stopped.
+  private var isFinishing = false
 
   /// Told when the clock strikes: it is to call ``nextAction()`` in its turn.
   var clockDidStrike: (@MainActor () -> Void)?
@@ -210,16 +212,27 @@ extension BackgroundTaskManager {
   ///
   /// - Returns: the names of those that are open still, in order of begin; none where the application has come back.
   func finishTasks(by deadline: Duration) async -> [String] {
+    isFinishing = true
+    defer { isFinishing = false }
     let now = clock.now()
     await waitForTasks(until: now + max(.zero, deadline - now) / 2)
-    while time.isInBackground, let id = time.expireNext() { expire(id) }
+    while mustFinish, let id = time.expireNext() { expire(id) }
     await waitForTasks(until: deadline)
-    return time.isInBackground ? time.tasks.map(\.name) : []
+    return mustFinish ? time.tasks.map(\.name) : []
   }
+
+  /// The process is not stopped after all.
+  func stopFinishingTasks() {
+    isFinishing = false
+    endWait()
+  }
+
+  /// Whether the tasks have to end: the process is still about to be stopped, and the application has not come back.
+  private var mustFinish: Bool { isFinishing && time.isInBackground }
 
   /// Waits until no task is open any more, a state is committed, or an instant has come.
   private func waitForTasks(until deadline: Duration) async {
-    guard time.isInBackground, !time.tasks.isEmpty, clock.now() < deadline else { return }
+    guard mustFinish, !time.tasks.isEmpty, clock.now() < deadline else { return }
     let timer = starter.start { [clock, weak self] in
       guard (try? await clock.sleepUntil(deadline)) != nil else { return }
       await self?.timeIsUp()

@@ -152,6 +152,9 @@ class HostThread<Machine: HostMachine> {
   /// From now on ``HostEvent/deadlinePassed`` comes after so long, instead of after what was armed before; nil: not at all.
   final func arm(_ duration: Duration?) { deadline = duration.map { .now + $0 } }
 
+  /// How long it is until the armed time is up; zero if none is armed.
+  final var timeLeft: Duration { deadline.map { max(.zero, $0 - .now) } ?? .zero }
+
   /// Ends the host's work; at once, without the main actor, if that does not answer.
   final func finish(_ status: Int32, mainActorAnswers: Bool) {
     isFinished = true

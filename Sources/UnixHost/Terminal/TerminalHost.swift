@@ -5,16 +5,20 @@ public import PubSub
 ///
 /// | fact | input |
 /// | --- | --- |
-/// | started in the foreground; with `&`; without a terminal | `launch`; `launchInBackground` |
+/// | started in the foreground; with `&`; without a terminal | `launch`; `launchInBackground`, with the background mode *job* |
 /// | the terminal loses, gets the keyboard focus | *focus lost* begins, ends |
-/// | Ctrl-Z, SIGTSTP | `home`, and, torn down, `suspend`; then the process stops with its whole job |
+/// | Ctrl-Z, SIGTSTP | `home`; open background tasks end; `suspend`; then the process stops with its whole job |
 /// | `fg` | `open` |
-/// | `bg` | `wake` |
+/// | `bg` | `wake`, with the background mode *job* |
 /// | SIGTERM, SIGINT, SIGHUP, hang-up | `terminate`; when it came during a stop, after a `wake` |
 /// | memory is short | `memoryWarning`, once in two seconds at most |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
 /// | a second SIGTERM or SIGINT, SIGQUIT | none: the terminal is restored, and the process dies of the signal |
+///
+/// The mode *job* ends when the program gets the terminal or stops. Before a stop, open background tasks have what is left of
+/// the budget of `didEnterBackground`; after half of it their expiration handlers run. A task that is still open at its end
+/// is named as an overrun.
 ///
 /// A stop that the kernel would refuse is predicted, and nothing is torn down for it. A SIGCONT during the tear-down takes the
 /// stop back. SIGSTOP cannot be caught: afterwards the terminal's modes are set again and ``WasContinued`` is posted; the

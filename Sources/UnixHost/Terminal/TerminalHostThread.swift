@@ -18,6 +18,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private static let lookPeriod = Duration.seconds(1)
 
   private let terminal: Terminal
+  private let jobMode: JobMode
   private var device: TerminalDevice
   private var parser = TerminalInputParser()
   private var escapeDeadline: Instant?
@@ -25,6 +26,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   init(_ parts: Parts, budgets: HostBudgets, configuration: TerminalHost.Configuration, terminal: Terminal) {
     self.terminal = terminal
+    jobMode = JobMode(parts.application)
     device = TerminalDevice(configuration)
     super.init(
       parts, machine: TerminalStateMachine(budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored))
@@ -121,6 +123,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .quietFocus: device.quietFocus()
     case .requestDisplay: requestDisplay()
     case .send(let delivery): if delivery.needsDisplay { send(delivery, then: display) } else { send(delivery) }
+    case .finishBackgroundTasks(let id, let cause): finishBackgroundTasks(id, because: cause)
+    case .setJobMode(let isJob): parts.mailbox.send { [jobMode] in jobMode.set(isJob) }
     case .armDeadline(let duration): arm(duration)
     case .disarmDeadline: arm(nil)
     case .predictStop: return [.stopPredicted(isPossible: ProcessTree.live.canStop(getpid()))]
@@ -132,6 +136,17 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .finish(let status, let mainActorAnswers): finish(status, mainActorAnswers: mainActorAnswers)
     }
     return []
+  }
+
+  /// Has the application's background tasks end before the process stops.
+  private func finishBackgroundTasks(_ id: Int, because cause: LifecycleCause) {
+    let end = Instant.now + timeLeft - machine.budgets.grace
+    parts.mailbox.send { [application = parts.application, link = parts.link, budgets = machine.budgets] in
+      let open = await application.finishBackgroundTasks(within: max(.zero, end - .now), cause: cause)
+      let overrun = BudgetOverrun(
+        callback: .didEnterBackground, budget: budgets.length(of: .didEnterBackground), culprits: open)
+      link.send(.transitionFinished(id: id, overruns: open.isEmpty ? [] : [overrun]))
+    }
   }
 
   /// Posts an event of the terminal on the application's bus.

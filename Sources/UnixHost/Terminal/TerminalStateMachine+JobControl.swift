@@ -109,8 +109,8 @@ extension TerminalStateMachine {
     switch phase {
     case .foreground: goToBackground(because: "hang-up", stopCause: nil)
     // Nobody is left who could continue it.
-    case .leaving: enter(.leaving(stopCause: nil))
-    case .suspending, .stopped: abandonStop(because: "hang-up")
+    case .leaving where !tasksAreFinishing: enter(.leaving(stopCause: nil))
+    case .leaving, .suspending, .stopped: abandonStop(because: "hang-up")
     case .starting, .background, .terminating, .ended: break
     }
   }
@@ -134,7 +134,9 @@ extension TerminalStateMachine {
       emit(.quietFocus)
       goToBackground(because: cause, stopCause: cause)
     } else {
-      suspend(because: cause)
+      enter(.leaving(stopCause: cause))
+      emit(.armDeadline(budgets.didEnterBackground + budgets.grace))
+      finishBackgroundTasks(because: cause)
     }
   }
 
@@ -170,7 +172,7 @@ extension TerminalStateMachine {
   private mutating func answerContinuedWhileLeaving(isOurs: Bool) {
     if isOurs {
       ask(.takeTerminal, .takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
-    } else if phase == .suspending {
+    } else if phase == .suspending || tasksAreFinishing {
       dropTerminal()
       abandonStop(because: "SIGCONT")
     } else {
@@ -197,8 +199,11 @@ extension TerminalStateMachine {
 extension TerminalStateMachine {
   mutating func finishTransition(_ id: Int, overruns: [BudgetOverrun]) {
     guard id == awaited else { return }
-    stopWaiting()
     note(overruns)
+    if case .leaving(let stopCause?) = phase, termination == nil, !tasksAreFinishing {
+      return finishBackgroundTasks(because: stopCause)
+    }
+    stopWaiting()
     advance(mainActorAnswers: true)
   }
 

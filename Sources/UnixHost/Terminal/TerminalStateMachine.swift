@@ -15,6 +15,8 @@ import AppLifecycle
 ///      │     └───▶ leaving ──▶ background ◀──────────────────────────────────────────┘ (terminal another's)
 ///      └──── terminal ours again ──┘
 ///
+/// The background tasks of a program that stops end in *leaving*, also if it stops in the background.
+///
 /// From each of them SIGTERM, SIGINT, SIGHUP and a hang-up lead to terminating, and that to ended; a tear-down under way is
 /// finished first. What an application is told is never waited for longer than its budget and a grace.
 struct TerminalStateMachine: HostMachine, Hashable {
@@ -55,7 +57,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case hangUp
     /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
     case endOfInput
-    /// The application has handled the input of this number; these budgets were overrun.
+    /// The application has handled the input, or finished its background tasks, of this number; these budgets were overrun.
     case transitionFinished(id: Int, overruns: [BudgetOverrun])
     /// The time of the last ``Effect/armDeadline(_:)`` is up.
     case deadlinePassed
@@ -87,6 +89,12 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case requestDisplay
     /// Gives the application an input.
     case send(Delivery)
+    /// Gives the application's background tasks what is left of the armed time, but for the grace, to end; a transition of
+    /// this number.
+    case finishBackgroundTasks(id: Int, cause: LifecycleCause)
+    /// The program is a job in the background from now on, or no longer: the background mode *job* begins or ends. A stop for
+    /// which background tasks were to end was taken back when it begins.
+    case setJobMode(Bool)
     /// From now on ``Event/deadlinePassed`` comes after so long. Replaces an earlier one.
     case armDeadline(Duration)
     /// No ``Event/deadlinePassed`` comes.
@@ -120,7 +128,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case foreground
     /// The terminal is another's, or there is none.
     case background
-    /// The application goes to the background; then the process stops, where there is a cause for that.
+    /// The application goes to the background; then, where there is a cause for that, its background tasks end and the
+    /// process stops.
     case leaving(stopCause: LifecycleCause?)
     /// The application commits *suspended*; then the process stops.
     case suspending
@@ -171,10 +180,13 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var hasReportedRefusal = false
   /// The delivery that the phase waits for.
   var awaited: Int?
+  /// Whether the background tasks have been told of the stop to which the phase leads.
+  var tasksAreFinishing = false
   /// Overruns that were not reported yet: that has to wait until the terminal is given back.
   var overruns: [BudgetOverrun] = []
   /// The budget that the application has begun to spend on its way to the end; nil if it has not said so.
   var budgetUnderWay: ApplicationCallback?
+  private var runsAsJob = false
   private var deliveries = 0
   private var effects: [Effect] = []
 
@@ -216,6 +228,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .applicationEnded(let overruns): followEnd(overruns)
     }
     settle()
+    followJobMode()
     defer { effects = [] }
     return effects
   }
@@ -232,10 +245,33 @@ struct TerminalStateMachine: HostMachine, Hashable {
   }
 }
 
+// MARK: - The background mode
+
+extension TerminalStateMachine {
+  /// Awake and without the terminal the program is a job, with all the time that it wants.
+  private mutating func followJobMode() {
+    let isJob =
+      switch phase {
+      case .background: true
+      // The mode goes with the process.
+      case .terminating, .ended: runsAsJob
+      case .starting, .foreground, .leaving, .suspending, .stopped: false
+      }
+    guard isJob != runsAsJob else { return }
+    runsAsJob = isJob
+    // It covers all that the application does in the background: a launch, a waking, and the way out.
+    effects.insert(.setJobMode(isJob), at: phase == .foreground ? effects.endIndex : 0)
+  }
+}
+
 // MARK: - Steps
 
 extension TerminalStateMachine {
-  mutating func enter(_ phase: Phase) { self.phase = phase }
+  mutating func enter(_ phase: Phase) {
+    self.phase = phase
+    if case .leaving = phase { return }
+    tasksAreFinishing = false
+  }
 
   mutating func emit(_ effect: Effect) { effects.append(effect) }
 
@@ -256,6 +292,14 @@ extension TerminalStateMachine {
   mutating func send(_ input: SystemInput, _ cause: LifecycleCause, within budget: Duration) {
     awaited = send(input, cause)
     emit(.armDeadline(budget + budgets.grace))
+  }
+
+  /// Has the background tasks end, within the time that is armed.
+  mutating func finishBackgroundTasks(because cause: LifecycleCause) {
+    tasksAreFinishing = true
+    deliveries += 1
+    awaited = deliveries
+    emit(.finishBackgroundTasks(id: deliveries, cause: cause))
   }
 
   mutating func stopWaiting() {

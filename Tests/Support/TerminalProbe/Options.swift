@@ -21,6 +21,10 @@ struct Options: Sendable {
   private(set) var blockGate: String?
   /// `--block-terminate MS`: `willTerminate` does.
   private(set) var blockTerminate: Duration?
+  /// `--task NAME`: a background task that is begun in `didEnterBackground` and ends only when it expires.
+  private(set) var task: String?
+  /// `--open-task NAME`: one that does not end then either.
+  private(set) var openTask: String?
   /// `--budget MS`: the budget of each of the two.
   private(set) var budget: Duration?
 
@@ -36,6 +40,8 @@ struct Options: Sendable {
       case "--block": block = Self.duration(rest.popFirst())
       case "--block-gate": blockGate = rest.popFirst()
       case "--block-terminate": blockTerminate = Self.duration(rest.popFirst())
+      case "--task": task = rest.popFirst()
+      case "--open-task": openTask = rest.popFirst()
       case "--budget": budget = Self.duration(rest.popFirst())
       default: Self.fail("unknown option \(option)")
       }

@@ -53,6 +53,7 @@ extension Probe: TerminalApplicationDelegate {
     }
     application.bus.subscribe(self, to: TerminalHost.WasContinued.self) { _, _ in Log.shared.write("continued") }
     Log.shared.followSuspensions(of: application)
+    followTime(of: application)
     manageSlowResource(of: application)
   }
 
@@ -62,6 +63,15 @@ extension Probe: TerminalApplicationDelegate {
     if crashesInBackground { crash() }
     if let duration = options.block { block(for: duration) }
     if let gate = options.blockGate { Gate(gate).block() }
+    if let name = options.task {
+      _ = application.beginBackgroundTask(named: name) { task in
+        Log.shared.write("expire \(name)")
+        task.end()
+      }
+    }
+    if let name = options.openTask {
+      _ = application.beginBackgroundTask(named: name) { Log.shared.write("expire \(name)") }
+    }
   }
 
   func applicationWillTerminate(_ application: Application) {
@@ -118,6 +128,19 @@ extension Probe {
       // Signals end it early; then the rest follows.
       nanosleep(&time, nil)
     }
+  }
+
+  /// Writes at each commit of background whether the time there is limited: only a background mode makes it unlimited.
+  private func followTime(of application: Application) {
+    writeTime(of: application)
+    application.bus.subscribe(self, to: Application.StateDidChange.self) { probe, change in
+      probe.writeTime(of: change.application)
+    }
+  }
+
+  private func writeTime(of application: Application) {
+    guard application.state == .background else { return }
+    Log.shared.write("time \(application.backgroundTimeRemaining == nil ? "unlimited" : "limited")")
   }
 
   /// Something whose release takes its time: a fixed one, or until the test opens the gate.

@@ -1,0 +1,17 @@
+import AppLifecycle
+
+/// The background mode *job* of a program that runs in the background of its terminal.
+final class JobMode: Sendable {
+  private let application: Application
+  @MainActor private var assertion: BackgroundModeAssertion?
+
+  init(_ application: Application) { self.application = application }
+
+  /// Begins the mode, or ends it.
+  @MainActor func set(_ isJob: Bool) {
+    assertion?.end()
+    assertion = isJob ? application.beginBackgroundMode(.job) : nil
+    // A job goes on: the stop for which its tasks were to end does not come.
+    if isJob { application.stopFinishingBackgroundTasks() }
+  }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import PseudoTerminal
+import Testing
+
+/// Background tasks at a stop, and the mode of a background job, in real shells.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct BackgroundTaskTests {
+  /// Half of it has to pass before a task expires; the other half is for a machine with much else to do.
+  private static let budget = "--budget 2000"
+
+  @Test(arguments: Shell.allCases) func atAStopTasksExpireBeforeIt(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command("--task save", Self.budget))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await terminal.jobHasStopped(in: shell)
+        #expect(probe.log.lines.contains("expire save"))
+        #expect(!terminal.text.contains("overran"))
+        terminal.line("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+      }
+      let lines = probe.log.lines
+      let expired = try #require(lines.firstIndex(of: "expire save"))
+      let suspended = try #require(lines.firstIndex { $0.hasPrefix("state suspended") })
+      #expect(expired < suspended)
+      #expect(lines.contains("task expire:save background Ctrl-Z"))
+    }
+  }
+
+  @Test(arguments: [Shell.bash, .dash]) func aTaskThatDoesNotEndIsNamed(shell: Shell) async throws {
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command("--open-task upload", Self.budget))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 2.0 seconds: upload")
+        try await terminal.jobHasStopped(in: shell)
+        terminal.line("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+      }
+      #expect(probe.log.lines.contains("report backgroundTimeExpired:upload background Ctrl-Z"))
+    }
+  }
+
+  @Test(arguments: [Shell.bash, .dash]) func aReturnLeavesTheTaskItsTime(shell: Shell) async throws {
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        // So much time that the task cannot expire during the test.
+        terminal.line(probe.command("--task save", "--budget 600000"))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
+        try probe.signal(SIGCONT)
+        try await probe.isActive(visit: 2, on: terminal)
+        terminal.send("q")
+        try await probe.isNotRunning()
+        try await terminal.prompt()
+        #expect(!terminal.text.contains(shell.stopMark))
+      }
+      #expect(!probe.log.lines.contains("expire save"))
+      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"), .leave("q"), .terminate("q"))
+    }
+  }
+
+  @Test(arguments: Shell.allCases) func aJobInTheBackgroundHasAllTheTime(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command())
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.control("Z")
+        try await terminal.jobHasStopped(in: shell)
+        #expect(probe.times == ["limited"])
+        terminal.line("bg")
+        try await probe.log.line(startingWith: "state background background bg")
+        try await probe.log.line(startingWith: "time unlimited")
+        terminal.line("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+        terminal.control("Z")
+        try await terminal.jobHasStopped(in: shell)
+      }
+      // The mode ended with the return.
+      #expect(probe.times == ["limited", "unlimited", "limited"])
+    }
+  }
+
+  @Test(arguments: Shell.allCases) func aJobThatIsStartedInTheBackgroundHasAllTheTime(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command() + " &")
+        try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
+        #expect(probe.times == ["unlimited"])
+      }
+    }
+  }
+}
+
+extension ProbeSession {
+  /// Whether time in the background was limited, at each commit of it.
+  fileprivate var times: [String] {
+    log.lines.filter { $0.hasPrefix("time ") }.map { String($0.dropFirst("time ".count)) }
+  }
+}
