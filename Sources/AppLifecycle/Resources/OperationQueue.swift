@@ -32,7 +32,8 @@ internal import PubSub
   /// Forgets what has not begun, and cancels what has.
   func removeAll() {
     (queue, head) = ([], 0)
-    for task in running.values { task.cancel() }
+    // In an order that does not depend on hashes: what follows a cancellation is to be repeatable.
+    for operation in running.keys.sorted() { running[operation]?.cancel() }
     running = [:]
   }
 

@@ -105,7 +105,7 @@ internal import PubSub
   func loseProcess() {
     generation += 1
     queue?.removeAll()
-    for task in retries.values { task.cancel() }
+    for index in retries.keys.sorted() { retries[index]?.cancel() }
     retries = [:]
     isHurried = false
     graph.loseEverything()
