@@ -12,6 +12,8 @@ enum Completion: String, CaseIterable {
   }
 
   /// The commands, each with what it does and its options; a value stands behind `=`.
+  ///
+  /// No text here has an apostrophe: the shells quote with it.
   static let commands: [(name: String, purpose: String, options: [(name: String, values: [String])], takesFile: Bool)] =
     [
       (
@@ -30,7 +32,7 @@ enum Completion: String, CaseIterable {
       (
         "timeline", "a picture of the runs", [("-o", []), ("--format", ["html", "json"]), ("--session", ["last"])], true
       ),
-      ("names", "every event's raw name", [("--json", [])], false),
+      ("names", "every event with its raw name", [("--json", [])], false),
       ("completion", "words for a shell to complete", [], false),
     ]
 

@@ -3,7 +3,7 @@ import AppLifecycleTesting
 import Testing
 
 /// The whole record of everything that section 5 says about the background, and of calls that take their time.
-@Suite(.timeLimit(.minutes(1))) struct BackgroundRecordTests {
+@Suite(.timeLimit(.minutes(5))) struct BackgroundRecordTests {
   typealias Golden = RecordSequenceTests.Golden
 
   @Test(arguments: Self.stays + Self.expirations + Self.modes + Self.mistakes + Self.slowCalls) @MainActor

@@ -5,7 +5,7 @@ import Testing
 import struct Foundation.Data
 import class Foundation.JSONDecoder
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ContractTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ContractTests {
   // MARK: The rules of a record
 
   @Test(

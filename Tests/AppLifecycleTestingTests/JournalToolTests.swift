@@ -6,7 +6,7 @@ import PubSub
 import Testing
 
 /// What the tool makes of a journal.
-@Suite(.timeLimit(.minutes(1))) struct JournalToolTests {
+@Suite(.timeLimit(.minutes(5))) struct JournalToolTests {
   private let folder: URL
   private var path: String { folder.appending(path: "trips.jsonl").path }
 

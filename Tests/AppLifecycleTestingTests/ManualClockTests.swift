@@ -2,7 +2,7 @@ import AppLifecycleTesting
 import PubSub
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
+@Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
   @Test func `sleepers wake by deadline, at equal deadlines who slept first`() async {
     let lines = await withSimulation { clock in
       let trace = Trace()

@@ -3,7 +3,7 @@ import AppLifecycleTesting
 import Testing
 
 /// The whole record of each sequence of the app-based life cycle, from the script to the line of JSON.
-@Suite(.timeLimit(.minutes(1))) struct RecordSequenceTests {
+@Suite(.timeLimit(.minutes(5))) struct RecordSequenceTests {
   struct Golden: Sendable, CustomTestStringConvertible {
     let name: String
     let script: String

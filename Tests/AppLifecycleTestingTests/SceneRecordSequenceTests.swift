@@ -3,7 +3,7 @@ import AppLifecycleTesting
 import Testing
 
 /// The whole record of sequences of the scene-based life cycle, from the script to the line of JSON.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct SceneRecordSequenceTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct SceneRecordSequenceTests {
   typealias Golden = RecordSequenceTests.Golden
 
   @Test(arguments: Self.golden)

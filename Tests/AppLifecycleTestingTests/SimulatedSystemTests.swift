@@ -3,7 +3,7 @@ import AppLifecycleTesting
 import PubSub
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct SimulatedSystemTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct SimulatedSystemTests {
   // MARK: The system's clock
 
   @Test(

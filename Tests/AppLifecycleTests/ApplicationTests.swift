@@ -173,7 +173,7 @@ extension NotingDelegate: ApplicationDelegate {
       ])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `is released when nobody holds it, though its bus keeps its latest state`() async {
     final class Mortal: ApplicationDelegate {
       let (died, death) = AsyncStream.makeStream(of: Never.self)

@@ -4,7 +4,7 @@ import PubSub
 import Testing
 
 /// Background tasks and modes as an application uses them, on a simulated system.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `Background tasks` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `Background tasks` {
   let system = SimulatedSystem()
   var application: Application { system.application }
 

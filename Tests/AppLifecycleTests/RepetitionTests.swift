@@ -1,24 +1,29 @@
 import AppLifecycle
 import AppLifecycleTesting
+import Foundation
 import PubSub
 import Testing
 
 /// The same script gives the same record.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `A script that is repeated` {
+///
+/// `REPETITIONS` says how often it is run, as the continuous integration does.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `A script that is repeated` {
   private struct Run: Equatable {
     var json: String
     var notes: [String]
     var foreignWakeUps: Int
   }
 
+  private static let repetitions = ProcessInfo.processInfo.environment["REPETITIONS"].flatMap { Int($0) } ?? 100
+
   @Test(arguments: [LifecycleProfile.application, .scenes])
-  func `gives the same record byte for byte two hundred times, with asynchronous handlers and resources`(
+  func `gives the same record byte for byte every time, with asynchronous handlers and resources`(
     profile: LifecycleProfile
   ) async throws {
     let first = try await run(profile)
     #expect(first.json.utf8.count > 3_000 && first.notes.count > 20 && first.foreignWakeUps == 0)
     #expect(first.json.contains("watchdog:late"))
-    for number in 2...200 {
+    for number in 2...max(2, Self.repetitions) {
       let next = try await run(profile)
       // Text that long is not to be printed a thousand times.
       guard next == first else {

@@ -5,7 +5,7 @@ import Testing
 @testable import AppLifecycle
 
 /// How managed resources fare when something is wrong with them, and who is told.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `The health of managed resources` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `The health of managed resources` {
   private struct Failure: Error, CustomStringConvertible {
     var description: String { "no route" }
   }

@@ -4,7 +4,7 @@ import PubSub
 import Testing
 
 /// One budget covers the step that several scenes take together.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `The budget of several scenes` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `The budget of several scenes` {
   private let system = SimulatedSystem(profile: .scenes)
   private var clock: ManualClock { system.clock }
   private var reports: [String] { system.record.filter { $0.kind == .report }.map(\.name) }

@@ -46,7 +46,7 @@ extension WindowDelegate: SceneDelegate {
   func sceneDidDisconnect(_ scene: Scene) { windows.note(.didDisconnect, scene) }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `An application with scenes` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `An application with scenes` {
   private let delegate = WindowsDelegate()
   private let system: SimulatedSystem
   private var application: Application { system.application }

@@ -4,7 +4,7 @@ import PubSub
 import Testing
 
 /// The tear-down of a closing step: its handlers, then bodies and resources, within one budget.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `A tear-down` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `A tear-down` {
   let delegate = NotingDelegate()
   let system: SimulatedSystem
   let clock: ManualClock

@@ -142,7 +142,7 @@ import Testing
     await connection.close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `A server that never stops sending leaves everything else its turn, on the same actor`() async throws {
     try await LineServer.run { server in
       let connection = connect(to: Endpoint(host: "127.0.0.1", port: server.port))

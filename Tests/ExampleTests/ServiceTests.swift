@@ -3,7 +3,7 @@ import PseudoTerminal
 import Testing
 
 /// The daemon, under a double of the service manager.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ServiceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ServiceTests {
   /// A daemon that is ready.
   private struct Daemon {
     let manager: ServiceManagerDouble

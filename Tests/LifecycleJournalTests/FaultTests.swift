@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Whatever the disk does, the program goes on, is told once, and the journal says what is missing.
-@Suite(.timeLimit(.minutes(1))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
   private let directory: TemporaryDirectory
   private let path: String
   private let bus = EventBus()

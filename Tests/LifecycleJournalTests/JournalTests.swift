@@ -4,7 +4,7 @@ import LifecycleJournal
 import PubSub
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct JournalTests {
+@Suite(.timeLimit(.minutes(5))) struct JournalTests {
   private let directory: TemporaryDirectory
   private let path: String
 

@@ -4,7 +4,7 @@ import LifecycleJournal
 import PubSub
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct PreviousExitTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct PreviousExitTests {
   private let directory: TemporaryDirectory
   private let path: String
 

@@ -2,7 +2,7 @@ import AppLifecycle
 import LifecycleJournal
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RotationTests {
+@Suite(.timeLimit(.minutes(5))) struct RotationTests {
   private let directory: TemporaryDirectory
   private let path: String
 

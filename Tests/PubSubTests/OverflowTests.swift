@@ -2,7 +2,7 @@ import AppLifecycleTesting
 import PubSub
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Overflow` {
+@Suite(.timeLimit(.minutes(5))) struct `Overflow` {
   /// What a bounded handler receives that is busy with event 0 while others come.
   private func received(
     _ buffering: Buffering, posting body: @escaping @Sendable (EventBus, ManualClock) async -> Void

@@ -2,7 +2,7 @@ import AppLifecycleTesting
 import PubSub
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Replay` {
+@Suite(.timeLimit(.minutes(5))) struct `Replay` {
   @Test func `Rule 15: an asynchronous handler with replay gets the latest first, then every later one`() async {
     await withSimulation { clock in
       let bus = EventBus(clock: clock)
