@@ -4,7 +4,7 @@ import PubSub
 import Testing
 
 /// Long random scripts on a program that does anything at random: the rules hold, and a seed repeats its run.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct `A random run` {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct `A random run` {
   /// What is compared of two runs of one seed.
   private struct Run: Equatable {
     var script: [String] = []

@@ -4,7 +4,7 @@ import LifecycleJournal
 import PubSub
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct ReaderTests {
   private static let header = RunHeader(
     run: "r", program: "trips", processID: 7, bootID: nil, start: .seconds(1), wallTime: .seconds(1))
 
