@@ -14,8 +14,10 @@ extension HandlerStore {
       } else {
         UnsafeRawPointer(list.segments[0].buffer.base)
       }
-    if let former = topic.pointee.root, pubsub_is_directory(former) {
-      retire(.directory(Directory(root: former)))
+    if let former = topic.pointee.root {
+      // Also where nothing is taken out: who reads the former root reads buffers that the new one names, too.
+      if retirement == nil { retirement = Retirement(under: former) }
+      if pubsub_is_directory(former) { retire(.directory(Directory(root: former))) }
     }
     pubsub_store_pointer(&topic.pointee.root, root)
     retirement?.didPublish(root)
