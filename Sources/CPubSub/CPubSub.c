@@ -137,8 +137,7 @@ PUBSUB_INLINE bool protects_unfenced(
 }
 
 /// Stores the present root, with a fence between the store and the look whether it still is the root.
-static const void *protect_fenced(const void **slot, const pubsub_topic *topic) {
-    const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
+PUBSUB_INLINE const void *protect_fenced(const void **slot, const void *root, const pubsub_topic *topic) {
     for (;;) {
         __atomic_exchange_n(slot, root, __ATOMIC_SEQ_CST);
         const void *again = __atomic_load_n(&topic->root, __ATOMIC_SEQ_CST);
@@ -157,13 +156,13 @@ const void *pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *
     const void **slot = slot_at(record, depth);
     const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
     bool fences = (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) != 0;
-    if (fences || !protects_unfenced(record, slot, root, topic)) root = protect_fenced(slot, topic);
+    if (fences || !protects_unfenced(record, slot, root, topic)) root = protect_fenced(slot, root, topic);
     record->inner = depth;
     return root;
 }
 
 /// After so many posts a thread looks whether it still has to fence for itself.
-enum { patience = 1024 };
+enum { patience = 256 };
 
 static void reconsider_fences(pubsub_record *record) {
     record->fenced = 0;
@@ -355,8 +354,12 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
         return pubsub_post(event, topic, subject);
     const void **slot = &record->shallow[0];
     if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
-        __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
-        return pubsub_post(event, topic, subject);
+        root = protect_fenced(slot, root, topic);
+        // The long way is also where a thread looks, now and then, whether it still has to fence.
+        if (root == NULL || pubsub_is_directory(root) || ++record->fenced >= patience) {
+            __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
+            return pubsub_post(event, topic, subject);
+        }
     }
     record->topics[0] = topic;
     deliver((const pubsub_buffer *)root, event);
@@ -365,7 +368,9 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     long duties = __atomic_load_n(&record->duties, __ATOMIC_RELAXED) | pubsub_flags(topic);
-    if (PUBSUB_UNLIKELY(duties & (PUBSUB_REFUSED | PUBSUB_RECLAIM))) pubsub_settle(topic, root);
+    if (PUBSUB_UNLIKELY(duties & (PUBSUB_REFUSED | PUBSUB_RECLAIM)) &&
+        ((duties & (PUBSUB_REFUSED | PUBSUB_URGENT)) != 0 || root != pubsub_root(topic)))
+        pubsub_settle(topic, root);
 }
 
 __attribute__((swiftcall)) const void *pubsub_address_of(const void *value, const void *type);

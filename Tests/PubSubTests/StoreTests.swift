@@ -226,6 +226,37 @@ private final class Counted: Sendable {
     #expect(log.all.count == 100)
   }
 
+  /// What posts of a `Tick` look at, while there is one priority.
+  private var buffer: HandlerBuffer? { bus.core.stores.first { $0.name == Tick.name }?.list.segments.first?.buffer }
+
+  @Test(arguments: [true, false])
+  func `Who comes last and goes again, time after time, costs no post anything`(captures: Bool) {
+    let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] _ in log.add("other") } }
+    var first: HandlerBuffer?
+    for _ in 0..<1_000 {
+      let last =
+        captures
+        ? bus.subscribe(to: Tick.self) { [log] _ in log.add("last") } : bus.subscribe(to: Tick.self) { _ in }
+      #expect(buffer.map { $0.count - 11 }.map { (0...17).contains($0) } == true)
+      last.cancel()
+      #expect(buffer?.count == 10)
+      first = first ?? buffer
+    }
+    // Where it is known that nobody reads, one place serves all of them.
+    if captures { #expect(buffer == first) }
+    bus.post(Tick())
+    #expect(log.all.count == 10)
+    withExtendedLifetime(others) {}
+  }
+
+  @Test func `Who goes in the order opposite to coming leaves no room behind`() {
+    var subscriptions = (0..<10_000).map { _ in bus.subscribe(to: Tick.self) { [log] _ in log.add("seen") } }
+    while subscriptions.count > 10 { subscriptions.removeLast() }
+    #expect(buffer.map { $0.capacity <= 4 * 10 + 64 } == true)
+    bus.post(Tick())
+    #expect(log.all.count == 10)
+  }
+
   @Test func `A subject's only handler may be cancelled and replaced inside itself`() {
     let subject = Thing()
     let own = Guarded<Subscription?>(nil)

@@ -44,9 +44,12 @@ void pubsub_set_box_caller(void (*caller)(void *box, const void *event));
 /// Handlers of one priority, in the order in which they subscribed. Behind the handlers stand, for writers, an identifier
 /// (rising) and a subscription for each; see HandlerBuffer.swift.
 typedef struct pubsub_buffer {
-    /// How many handlers stand. Written with release once the handler behind it is complete, read with acquire.
+    /// How many handlers a post looks at. Written with release once the handler behind it is complete, read with acquire.
     long count;
-    long capacity;
+    /// For writers: how many places have been given to a handler that a post under way may look at. Behind the count are none
+    /// but cancelled ones.
+    int32_t used;
+    int32_t capacity;
     pubsub_handler handlers[];
 } pubsub_buffer;
 
@@ -69,6 +72,9 @@ PUBSUB_INLINE const void *pubsub_function_of(const pubsub_handler *handler) {
 PUBSUB_INLINE void pubsub_cancel_handler(pubsub_handler *handler) {
     __atomic_store_n(&handler->function, pubsub_cancelled(), __ATOMIC_SEQ_CST);
 }
+
+/// Takes handlers that were cancelled out of the count of those that posts look at; seen by who protects the buffer later.
+PUBSUB_INLINE void pubsub_lower(long *place, long value) { __atomic_store_n(place, value, __ATOMIC_SEQ_CST); }
 
 /// Has the memory fetched that will be written to.
 PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_prefetch(memory, 1); }

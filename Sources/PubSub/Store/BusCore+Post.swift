@@ -13,7 +13,9 @@ enum Posting {
   static func post<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    if pubsub_flags(topic) != 0 { return postSpecially(event, to: topic, from: subject) }
+    if pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_INDIRECT) != 0 {
+      return postSpecially(event, to: topic, from: subject)
+    }
     guard let root = pubsub_root(topic) else { return }
     postEvent(event, topic, address(of: subject), root)
   }

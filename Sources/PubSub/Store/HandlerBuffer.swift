@@ -40,15 +40,16 @@ struct HandlerBuffer: Equatable {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     base = memory.initializeMemory(as: pubsub_buffer.self, to: pubsub_buffer())
     base.pointee.count = 0
-    base.pointee.capacity = capacity
+    base.pointee.used = 0
+    base.pointee.capacity = Int32(capacity)
   }
 
   func deallocate() { UnsafeMutableRawPointer(base).deallocate() }
 
-  var capacity: Int { base.pointee.capacity }
-  var isFull: Bool { base.pointee.count == base.pointee.capacity }
+  var capacity: Int { Int(base.pointee.capacity) }
+  var isFull: Bool { base.pointee.used == base.pointee.capacity }
 
-  /// How many handlers stand, for readers and writers.
+  /// How many handlers posts look at, cancelled ones among them.
   var count: Int { pubsub_load(countPlace) }
 
   private var countPlace: UnsafeMutablePointer<Int> {
@@ -63,16 +64,36 @@ struct HandlerBuffer: Equatable {
     UnsafeMutableRawPointer(handlers + capacity).assumingMemoryBound(to: Entry.self)
   }
 
+  /// No handler here has a higher identifier.
+  var lastID: UInt64 { base.pointee.used == 0 ? 0 : entries[Int(base.pointee.used) - 1].id }
+
   /// Adds a handler behind the others; posts under way do not see it.
   func append(_ handler: pubsub_handler, _ entry: Entry) {
-    let index = base.pointee.count
+    let index = Int(base.pointee.used)
     handlers[index] = handler
     entries[index] = entry
+    base.pointee.used += 1
     pubsub_store(countPlace, index + 1)
   }
 
+  /// Has later posts look no further than to the last handler that stands, as far as a few steps lead.
+  ///
+  /// Who came last is often the first to go, again and again; without this, posts would look at all of them in vain.
+  func lower() {
+    let former = base.pointee.count
+    var count = former
+    while count > 0, former - count < 32, isCancelled(at: count - 1) { count -= 1 }
+    if count < former { pubsub_lower(countPlace, count) }
+  }
+
+  /// Gives the places behind the last handler to others: nobody reads the buffer who does not know of the last lowering.
+  func reuse() { base.pointee.used = Int32(base.pointee.count) }
+
   /// Begins anew; nobody reads the buffer, and nobody can.
-  func removeAll() { base.pointee.count = 0 }
+  func removeAll() {
+    base.pointee.count = 0
+    base.pointee.used = 0
+  }
 
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
 
@@ -121,6 +142,7 @@ struct HandlerBuffer: Equatable {
       next += 1
     }
     copy.base.pointee.count = next
+    copy.base.pointee.used = Int32(next)
     return copy
   }
 }

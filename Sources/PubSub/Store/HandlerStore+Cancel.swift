@@ -58,12 +58,19 @@ extension HandlerStore {
       list.segments.remove(at: index)
       return end(buffer, context, &released)
     }
-    // Nearly always nobody reads, and what was captured goes at once.
+    buffer.lower()
+    // Nearly always nobody reads, and what was captured goes at once. Where nothing was, nobody is looked for: each look costs
+    // every poster a wait for its own record.
     if let context {
-      if retirement == nil, !isRead(topic.pointee.root) { released.add(context) } else { retire(.context(context)) }
+      if retirement == nil, !isRead(topic.pointee.root) {
+        buffer.reuse()
+        released.add(context)
+      } else {
+        retire(.context(context))
+      }
     }
     // As many again may be cancelled before the living are moved together: constant time for each, on average.
-    guard buffer.count > 2 * living + 16 else { return false }
+    guard buffer.count > 2 * living + 16 || buffer.capacity > 4 * living + 64 else { return false }
     list.segments[index].buffer = buffer.copy(living: living)
     retire(.buffer(buffer))
     return true
@@ -109,7 +116,7 @@ extension HandlerStore {
 
   /// Frees what can be; once nobody subscribes and nobody reads, the topic begins anew.
   private func tidy(into released: inout Released) {
-    if retirement != nil { reclaim(into: &released) }
+    if let retirement, retirement.isDue || topic.pointee.root == nil { reclaim(into: &released) }
     guard usesDirectory, retirement == nil, topic.pointee.root == nil else { return }
     table?.deallocate()
     table = nil

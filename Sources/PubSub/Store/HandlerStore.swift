@@ -123,7 +123,7 @@ extension HandlerStore {
     _ handler: pubsub_handler, _ entry: HandlerBuffer.Entry, _ priority: Priority, into released: inout Released
   ) {
     if place(handler, entry, priority, in: &list, &released) { publish() }
-    if retirement != nil { reclaim(into: &released) }
+    if retirement?.isDue == true { reclaim(into: &released) }
   }
 
   /// Adds a handler and keeps its registration; posts under way do not see it.
@@ -134,7 +134,7 @@ extension HandlerStore {
     let entry = HandlerBuffer.Entry(id: registration.id, site: HandlerBuffer.Entry.registered)
     guard let subject = registration.subject else { return add(handler, entry, registration.priority, into: &released) }
     add(handler, entry, registration.priority, from: subject, &released)
-    if retirement != nil { reclaim(into: &released) }
+    if retirement?.isDue == true { reclaim(into: &released) }
   }
 
   private func add(

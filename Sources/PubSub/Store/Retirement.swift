@@ -66,6 +66,12 @@ struct Retirement {
   private var garbage: [[Garbage]]
   /// How many actions there are among it.
   private var actions = 0
+  /// How many of it are small buffers; and how many are not.
+  private var (small, others) = (0, 0)
+  /// How many of each were left when somebody last looked.
+  private var left = (small: 0, others: 0)
+  /// Nobody who subscribed later stands in an older buffer.
+  private var lastID: UInt64 = 0
 
   /// Begins with the present root.
   init(under root: UnsafeRawPointer?) {
@@ -82,9 +88,25 @@ struct Retirement {
   /// Whether somebody waits for readers, and not memory alone.
   var hasActions: Bool { actions > 0 }
 
+  /// Whether enough has been retired since somebody last looked.
+  ///
+  /// As much again as was left then, so that it takes constant time for each, on average, also while one post does not end.
+  /// A few small buffers may wait: nobody else knows of them.
+  var isDue: Bool {
+    others > 0 && others >= 2 * left.others || small > Self.mostSmall && small >= 2 * left.small
+  }
+
+  private static let mostSmall = 16
+
   mutating func retire(_ garbage: Garbage) {
     self.garbage[self.garbage.count - 1].append(garbage)
     if case .action = garbage { actions += 1 }
+    if case .buffer(let buffer) = garbage { lastID = max(lastID, buffer.lastID) }
+    count(garbage, 1)
+  }
+
+  private mutating func count(_ garbage: Garbage, _ change: Int) {
+    if case .buffer(let buffer) = garbage, buffer.capacity <= 64 { small += change } else { others += change }
   }
 
   /// A new root was published.
@@ -97,6 +119,7 @@ struct Retirement {
   mutating func reclaim(into released: inout Released) {
     let first = firstRead
     for index in 0..<first where !garbage[index].isEmpty {
+      for one in garbage[index] { count(one, -1) }
       released.add(garbage[index])
       if actions > 0 { actions -= garbage[index].count { if case .action = $0 { true } else { false } } }
       garbage[index] = []
@@ -104,10 +127,12 @@ struct Retirement {
     let former = min(first, roots.count - 1)
     roots.removeFirst(former)
     garbage.removeFirst(former)
+    left = (small, others)
   }
 
   /// Cancels a handler wherever an older buffer still names it.
   func cancel(_ id: UInt64) {
+    guard id <= lastID else { return }
     for garbage in garbage {
       for case .buffer(let buffer) in garbage {
         if let index = buffer.index(of: id) { pubsub_cancel_handler(buffer.handlers + index) }
