@@ -76,14 +76,15 @@ struct HandlerBuffer: Equatable {
     pubsub_store(countPlace, index + 1)
   }
 
-  /// Has later posts look no further than to the last handler that stands, as far as a few steps lead.
+  /// Has later posts look no further than to the last handler that stands before one that is about to be cancelled, if that
+  /// is the last, and as far as a few steps lead.
   ///
   /// Who came last is often the first to go, again and again; without this, posts would look at all of them in vain.
-  func lower() {
-    let former = base.pointee.count
-    var count = former
-    while count > 0, former - count < 32, isCancelled(at: count - 1) { count -= 1 }
-    if count < former { pubsub_lower(countPlace, count) }
+  func lower(to place: Int) {
+    guard place == base.pointee.count - 1 else { return }
+    var count = place
+    while count > 0, place - count < 32, isCancelled(at: count - 1) { count -= 1 }
+    pubsub_lower(countPlace, count)
   }
 
   /// Gives the places behind the last handler to others: nobody reads the buffer who does not know of the last lowering.

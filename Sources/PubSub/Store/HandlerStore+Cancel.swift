@@ -51,6 +51,8 @@ extension HandlerStore {
   private func cancel(_ id: UInt64, in list: inout HandlerList, _ released: inout Released) -> Bool {
     guard let (index, place) = list.find(id) else { return false }
     let buffer = list.segments[index].buffer
+    // First, so that fewer posts wait for the memory in which the handler is cancelled.
+    buffer.lower(to: place)
     let context = cancel(at: place, of: buffer, &released)
     list.segments[index].living -= 1
     let living = list.segments[index].living
@@ -58,7 +60,6 @@ extension HandlerStore {
       list.segments.remove(at: index)
       return end(buffer, context, &released)
     }
-    buffer.lower()
     // Nearly always nobody reads, and what was captured goes at once. Where nothing was, nobody is looked for: each look costs
     // every poster a wait for its own record.
     if let context {
