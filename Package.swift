@@ -121,7 +121,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost", "lifecycle"]),
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "UnixHost", "lifecycle",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

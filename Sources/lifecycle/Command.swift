@@ -18,13 +18,12 @@ enum Command: Equatable {
       self = try Self.reading(arguments.first ?? "", &rest)
     case "help": self = .help(try Help.text(of: arguments.dropFirst().first))
     case "--help", "-h": self = .help(Help.overview)
-    case let other?: throw UsageError("there is no command '\(other)'; there is \(Self.names)")
-    case nil: throw UsageError("a command is missing; there is \(Self.names)")
+    case let other?: throw UsageError(unknownCommand: other)
+    case nil:
+      throw UsageError(
+        "a command is missing; there is \(Help.commands.map { "'\($0)'" }.joined(separator: ", "))")
     }
   }
-
-  /// The commands, for who has mistaken one.
-  private static let names = Help.commands.map { "'\($0)'" }.joined(separator: ", ")
 
   private static func completion(_ arguments: ArraySlice<String>) throws(UsageError) -> Command {
     if let first = arguments.first, ["--help", "-h"].contains(first) { return .help(Help.completion) }
@@ -65,7 +64,7 @@ enum Command: Equatable {
         simulation.source = .trace(path)
         isReplay = true
       case "-": scripts.append(argument)
-      case let option where option.hasPrefix("-"): throw UsageError("there is no option '\(option)'")
+      case let option where option.hasPrefix("-"): throw UsageError(unknownOption: option, of: "simulate")
       default: scripts.append(argument)
       }
     }

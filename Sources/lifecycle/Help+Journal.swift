@@ -6,17 +6,21 @@ extension Help {
       lifecycle log [--follow] [--since WHEN] [--session WHICH] [--json]
                     [--color auto|always|never] FILE
 
-      FILE               the journal; the files that were put aside when it had grown
-                         too long (FILE.1, FILE.2, ...) are read before it
+      FILE               the journal; the files that were put aside when it had
+                         grown too long (FILE.1, FILE.2, ...) are read before it
       --follow, -f       when all is printed, wait for more, in the next file, too
       --since WHEN       only what happened since: 30s, 10m, 2h, 1d ago, or at
                          2026-11-21, 2026-11-21T17:15
-      --session WHICH    only one run: its number, as 'lifecycle sessions' has it; -1
-                         or 'last'; or its name
+      --session WHICH    only one run: its number, as 'lifecycle sessions' has it;
+                         -1 or 'last'; or its name
       --json             the records as they stand in the journal, one JSON object a
                          line, and nothing else: 'lifecycle simulate --replay' takes
                          them
       --color auto       in colour on a terminal, unless NO_COLOR is set
+
+    Below each input of the system stands what it led to: state (a commit), call (of
+    a delegate), post (of a notification), spent (the time of a handler, a resource
+    or a background task), report (of what overran its time or broke a rule).
 
     Lines that are damaged are named on standard error, with their place, and passed
     over.
@@ -39,12 +43,12 @@ extension Help {
       lifecycle sessions [--json] [--color auto|always|never] FILE
 
       FILE               the journal, with the files that were put aside
-      --json             one JSON object a line: session, run, program, pid, boot, start
-                         and length (seconds), times (seconds in each state), records,
-                         lost, damaged, ended, evidence
+      --json             one JSON object a line: session, run, program, pid, boot,
+                         start and length (seconds), times (seconds in each state),
+                         records, lost, damaged, ended, evidence
 
-    LENGTH is that of the wall clock. The time in each state is that of the clock of the
-    records, which stands still while the machine sleeps. ENDED is one of
+    LENGTH is that of the wall clock. The time in each state is that of the clock of
+    the records, which stands still while the machine sleeps. ENDED is one of
 
       terminated               told that it ends, and ended in order
       killed while suspended   vanished while it was suspended
@@ -62,8 +66,8 @@ extension Help {
     """
 
   static let names = """
-    Prints every event of the life cycle: its type, the method of the delegate that is
-    called before it, and the raw name that the platform has for it.
+    Prints every event of the life cycle: its type, the method of the delegate that
+    is called before it, and the raw name that the platform has for it.
 
     USAGE
       lifecycle names [--json]
@@ -73,9 +77,10 @@ extension Help {
     """
 
   static let timeline = """
-    Makes a picture of a journal: a lane for the application's state and one for each
-    scene, bars for the calls of delegates and for handlers, marks for what the system
-    did, for reports and for what is missing.
+    Makes a picture of a journal: a lane for the application's state, one for each
+    scene and one for each resource; bars for the calls of delegates, for handlers
+    and background tasks; marks for what the system did, for reports and for what is
+    missing.
 
     USAGE
       lifecycle timeline [--session WHICH] [--format html|json] FILE -o OUTPUT
@@ -85,9 +90,17 @@ extension Help {
       -o - --format ...  either of them, to standard output
       --session WHICH    only one run: its number; -1 or 'last'; or its name
 
+    On the page, point at a bar, or go there with the arrow keys, for its details.
+    Long times are drawn short, unless 'true to scale' is ticked; + and - zoom. What
+    'lifecycle simulate --format jsonl' prints makes a picture, too.
+
     STATUS
       0  all was read                   1  something in it is damaged or missing
       64 wrong usage                    74 reading or writing failed
+
+    EXAMPLES
+      lifecycle timeline trips.jsonl -o page.html
+      lifecycle timeline --session last trips.jsonl -o trace.json
 
     """
 

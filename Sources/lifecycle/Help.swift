@@ -13,13 +13,14 @@ enum Help {
     case "timeline": timeline
     case "names": names
     case "completion": completion
-    case let other?: throw UsageError("there is no command '\(other)' to be explained")
+    case "help": overview
+    case let other?: throw UsageError(unknownCommand: other)
     }
   }
 
   static let overview = """
-    Shows the application life cycle: of an application that is only imagined, or of a
-    program that has kept a journal.
+    Shows the application life cycle: of an application that is only imagined, or of
+    a program that has kept a journal.
 
     USAGE
       lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
@@ -34,8 +35,8 @@ enum Help {
                   application is told; 'lifecycle simulate --help' has the script
                   language
       log         what happened to a program, from its journal
-      sessions    one line for each run of a program: how long it was in which state,
-                  and how it ended
+      sessions    one line for each run of a program: how long it was in which
+                  state, and how it ended
       timeline    a journal as a page for a browser, or for a viewer of traces
       names       every event with the name that the platform has for it
       completion  what a shell needs to complete the words of this tool
@@ -45,18 +46,20 @@ enum Help {
     EXAMPLES
       lifecycle simulate 'launch; home; wait:1d; open'
       lifecycle log --session last trips.jsonl
+      lifecycle timeline trips.jsonl -o page.html
 
     """
 
   static let simulate = """
-    Plays a script on a simulated system, and prints what a bare application is told.
+    Plays a script on a simulated system, and prints what a bare application is
+    told.
 
     USAGE
       lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
       lifecycle simulate [--profile app|scene] [--format table|jsonl] --replay FILE
 
-      SCRIPT             the script; without one, or with -, it is read from standard
-                         input
+      SCRIPT             the script; without one, or with -, it is read from
+                         standard input
       --format table     for people: below each input of the system, what it led to:
                          state (a commit), call (of the delegate), post (of a
                          notification), each with the state seen at that moment
@@ -65,10 +68,10 @@ enum Help {
                          ignored
       --replay FILE      does again what a recorded run (jsonl; - is standard input)
                          says that the system did, at the same times
-      --profile app      the app-based life cycle: the delegate of the application is
-                         called
-      --profile scene    the scene-based life cycle: each window's scene is called, and
-                         named in parentheses; a replay knows it by itself
+      --profile app      the app-based life cycle: the delegate of the application
+                         is called
+      --profile scene    the scene-based life cycle: each window's scene is called,
+                         and named in parentheses; a replay knows it by itself
 
     SCRIPT
       One action a token; tokens are separated by white space, ';' or new lines;
@@ -92,8 +95,8 @@ enum Help {
       and the script goes on.
 
     STATUS
-      0  the script was played       2  the script has a mistake: LINE:COLUMN: message
-      64 wrong usage                74  reading or writing failed
+      0  the script was played     2  the script has a mistake: LINE:COLUMN: what
+      64 wrong usage              74  reading or writing failed
 
     EXAMPLES
       lifecycle simulate 'launch; interrupt:call; end:call'   # inactive, and back

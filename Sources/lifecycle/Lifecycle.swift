@@ -31,11 +31,15 @@ import AppLifecycleTesting
       }
       return .success
     } catch let error as UsageError {
-      return complain("lifecycle: \(error.message)\nTry 'lifecycle --help'.", .usage)
+      // Who has found the command is helped on there.
+      let command = arguments.first.flatMap { Help.commands.contains($0) ? "\($0) " : nil } ?? ""
+      return complain("lifecycle: \(error.message)\nTry 'lifecycle \(command)--help'.", .usage)
     } catch let error as ScriptError {
       return complain(error.description, .badScript)
     } catch let error as Trace.Damage {
       return complain(error.description, .badScript)
+    } catch let error as SessionChoice.Missing {
+      return complain("lifecycle: \(error.description)", .damaged)
     } catch let error as StandardStreams.Failure {
       return error.isClosedPipe ? .success : complain("lifecycle: \(error.description)", .inputOutput)
     } catch {

@@ -10,7 +10,7 @@ struct Names: Equatable {
       switch argument {
       case .option("--help"), .option("-h"): return nil
       case .option("--json"): isJSON = true
-      case .option(let option): throw UsageError("there is no option '\(option)'")
+      case .option(let option): throw UsageError(unknownOption: option, of: "names")
       case .operand(let operand): throw UsageError("'names' takes no '\(operand)'")
       }
     }
@@ -49,9 +49,15 @@ struct Names: Equatable {
       let rows = [Row(event: "EVENT", method: "METHOD", rawName: "RAW NAME")] + Self.rows
       func width(_ column: KeyPath<Row, String?>) -> Int { rows.map { $0[keyPath: column]?.count ?? 1 }.max() ?? 0 }
       let (first, second) = (width(\.event), width(\.method))
-      for row in rows {
+      let isNarrow = Terminal.width ?? .max < first + second + 48
+      for row in isNarrow ? [] : rows {
         text += "\((row.event ?? "-").rightPadded(to: first))  \((row.method ?? "-").rightPadded(to: second))"
         text += "  \(row.rawName ?? "-")\n"
+      }
+      // Below each other, where a row has no room.
+      for row in isNarrow ? Self.rows : [] {
+        let names = [row.event, row.method, row.rawName].compactMap(\.self)
+        text += names.enumerated().map { "\($0.offset == 0 ? "" : "  ")\($0.element)\n" }.joined()
       }
     }
     try StandardStreams.write(text, to: .output)

@@ -102,15 +102,16 @@ import Testing
     #expect(result.status == 64)
     #expect(result.output == "")
     #expect(result.error.contains(message))
-    #expect(result.error.hasSuffix("Try 'lifecycle --help'.\n"))
+    let command = arguments.first == "simulate" ? "simulate " : ""
+    #expect(result.error.hasSuffix("Try 'lifecycle \(command)--help'.\n"))
   }
 
-  @Test func `help teaches, within 80 columns or nearly, and every action in it is one`() throws {
+  @Test func `help teaches, within 80 columns, and every action in it is one`() throws {
     for arguments in [["--help"], ["help"], ["-h"], ["simulate", "--help"], ["simulate", "launch", "-h"]] {
       let result = try Tool.run(arguments)
       #expect(result.status == 0 && result.error == "")
       #expect(result.output.contains("lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]"))
-      #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 84 })
+      #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
     let help = try Tool.run("simulate", "--help").output
     #expect(help.contains("--profile scene") && help.contains("scene:connect|open|background|reclaim|close:ID"))

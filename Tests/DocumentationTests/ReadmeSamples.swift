@@ -1,5 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
+import Foundation
+import LifecycleJournal
 import PubSub
 import Testing
 import UnixHost
@@ -68,6 +70,13 @@ private struct Feed {
   application.performBackgroundTask(named: "upload") { await upload() }
 }
 
+@MainActor private func record(_ application: Application, at path: String) -> Journal {
+  func offerToSendReport() { note("offer to send a report") }
+  let journal = Journal(at: path, of: application)
+  if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
+  return journal
+}
+
 private final class SavingDelegate {}
 
 extension SavingDelegate: ApplicationDelegate {
@@ -102,5 +111,18 @@ extension SavingDelegate: ApplicationDelegate {
     try await system.play("launch; wait:1s; home; kill")
     #expect(
       log.withLock { $0 } == ["open database", "open feed", "save", "close feed", "close database"])
+  }
+
+  @Test func `keep a journal, and learn of a crash from it`() async throws {
+    log.withLock { $0 = [] }
+    let path = FileManager.default.temporaryDirectory.appending(path: "trips-\(UUID().uuidString).jsonl").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    for script in ["launch; crash", "launch; kill", "launch"] {
+      let system = SimulatedSystem()
+      let journal = record(system.application, at: path)
+      try await system.play(script)
+      journal.close()
+    }
+    #expect(log.withLock { $0 } == ["offer to send a report"])
   }
 }

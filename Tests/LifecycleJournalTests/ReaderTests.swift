@@ -22,6 +22,13 @@ import Testing
       (#"{"journal":"run","version":2,"anything":[]}"#, .newerVersion(2)),
       (#"{"journal":"run","version":-1}"#, .notInFormat),
       (#"{"journal":"gap","t":1,"since":0,"lost":-1,"error":""}"#, .notInFormat),
+      (#"{"journal":"entry","t":1,"began":2,"kind":"task","name":"a","step":"s","outcome":"completed"}"#, .notInFormat),
+      (
+        #"{"journal":"entry","t":1,"began":0,"kind":"task","source":"a","step":"s","outcome":"completed"}"#,
+        .notInFormat
+      ),
+      (#"{"journal":"entry","t":1,"began":0,"kind":"task","name":"a","step":"s","outcome":"lost"}"#, .notInFormat),
+      (#"{"journal":"entry","t":1,"began":0,"kind":"task","name":"a","step":"s","outcome":"completed"}"#, nil),
       (#"{"t":0,"kind":"none","name":"a","state":"active","scene":null,"cause":"a"}"#, .notInFormat),
       (#"{"t":0,"kind":"input","name":"a","state":"asleep","scene":null,"cause":"a"}"#, .notInFormat),
       (#"{"t":"0","kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#, .notInFormat),
@@ -122,6 +129,7 @@ import Testing
         switch line {
         case .record(let record): record.jsonLine
         case .run(let header): header.jsonLine
+        case .entry(let entry): entry.jsonLine
         case .gap(let gap): gap.jsonLine
         case .clock(let mark): mark.jsonLine
         case .unknown: nil

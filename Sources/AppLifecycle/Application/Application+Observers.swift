@@ -12,6 +12,15 @@ extension Application {
     recordObservers.append(observer)
   }
 
+  /// Tells an observer each entry of the ledger as it is made, for as long as the application lives.
+  ///
+  /// An entry is made when what it is about has ended, or is no longer waited for.
+  ///
+  /// - Parameter observer: is called on the main actor, in the middle of a transition or between two.
+  package func observeEntries(_ observer: @escaping @MainActor (LedgerEntry) -> Void) {
+    entryObservers.append(observer)
+  }
+
   /// The time of the application's clock, as records have it.
   package var instant: Duration { clock.now() }
 

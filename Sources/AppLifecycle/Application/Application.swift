@@ -58,6 +58,8 @@ public import PubSub
   package var transitionObserver: (@MainActor (TransitionStep) -> Void)?
   /// Are told all that ``recorder`` is told, after it, and the inputs themselves (``observeRecords(_:)``).
   var recordObservers: [@MainActor (LifecycleRecord) -> Void] = []
+  /// Are told who has spent time (``observeEntries(_:)``).
+  var entryObservers: [@MainActor (LedgerEntry) -> Void] = []
 
   /// Is told, by the method's name, when a call of a delegate has returned and its notification has not been posted yet:
   /// there a simulated system lets the time pass that a slow call takes.

@@ -64,8 +64,20 @@ public struct LedgerEntry: Sendable, Hashable {
     (ownName, fileID, line) = (subscriber.label, subscriber.fileID, subscriber.line)
   }
 
+  /// An entry that was written down: a label or name and a position in the source, each where it has one.
+  package init(
+    _ kind: Kind, label: String?, source: (fileID: String, line: Int)?, step: String, began: Duration,
+    duration: Duration, outcome: Outcome
+  ) {
+    (self.kind, self.step, self.began, self.duration, self.outcome) = (kind, step, began, duration, outcome)
+    (ownName, fileID, line) = (label, source?.fileID, source?.line ?? 0)
+  }
+
   /// Its label or name; where it has none, the position in the source: `Module/File.swift:12`.
   public var name: String { ownName ?? source ?? step }
+
+  /// Its label or name; nil where it has none.
+  package var label: String? { ownName }
 
   /// Where it stands in the source, `Module/File.swift:12`; nil where that is not known.
   public var source: String? { fileID.map { "\($0):\(line)" } }

@@ -68,7 +68,7 @@ extension Application {
         self.budget?.culprits.append(entry.kind == .delegate ? entry.step : entry.name)
       }
     }
-    ledgerKeeper.note(entry, on: page)
+    note(entry, on: page)
   }
 }
 

@@ -6,6 +6,8 @@ public enum JournalLine: Sendable, Hashable {
   case run(RunHeader)
   /// Something happened in the application's life cycle.
   case record(LifecycleRecord)
+  /// Somebody spent time on it: a handler, a resource, a background task.
+  case entry(LedgerEntry)
   /// Records are missing here.
   case gap(JournalGap)
   /// The wall clock is no longer where it was expected to be.
@@ -58,6 +60,7 @@ extension JournalLine {
     let line: JournalLine? =
       switch object.string("journal") {
       case "run": RunHeader(object).map { .run($0) }
+      case "entry": LedgerEntry(object).map { .entry($0) }
       case "gap": JournalGap(object).map { .gap($0) }
       case "clock": JournalClockMark(object).map { .clock($0) }
       case let kind?: .unknown(kind)

@@ -72,7 +72,7 @@ public struct JournalGap: Sendable, Hashable {
   public var since: Duration
   /// When it could be written again.
   public var instant: Duration
-  /// How many records were lost.
+  /// How many lines were lost: records and entries.
   public var lost: Int
   /// What had failed, in the system's words.
   public var error: String

@@ -54,6 +54,7 @@ public struct RunSummary: Sendable, Hashable {
       if header.state != state { commit(header.state) }
       clock = JournalClockMark(instant: header.instant, wallTime: header.wallTime)
     case .record(let record): take(record)
+    case .entry(let entry): advance(to: entry.ended)
     case .gap(let gap):
       lost += gap.lost
       advance(to: gap.instant)

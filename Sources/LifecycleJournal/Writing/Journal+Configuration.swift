@@ -5,6 +5,8 @@ extension Journal {
   public struct Configuration: Sendable {
     /// What is flushed to the disk before the program goes on.
     public var flush = FlushPolicy.beforeSuspensionOrDeath
+    /// Which entries of the application's ledger stand in the journal beside the records.
+    public var entries = EntryPolicy.notable
     /// The length in bytes that the file does not grow beyond, unless a single record does; nil for any length.
     public var maximumSize: Int? = 4 * 1_024 * 1_024
     /// How many files are kept that have grown to that length: `PATH.1`, the newest, to `PATH.N`.
@@ -36,6 +38,26 @@ extension Journal {
       case .everyRecord: true
       case .never: false
       case .when(let condition): condition(record)
+      }
+    }
+  }
+
+  /// Whose time is written down: that of delegates, handlers, resources, background tasks, and bodies of `run(while:)`.
+  public enum EntryPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Nobody's.
+    case none
+    /// Resources and background tasks; of what else was called, who took a millisecond or more, or did not end in order.
+    case notable
+    /// Everybody's: with many handlers that is most of what is written.
+    case all
+
+    func includes(_ entry: LedgerEntry) -> Bool {
+      switch self {
+      case .none: false
+      case .notable:
+        entry.kind == .resource || entry.kind == .task || entry.outcome != .completed
+          || entry.duration >= .milliseconds(1)
+      case .all: true
       }
     }
   }

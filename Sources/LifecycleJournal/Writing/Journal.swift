@@ -63,6 +63,11 @@ public final class Journal: Sendable {
       at: path, configuration: configuration, bus: application.bus, instant: application.instant, files: files,
       facts: facts, state: application.state)
     application.observeRecords { [self] in append($0) }
+    if configuration.entries != .none {
+      application.observeEntries { [self] entry in
+        if configuration.entries.includes(entry) { append(entry) }
+      }
+    }
   }
 
   package init(
@@ -90,6 +95,18 @@ public final class Journal: Sendable {
   @discardableResult
   public func append(_ record: LifecycleRecord) -> Bool {
     let (isKept, notices) = writer.withLock { $0.append(record) }
+    if !notices.isEmpty { post(notices) }
+    return isKept
+  }
+
+  /// Adds an entry of a ledger at the end, as ``append(_:)-(LifecycleRecord)`` does a record; it is flushed with what follows.
+  ///
+  /// - Parameter entry: who has spent how much time.
+  /// - Returns: whether the entry is in the file.
+  /// - Complexity: as that of a record.
+  @discardableResult
+  public func append(_ entry: LedgerEntry) -> Bool {
+    let (isKept, notices) = writer.withLock { $0.append(entry) }
     if !notices.isEmpty { post(notices) }
     return isKept
   }

@@ -94,15 +94,25 @@ struct JournalWriter {
   mutating func append(_ record: LifecycleRecord) -> (isKept: Bool, [Notice]) {
     guard !isClosed else { return (false, []) }
     defer { (state, lastInstant) = (record.state, record.instant) }
+    return append(Self.line(of: record), at: record.instant, flushes: configuration.flush.flushes(record))
+  }
+
+  /// Adds who has spent how much time; says whether it is kept, and what the program is to be told.
+  mutating func append(_ entry: LedgerEntry) -> (isKept: Bool, [Notice]) {
+    guard !isClosed else { return (false, []) }
+    // Of what was called side by side, who began last may have ended first; the records go on from the last of all.
+    lastInstant = max(lastInstant, entry.ended)
+    return append(Self.line(of: entry), at: lastInstant, flushes: false)
+  }
+
+  private mutating func append(_ line: String, at instant: Duration, flushes: Bool) -> (isKept: Bool, [Notice]) {
     var notices: [Notice] = []
-    let flushes = configuration.flush.flushes(record)
     do throws(JournalFailure) {
-      if flushes { try noticeLossOfFile(at: record.instant) }
-      if file == nil { try reopen(at: record.instant) }
-      let line = Self.line(of: record)
+      if flushes { try noticeLossOfFile(at: instant) }
+      if file == nil { try reopen(at: instant) }
       if mustRotate(before: line.utf8.count) {
         do throws(JournalFailure) {
-          try rotate(at: record.instant)
+          try rotate(at: instant)
           nextRotation = nil
         } catch {
           if nextRotation == nil { notices.append(.failed(error)) }
@@ -110,9 +120,9 @@ struct JournalWriter {
         }
       }
       let gap = outage.map {
-        JournalGap(since: $0.since, instant: record.instant, lost: $0.lost, error: $0.failure.description)
+        JournalGap(since: $0.since, instant: instant, lost: $0.lost, error: $0.failure.description)
       }
-      let mark = clockMark(at: record.instant)
+      let mark = clockMark(at: instant)
       let text = (gap.map { $0.jsonLine + "\n" } ?? "") + (mark.map { $0.jsonLine + "\n" } ?? "") + line
       try write(text)
       file?.records += 1
@@ -122,14 +132,14 @@ struct JournalWriter {
         notices.append(.recovered(gap))
       }
     } catch {
-      return (false, notices + fail(error, at: record.instant, losing: 1))
+      return (false, notices + fail(error, at: instant, losing: 1))
     }
     guard flushes, let descriptor = file?.descriptor else { return (true, notices) }
     do throws(FileError) {
       try files.flush(descriptor)
       return (true, notices)
     } catch {
-      return (false, notices + fail(JournalFailure(.flush, path, error), at: record.instant, losing: 0))
+      return (false, notices + fail(JournalFailure(.flush, path, error), at: instant, losing: 0))
     }
   }
 
@@ -161,6 +171,11 @@ struct JournalWriter {
   private static func line(of record: LifecycleRecord) -> String {
     let line = record.jsonLine + "\n"
     return line.utf8.count <= 1 << 20 ? line : record.cut(to: 40_000).jsonLine + "\n"
+  }
+
+  private static func line(of entry: LedgerEntry) -> String {
+    let line = entry.jsonLine + "\n"
+    return line.utf8.count <= 1 << 20 ? line : entry.cut(to: 40_000).jsonLine + "\n"
   }
 
   /// A line about the wall clock, if it is not where it is expected to be.
@@ -245,12 +260,26 @@ struct JournalWriter {
 extension LifecycleRecord {
   /// The record with texts of so many characters at most.
   fileprivate func cut(to count: Int) -> LifecycleRecord {
-    func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(count)) }
     var record = self
-    record.name = cut(name)
-    record.cause = LifecycleCause(rawValue: cut(cause.rawValue))
-    record.scene = scene.map(cut)
-    record.reason = reason.map(cut)
+    record.name = name.cut(to: count)
+    record.cause = LifecycleCause(rawValue: cause.rawValue.cut(to: count))
+    record.scene = scene?.cut(to: count)
+    record.reason = reason?.cut(to: count)
     return record
   }
+}
+
+extension LedgerEntry {
+  /// The entry with texts of so many characters at most.
+  fileprivate func cut(to count: Int) -> LedgerEntry {
+    var outcome = outcome
+    if case .failed(let error) = outcome { outcome = .failed(error.cut(to: count)) }
+    return LedgerEntry(
+      kind, label: name.cut(to: count), source: nil, step: step.cut(to: count), began: began, duration: duration,
+      outcome: outcome)
+  }
+}
+
+extension String {
+  fileprivate func cut(to count: Int) -> String { String(unicodeScalars.prefix(count)) }
 }

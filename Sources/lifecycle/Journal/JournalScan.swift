@@ -15,6 +15,8 @@ final class JournalScan {
 
   private(set) var session = 0
   private(set) var run = RunSummary()
+  /// The runs' names.
+  private(set) var names: Set<String> = []
   /// How many lines were passed over.
   private(set) var damagedLines = 0
   /// How many records are missing, as the journal itself says.
@@ -72,6 +74,7 @@ final class JournalScan {
     switch entry.content {
     case .line(let line):
       if case .run(let header) = line, header.run != run.header?.run {
+        names.insert(header.run)
         if session > 0 { try didEndRun?(session, run, header) }
         session += 1
         run = RunSummary()
@@ -87,12 +90,24 @@ final class JournalScan {
     }
   }
 
-  /// Tells on standard error what is damaged.
-  static func complain(about item: Item) {
+  /// Tells on standard error what is damaged, as far as anybody would read it.
+  func complain(about item: Item) {
     guard case .damaged(let damage) = item.entry.content else { return }
+    complaints += 1
+    guard complaints <= Self.mostComplaints else { return }
     let place = "\(item.file.printable):\(item.entry.number)"
     try? StandardStreams.write("lifecycle: \(place): \(damage), at byte \(item.entry.offset)\n", to: .error)
   }
+
+  /// Tells on standard error how much more is damaged than was told line by line.
+  func sumUpComplaints() {
+    guard complaints > Self.mostComplaints else { return }
+    let more = complaints - Self.mostComplaints
+    try? StandardStreams.write("lifecycle: and \(more) more damaged line\(more == 1 ? "" : "s")\n", to: .error)
+  }
+
+  private static let mostComplaints = 20
+  private var complaints = 0
 
   /// What scripts are told about a journal that was read.
   var status: ExitStatus { damagedLines == 0 && lostRecords == 0 ? .success : .damaged }

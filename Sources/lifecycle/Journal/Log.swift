@@ -30,7 +30,7 @@ struct Log: Equatable {
         since = moment
       case .option("--session"):
         session = SessionChoice(try arguments.value(of: "--session", "a number, 'last', or the run's name"))
-      case .option(let option): throw UsageError("there is no option '\(option)'")
+      case .option(let option): throw UsageError(unknownOption: option, of: "log")
       case .operand(let file): try path.takeFile(file, for: "log")
       }
     }
@@ -42,17 +42,21 @@ struct Log: Equatable {
     let scan = JournalScan()
     let wanted = try session?.resolved(in: path)
     let earliest = since?.wallTime(now: RunFacts.ofThisProcess().wallTime())
-    var page = Page(paint: Paint(color), isJSON: isJSON)
+    var page = Page(paint: Paint(color), isJSON: isJSON, width: Terminal.width)
     let take = { (item: JournalScan.Item) in
       if let wanted, !wanted.matches(item) { return }
       if let earliest, item.wallTime ?? .zero < earliest { return }
-      JournalScan.complain(about: item)
+      scan.complain(about: item)
       page.add(item)
       if page.text.utf8.count > 60_000 { try page.flush() }
     }
     let reader = try scan.read(path, ending: follows ? .isAwaited : .isReported, progress: Progress(), take)
     try page.flush()
-    guard follows else { return scan.status }
+    guard follows else {
+      scan.sumUpComplaints()
+      try wanted?.check(in: path, of: scan)
+      return scan.status
+    }
     try Follower(path: path, reader: reader).run { reader in
       try scan.read(reader, take)
       try page.flush()
@@ -66,6 +70,7 @@ extension JournalScan.Item {
   var wallTime: Duration? {
     switch entry.content {
     case .line(.record(let record)): run.wallTime(at: record.instant)
+    case .line(.entry(let entry)): run.wallTime(at: entry.ended)
     case .line(.run(let header)): header.wallTime
     case .line(.gap(let gap)): run.wallTime(at: gap.instant)
     case .line(.clock(let mark)): mark.wallTime
@@ -80,10 +85,15 @@ extension JournalScan.Item {
 struct Page {
   let paint: Paint
   let isJSON: Bool
+  /// Whether there is no room for all columns: then the state is told where it changes alone.
+  let isNarrow: Bool
   private(set) var text = ""
   private var session = -1
 
-  init(paint: Paint, isJSON: Bool) { (self.paint, self.isJSON) = (paint, isJSON) }
+  /// A page for a terminal so many columns wide; nil for one that has room for everything.
+  init(paint: Paint, isJSON: Bool, width: Int?) {
+    (self.paint, self.isJSON, isNarrow) = (paint, isJSON, width ?? .max < 80)
+  }
 
   mutating func flush() throws {
     defer { text = "" }
@@ -105,19 +115,25 @@ struct Page {
   }
 
   private func title(of item: JournalScan.Item) -> String {
-    guard let header = item.run.header else { return "#\(item.session)  the beginning is not kept" }
+    guard let header = item.run.header else { return "#\(item.session)  a recorded run" }
     return "#\(item.session)  \(header.program.printable), process \(header.processID), \(header.start.localDateTime)"
   }
 
   private func row(of item: JournalScan.Item) -> String? {
-    let time = paint.faint((item.wallTime?.localTime ?? "").rightPadded(to: 12))
+    // What no program has written has no time of day, only one since it began.
+    let clock = item.run.header == nil ? item.wallTime?.timeOfDay(isLocal: false) : item.wallTime?.localTime
+    let time = paint.faint(isNarrow ? String((clock ?? "").prefix(8)) : (clock ?? "").rightPadded(to: 12))
     func row(_ state: ApplicationState, _ text: String) -> String {
-      "\(time)  \(paint.state(state.rawValue.rightPadded(to: 10), state))  \(text)"
+      isNarrow ? "\(time) \(text)" : "\(time)  \(paint.state(state.rawValue.rightPadded(to: 10), state))  \(text)"
     }
     switch item.entry.content {
     case .line(.record(let record)): return row(record.state, words(of: record))
+    case .line(.entry(let entry)):
+      let text = entry.description.printable
+      let isAlarming = entry.isLate || entry.outcome.isFailure
+      return row(item.run.state, "  spent   \(isAlarming ? paint.alarm(text) : text)")
     case .line(.gap(let gap)):
-      return row(item.run.state, paint.alarm("\(gap.lost) records are missing here: \(gap.error.printable)"))
+      return row(item.run.state, paint.alarm("\(gap.lost) lines are missing here: \(gap.error.printable)"))
     case .line(.clock(let mark)):
       return row(item.run.state, paint.faint("the clock says \(mark.wallTime.localDateTime)"))
     case .line(.run), .line(.unknown), .damaged: return nil

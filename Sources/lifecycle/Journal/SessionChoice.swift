@@ -26,6 +26,35 @@ enum SessionChoice: Equatable {
     return .number(scan.session - number + 1)
   }
 
+  /// A run that the journal does not hold.
+  struct Missing: Error, CustomStringConvertible {
+    let path: String
+    let choice: SessionChoice
+    let count: Int
+
+    var description: String {
+      let runs = count == 1 ? "1 run" : "\(count) runs"
+      let what =
+        switch choice {
+        case .number(let number) where number > 0: "no run \(number)"
+        case .number, .fromEnd: "no such run"
+        case .name(let name): "no run named '\(name.printable)'"
+        }
+      return "\(path) holds \(what): it has \(runs); 'lifecycle sessions' lists them"
+    }
+  }
+
+  /// Throws where what was read holds no such run.
+  func check(in path: String, of scan: JournalScan) throws(Missing) {
+    let isThere =
+      switch self {
+      case .number(let number): (1...max(scan.session, 1)).contains(number) && scan.session > 0
+      case .name(let name): scan.names.contains(name)
+      case .fromEnd: true
+      }
+    if !isThere { throw Missing(path: path, choice: self, count: scan.session) }
+  }
+
   func matches(_ item: JournalScan.Item) -> Bool {
     switch self {
     case .number(let number): item.session == number

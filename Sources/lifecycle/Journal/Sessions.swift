@@ -18,7 +18,7 @@ struct Sessions: Equatable {
       case .option("--help"), .option("-h"): return nil
       case .option("--json"): isJSON = true
       case .option("--color"): color = try arguments.choice(of: "--color")
-      case .option(let option): throw UsageError("there is no option '\(option)'")
+      case .option(let option): throw UsageError(unknownOption: option, of: "sessions")
       case .operand(let file): try path.takeFile(file, for: "sessions")
       }
     }
@@ -31,18 +31,22 @@ struct Sessions: Equatable {
     let paint = Paint(color)
     let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
     let bootID = RunFacts.ofThisProcess().bootID
-    var text = isJSON ? "" : Self.title + "\n"
+    let isNarrow = Terminal.width ?? .max < 100
+    var text = isJSON || isNarrow ? "" : Self.title + "\n"
     scan.didEndRun = { session, run, next in
       var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
       if next == nil, isHeld { exit.kind = .stillRunning }
-      text += (isJSON ? Self.json(session, run, exit) : Self.row(session, run, exit, paint)) + "\n"
+      let row = isNarrow ? Self.lines : Self.row
+      text += isJSON ? Self.json(session, run, exit) : row(session, run, exit, paint)
+      text += "\n"
       if text.utf8.count > 60_000 {
         try StandardStreams.write(text, to: .output)
         text = ""
       }
     }
-    try scan.read(path, progress: Progress()) { JournalScan.complain(about: $0) }
+    try scan.read(path, progress: Progress()) { scan.complain(about: $0) }
     try scan.finish()
+    scan.sumUpComplaints()
     try StandardStreams.write(text, to: .output)
     return scan.status
   }
@@ -61,11 +65,26 @@ struct Sessions: Equatable {
       let time = run.times[state]?.brief ?? "-"
       row += paint.state(time.leftPadded(to: 11), run.times[state] == nil ? .notRunning : state)
     }
-    let isAlarming = [.crashedInForeground, .watchdog].contains(exit.kind)
-    row += "  " + (isAlarming ? paint.alarm(exit.kind.text) : exit.kind.text)
-    if run.lost > 0 { row += paint.alarm(", \(run.lost) records missing") }
-    if run.damagedLines > 0 { row += paint.alarm(", \(run.damagedLines) damaged lines") }
-    return row
+    return row + "  " + ending(run, exit, paint)
+  }
+
+  /// The same below each other, where a row has no room.
+  private static func lines(_ session: Int, _ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
+    let start = run.header.map { "  \($0.start.localDateTime)  \(run.length.brief)" } ?? ""
+    let times = states.compactMap { state in
+      run.times[state].map { paint.state("\(state.rawValue) \($0.brief)", state) }
+    }
+    let title = paint.bold("#\(session)") + "\(start)  \(ending(run, exit, paint))"
+    return times.isEmpty ? title : "\(title)\n  \(times.joined(separator: ", "))"
+  }
+
+  private static func ending(_ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
+    // What only a script has played has no process that could have ended.
+    guard run.header != nil else { return "a recorded run" }
+    var text = exit.kind.isAlarming ? paint.alarm(exit.kind.text) : exit.kind.text
+    if run.lost > 0 { text += paint.alarm(", \(run.lost) lines missing") }
+    if run.damagedLines > 0 { text += paint.alarm(", \(run.damagedLines) damaged lines") }
+    return text
   }
 
   private static func json(_ session: Int, _ run: RunSummary, _ exit: PreviousExit) -> String {
@@ -83,4 +102,9 @@ struct Sessions: Equatable {
 extension String? {
   /// The text as a JSON string, or null.
   var json: String { self?.asJSON ?? "null" }
+}
+
+extension PreviousExit.Kind {
+  /// Whether somebody should look into it.
+  var isAlarming: Bool { self == .crashedInForeground || self == .watchdog }
 }

@@ -13,21 +13,32 @@ import AppLifecycle
 extension Duration {
   /// The time since 1970 as date and time of day where the user is: `2026-11-21 17:15:11`.
   var localDateTime: String {
-    let parts = localParts
+    let parts = parts(isLocal: true)
     return "\(parts.date) \(parts.time)"
   }
 
   /// The time of day where the user is, with milliseconds: `17:15:11.042`.
-  var localTime: String {
+  var localTime: String { timeOfDay(isLocal: true) }
+
+  /// The time of day where the user is, or in UTC.
+  func timeOfDay(isLocal: Bool) -> String {
     let milliseconds = Int(components.attoseconds.magnitude / 1_000_000_000_000_000)
-    return "\(localParts.time).\(String(milliseconds).leftPadded(to: 3, with: "0"))"
+    return "\(parts(isLocal: isLocal).time).\(String(milliseconds).leftPadded(to: 3, with: "0"))"
   }
 
-  private var localParts: (date: String, time: String) {
-    // What lies before 1970, or beyond all calendars, is nonsense that a damaged file may hold.
+  /// How far the time of day where the user is was ahead of UTC then.
+  var secondsEastOfGreenwich: Int {
     var seconds = time_t(clamping: min(max(components.seconds, 0), 253_402_300_799))
     var parts = tm()
     localtime_r(&seconds, &parts)
+    return parts.tm_gmtoff
+  }
+
+  private func parts(isLocal: Bool) -> (date: String, time: String) {
+    // What lies before 1970, or beyond all calendars, is nonsense that a damaged file may hold.
+    var seconds = time_t(clamping: min(max(components.seconds, 0), 253_402_300_799))
+    var parts = tm()
+    if isLocal { localtime_r(&seconds, &parts) } else { gmtime_r(&seconds, &parts) }
     func two(_ number: Int32) -> String { String(number).leftPadded(to: 2, with: "0") }
     return (
       "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))",
@@ -78,6 +89,16 @@ extension Unicode.Scalar {
     case .control, .format, .lineSeparator, .paragraphSeparator: value != 0x200D
     default: false
     }
+  }
+}
+
+/// The terminal on standard output.
+enum Terminal {
+  /// How many columns it has; nil where standard output is none, or it does not say.
+  static var width: Int? {
+    var size = winsize()
+    guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
   }
 }
 

@@ -25,7 +25,7 @@ struct TimelineCommand: Equatable {
       case .option("--format"): form = try arguments.choice(of: "--format")
       case .option("--session"):
         session = SessionChoice(try arguments.value(of: "--session", "a number, 'last', or the run's name"))
-      case .option(let option): throw UsageError("there is no option '\(option)'")
+      case .option(let option): throw UsageError(unknownOption: option, of: "timeline")
       case .operand(let file): try path.takeFile(file, for: "timeline")
       }
     }
@@ -41,16 +41,27 @@ struct TimelineCommand: Equatable {
     let wanted = try session?.resolved(in: path)
     let scan = JournalScan()
     var runs: [TimelineRun] = []
+    var exits: [Int: PreviousExit.Kind] = [:]
+    let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
+    let bootID = RunFacts.ofThisProcess().bootID
+    scan.didEndRun = { session, run, next in
+      exits[session] =
+        next == nil && isHeld ? .stillRunning : PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID).kind
+    }
     try scan.read(path, progress: Progress()) { item in
       if let wanted, !wanted.matches(item) { return }
-      JournalScan.complain(about: item)
+      scan.complain(about: item)
       guard item.session > 0, case .line(let line) = item.entry.content else { return }
       if runs.last?.session != item.session { runs.append(TimelineRun(session: item.session)) }
       runs[runs.count - 1].take(line, of: item.run)
     }
+    try scan.finish()
+    scan.sumUpComplaints()
+    try wanted?.check(in: path, of: scan)
+    let title = path.split(separator: "/").last.map(String.init) ?? path
     let text =
       switch form {
-      case .html: TimelinePage(runs: runs, title: path.split(separator: "/").last.map(String.init) ?? path).html
+      case .html: TimelinePage(runs: runs, title: title, exits: exits).html
       case .json: TraceEvents(runs: runs).json
       }
     if output == "-" {

@@ -2,161 +2,156 @@ import AppLifecycle
 import LifecycleJournal
 
 /// A journal as one page that stands alone: it asks nothing of the network, and says so to the browser.
+///
+/// The page holds the runs as data, and draws them itself: for the window's width, zoomed, with time compressed or not.
 struct TimelinePage {
   let runs: [TimelineRun]
   let title: String
+  /// How each run ended, by the run's number.
+  let exits: [Int: PreviousExit.Kind]
 
   /// The page.
   var html: String {
-    var html = """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <link rel="icon" href="data:,">
-      <title>\(title.asHTML)</title>
-      <style>\(Self.style)</style>
-      </head>
-      <body>
-      <header>
-      <h1>\(title.asHTML)</h1>
-      <label>Width <input id="zoom" type="range" min="0" max="12" step="0.25" value="0"></label>
-      <p class="key">\(Self.key)</p>
-      </header>
-      <main>
-
-      """
-    for run in runs { html += section(of: run) }
-    if runs.isEmpty { html += "<p>There is no run in this journal.</p>\n" }
-    return html + "</main>\n<script>\(Self.script)</script>\n</body>\n</html>\n"
-  }
-
-  private func section(of run: TimelineRun) -> String {
-    let scale = Scale(begin: run.begin ?? .zero, end: run.end)
-    var lanes = [lane("state", run.states.map { scale.bar($0) })]
-    lanes += run.scenes.map { lane in
-      self.lane("scene \(lane.scene)", lane.bars.filter { $0.style != "unattached" }.map { scale.bar($0) })
-    }
-    lanes.append(lane("calls", run.calls.filter { $0.style == "call" }.map { scale.bar($0) }))
-    lanes.append(lane("handlers", run.calls.filter { $0.style == "handlers" }.map { scale.bar($0) }))
-    lanes.append(lane("system", run.marks.map { scale.mark($0) }))
-    let heading = run.header.map { "\($0.program), process \($0.processID), \($0.start.localDateTime)" }
-    return """
-      <section class="run" data-session="\(run.session)">
-      <h2>#\(run.session) \((heading ?? "the beginning is not kept").asHTML) <small>\(scale.length.brief)</small></h2>
-      <div class="scroll"><div class="lanes">
-      \(lanes.joined(separator: "\n"))
-      <div class="axis">\(scale.ticks)</div>
-      </div></div>
-      </section>
-
-      """
-  }
-
-  private func lane(_ name: String, _ items: [String]) -> String {
-    "<div class=\"lane\" data-lane=\"\(name.asHTML)\"><span class=\"name\">\(name.asHTML)</span>\n"
-      + items.joined(separator: "\n") + "</div>"
-  }
-
-  /// Places times on the page: percent of a lane's width, which the page can stretch.
-  private struct Scale {
-    let begin: Duration
-    let length: Duration
-
-    init(begin: Duration, end: Duration) {
-      self.begin = begin
-      length = end - begin
-    }
-
-    func percent(_ duration: Duration) -> String {
-      guard length > .zero else { return "0%" }
-      return "\((max(.zero, duration) / length * 100_000).rounded() / 1_000)%"
-    }
-
-    func bar(_ bar: TimelineRun.Bar) -> String {
-      let when = "at \((bar.begin - begin).brief), for \((bar.end - bar.begin).brief)"
-      let text = "\(bar.name)\n\(when)\n\(bar.details)".asHTML
-      return
-        "<div class=\"bar \(bar.style)\" tabindex=\"0\" title=\"\(text)\" style=\"left:\(percent(bar.begin - begin));"
-        + "width:\(percent(bar.end - bar.begin))\"><span>\(bar.name.asHTML)</span></div>"
-    }
-
-    func mark(_ mark: TimelineRun.Mark) -> String {
-      let text = "\(mark.name)\nat \((mark.instant - begin).brief)\n\(mark.details)".asHTML
-      return "<div class=\"mark \(mark.style)\" tabindex=\"0\" title=\"\(text)\" "
-        + "style=\"left:\(percent(mark.instant - begin))\"></div>"
-    }
-
-    var ticks: String {
-      (0...8).map { step in
-        let place = length * step / 8
-        return "<span style=\"left:\(percent(place))\">\(place.brief)</span>"
-      }.joined()
-    }
-  }
-
-  private static let key =
-    ApplicationState.allCases.map { "<span class=\"swatch \($0.rawValue)\"></span>\($0.rawValue)" }
-    .joined(separator: " ")
-
-  private static let style = """
-
-    :root { color-scheme: light dark; --ink: #1c1c1e; --paper: #fff; --line: #d8d8dc; --faint: #6b6b70;
-      --active: #34a853; --inactive: #f2b705; --background: #4c8dff; --suspended: #9b7bd8; --notRunning: #c7c7cc;
-      --call: #0f8b8d; --handlers: #d1603d; --alarm: #d93025; }
-    @media (prefers-color-scheme: dark) { :root { --ink: #f2f2f7; --paper: #16161a; --line: #3a3a40; --faint: #98989f;
-      --active: #2f9e4d; --inactive: #c99700; --background: #3a73d9; --suspended: #7f61bd; --notRunning: #55555c; } }
-    body { margin: 0; font: 14px/1.4 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-    header, section { padding: 0.5rem 1rem; }
-    header { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; align-items: baseline; }
-    h1 { font-size: 1.2rem; margin: 0; } h2 { font-size: 1rem; margin: 0.5rem 0; } small, .key { color: var(--faint); }
-    .key { margin: 0; } .swatch { display: inline-block; width: 0.8em; height: 0.8em; margin: 0 0.3em 0 0.8em; }
-    .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 4px; }
-    .lanes { position: relative; margin: 0 2rem 0 6.5rem; }
-    .lane { position: relative; height: 1.7rem; border-bottom: 1px solid var(--line); }
-    .lane .name { position: sticky; left: 0; display: inline-block; width: 6rem; margin-left: -6.5rem; overflow: hidden;
-      text-overflow: ellipsis; white-space: nowrap; padding: 0.2rem 0 0 0.4rem; color: var(--faint); z-index: 2; }
-    .bar { position: absolute; top: 0.15rem; height: 1.4rem; min-width: 2px; overflow: hidden; border-radius: 2px;
-      color: #fff; font-size: 0.75rem; white-space: nowrap; }
-    .bar span { padding: 0 0.3rem; line-height: 1.4rem; }
-    .mark { position: absolute; top: 0.25rem; width: 3px; margin-left: -1px; height: 1.2rem; background: var(--ink); }
-    .bar:hover, .bar:focus, .mark:hover, .mark:focus { outline: 2px solid var(--ink); z-index: 1; }
-    .active, .foregroundActive { background: var(--active); } .inactive, .foregroundInactive { background: var(--inactive); }
-    .background { background: var(--background); } .suspended { background: var(--suspended); }
-    .notRunning { background: var(--notRunning); } .call { background: var(--call); } .handlers { background: var(--handlers); }
-    .mark.report, .mark.gap { background: var(--alarm); } .mark.ignored { background: var(--line); }
-    .axis { position: relative; height: 1.3rem; color: var(--faint); font-size: 0.75rem; }
-    .axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+    """
+    <!DOCTYPE html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <link rel="icon" href="data:,">
+    <title>\(title.asHTML)</title>
+    <style>
+    \(Self.style)
+    </style>
+    </head>
+    <body>
+    <header>
+    <div><h1>\(title.asHTML)</h1>
+    <p id="overview">\(overview)</p></div>
+    <div class="tools" role="group" aria-label="Time axis">
+    <label><input type="checkbox" id="scale"> true to scale</label>
+    <button type="button" id="out" aria-label="Zoom out" title="Zoom out (−)">−</button>
+    <input type="range" id="zoom" min="0" max="10" step="0.25" value="0" aria-label="Zoom">
+    <button type="button" id="in" aria-label="Zoom in" title="Zoom in (+)">+</button>
+    </div>
+    \(Self.key)
+    </header>
+    <main>
+    <noscript><p>This page is drawn by its script. <code>lifecycle log</code> prints the same as text.</p></noscript>
+    \(runs.isEmpty ? "<p>There is no run in this journal.</p>" : "")
+    </main>
+    <div id="tip" role="tooltip" hidden></div>
+    <script type="application/json" id="data">\(data)</script>
+    <script>
+    \(Self.script)
+    </script>
+    </body>
+    </html>
 
     """
+  }
 
-  private static let script = """
+  private var overview: String {
+    guard let first = runs.first, let last = runs.last else { return "" }
+    let count = runs.count == 1 ? "1 run" : "\(runs.count) runs"
+    guard first.header != nil, let end = last.clocks.last else { return count }
+    let until = end.wallTime + (last.end - end.instant)
+    return "\(count), \(first.start.localDateTime) to \(until.localDateTime)"
+  }
 
-    document.getElementById("zoom").addEventListener("input", event => {
-      for (const lanes of document.querySelectorAll(".lanes")) {
-        lanes.style.width = `calc((100% - 8.5rem) * ${2 ** event.target.value})`;
+  private static let key: String = {
+    let states = [ApplicationState.active, .inactive, .background, .suspended, .notRunning].map {
+      ($0.rawValue, $0.rawValue)
+    }
+    let others = [
+      ("call", "delegate’s method"), ("handlers", "notification"), ("handler", "handler"), ("held", "resource held"),
+      ("acquire release", "acquire, release"), ("task", "background task"),
+      ("late report gap", "late, failed or missing"),
+    ]
+    let items = (states + others).map { styles, name in
+      "<li data-styles=\"\(styles)\"><span class=\"swatch \(styles)\"></span>\(name)</li>"
+    }
+    return "<ul class=\"key\" aria-label=\"Colours\">\(items.joined())</ul>"
+  }()
+
+  // MARK: Data
+
+  /// The runs as JSON that may stand in a page: no tag can begin in it.
+  private var data: String {
+    let text = "[\n" + runs.map(json).joined(separator: ",\n") + "\n]"
+    return text.contains("<") ? String(text.flatMap { $0 == "<" ? Array("\\u003c") : [$0] }) : text
+  }
+
+  private func json(of run: TimelineRun) -> String {
+    let title = run.header.map { "\($0.program), process \($0.processID)" } ?? "a recorded run"
+    // What only a script has played has no process that could have ended.
+    let exit = run.header == nil ? nil : exits[run.session]
+    let lanes =
+      [lane("state", "states", run.states.map { json(of: $0, in: run) })]
+      + run.scenes.map { scene in
+        lane(
+          "scene \(scene.name)", "scenes", scene.bars.filter { $0.style != "unattached" }.map { json(of: $0, in: run) })
       }
-    });
+      + [lane("delegate and notifications", "calls", run.calls.map { json(of: $0, in: run) })]
+      + [lane("handlers", "flags", run.handlers.map { json(of: $0, in: run) })]
+      + run.resources.map { resource in
+        lane(resource.name, "resources", resource.bars.filter { $0.style != "gone" }.map { json(of: $0, in: run) })
+      }
+      + [
+        lane("background tasks", "flags", run.tasks.map { json(of: $0, in: run) }),
+        lane("system", "marks", run.marks.map { json(of: $0, in: run) }),
+      ]
+    let shares = ApplicationState.allCases.compactMap { state in
+      run.summary.times[state].map { "[\"\(state.rawValue)\",\($0.decimalSeconds)]" }
+    }
+    var text = "{\"session\":\(run.session),\"title\":\(title.printable.asJSON)"
+    text += ",\"start\":\((run.header?.start.localDateTime ?? "").asJSON),\"zone\":\(run.start.secondsEastOfGreenwich)"
+    text += ",\"ended\":\((exit?.text ?? "").asJSON),\"isAlarming\":\(exit?.isAlarming ?? false)"
+    text += ",\"shares\":[\(shares.joined(separator: ","))]"
+    text += ",\"times\":[\(run.lines.map { ($0.instant - run.begin).decimalSeconds }.joined(separator: ","))]"
+    text += ",\"shown\":\"\(run.lines.map { $0.isShown ? "1" : "0" }.joined())\""
+    let clocks = run.clocks.map { "[\(($0.instant - run.begin).decimalSeconds),\($0.wallTime.decimalSeconds)]" }
+    text += ",\"clocks\":[\(clocks.joined(separator: ","))]"
+    return text + ",\"lanes\":[\n\(lanes.compactMap(\.self).joined(separator: ",\n"))]}"
+  }
 
-    """
+  /// A lane; nil where there is nothing on it.
+  private func lane(_ name: String, _ kind: String, _ items: [String]) -> String? {
+    if items.isEmpty { return nil }
+    return "{\"name\":\(name.printable.asJSON),\"kind\":\"\(kind)\",\"items\":[\(items.joined(separator: ",\n"))]}"
+  }
+
+  private func json(of bar: TimelineRun.Bar, in run: TimelineRun) -> String {
+    json(bar.name, bar.isAlarming ? "\(bar.style) late" : bar.style, bar.begin, bar.end, bar.details, run)
+  }
+
+  private func json(of mark: TimelineRun.Mark, in run: TimelineRun) -> String {
+    json(mark.name, mark.style, mark.place, mark.place, mark.details, run)
+  }
+
+  private func json(
+    _ name: String, _ style: String, _ begin: TimelineRun.Place, _ end: TimelineRun.Place, _ details: String,
+    _ run: TimelineRun
+  ) -> String {
+    func place(_ place: TimelineRun.Place) -> String { "\((place.instant - run.begin).decimalSeconds),\(place.line)" }
+    let details = details.split(separator: "\n").map { String($0).printable }.joined(separator: "\n")
+    return "[\(name.printable.asJSON),\"\(style)\",\(place(begin)),\(place(end)),\(details.asJSON)]"
+  }
 }
 
 extension String {
   /// The text for a page: nothing in it is a tag, and what a reader could not see is written out.
   fileprivate var asHTML: String {
-    split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      String(line).printable.reduce(into: "") { html, character in
-        switch character {
-        case "&": html += "&amp;"
-        case "<": html += "&lt;"
-        case ">": html += "&gt;"
-        case "\"": html += "&quot;"
-        default: html.append(character)
-        }
+    printable.reduce(into: "") { html, character in
+      switch character {
+      case "&": html += "&amp;"
+      case "<": html += "&lt;"
+      case ">": html += "&gt;"
+      case "\"": html += "&quot;"
+      default: html.append(character)
       }
-    }.joined(separator: "&#10;")
+    }
   }
 }

@@ -13,6 +13,9 @@ extension [JournalEntry] {
   var records: [LifecycleRecord] {
     compactMap { if case .line(.record(let record)) = $0.content { record } else { nil } }
   }
+  var spent: [LedgerEntry] {
+    compactMap { if case .line(.entry(let entry)) = $0.content { entry } else { nil } }
+  }
   var gaps: [JournalGap] { compactMap { if case .line(.gap(let gap)) = $0.content { gap } else { nil } } }
   var headers: [RunHeader] { compactMap { if case .line(.run(let header)) = $0.content { header } else { nil } } }
   var clocks: [JournalClockMark] { compactMap { if case .line(.clock(let mark)) = $0.content { mark } else { nil } } }

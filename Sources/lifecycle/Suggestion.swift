@@ -1,0 +1,42 @@
+extension UsageError {
+  /// An option that a command does not have; names the one that was probably meant.
+  init(unknownOption option: String, of command: String) {
+    let options = Completion.commands.first { $0.name == command }?.options.map(\.name) ?? []
+    self.init("there is no option '\(option)'" + Self.suggestion(for: option, among: options + ["--help"]))
+  }
+
+  /// A command that there is not.
+  init(unknownCommand command: String) {
+    let suggestion = Self.suggestion(for: command, among: Help.commands)
+    let all = Help.commands.map { "'\($0)'" }.joined(separator: ", ")
+    self.init("there is no command '\(command)'" + (suggestion.isEmpty ? "; there is \(all)" : suggestion))
+  }
+
+  /// `; did you mean 'log'?`, or nothing where no word is near.
+  private static func suggestion(for word: String, among words: [String]) -> String {
+    let nearest = words.min { $0.distance(to: word) < $1.distance(to: word) }
+    guard let nearest, nearest.distance(to: word) <= max(word.count / 3, 1) else { return "" }
+    return "; did you mean '\(nearest)'?"
+  }
+}
+
+extension String {
+  /// How many letters have to be added, left out, replaced, or swapped with their neighbour.
+  func distance(to other: String) -> Int {
+    let (mine, theirs) = (Array(self), Array(other.prefix(64)))
+    var before: [Int] = []
+    var row = Array(0...theirs.count)
+    for (i, letter) in mine.enumerated() {
+      var next = [i + 1]
+      for (j, otherLetter) in theirs.enumerated() {
+        var least = Swift.min(row[j + 1] + 1, next[j] + 1, row[j] + (letter == otherLetter ? 0 : 1))
+        if i > 0, j > 0, letter == theirs[j - 1], mine[i - 1] == otherLetter {
+          least = Swift.min(least, before[j - 1] + 1)
+        }
+        next.append(least)
+      }
+      (before, row) = (row, next)
+    }
+    return row[theirs.count]
+  }
+}

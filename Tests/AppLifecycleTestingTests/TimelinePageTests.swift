@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+
+/// The timeline as a browser shows it.
+@Suite(.timeLimit(.minutes(10))) struct TimelinePageTests {
+  private let folder: URL
+  private var journal: String { folder.appending(path: "trips.jsonl").path }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  /// Makes the page of the journal; `script` runs after its own.
+  private func makePage(_ script: String = "") throws -> URL {
+    let page = folder.appending(path: "page.html")
+    let made = try Tool.run(["timeline", journal, "-o", page.path], environment: ["TZ": "UTC"])
+    #expect(made.error == "")
+    guard !script.isEmpty else { return page }
+    // What goes wrong is written down before anything can.
+    let watch = """
+      <script>
+      const troubles = [];
+      addEventListener("error", event => troubles.push(event.message));
+      addEventListener("securitypolicyviolation", event => troubles.push(event.violatedDirective));
+      </script>
+      """
+    let html = try String(contentsOf: page, encoding: .utf8).replacingOccurrences(
+      of: "<style>", with: watch + "<style>"
+    )
+    .replacingOccurrences(of: "</body>", with: "<output></output><script>\(script)</script></body>")
+    try Data(html.utf8).write(to: page)
+    return page
+  }
+
+  /// The items of a lane of a run, as the page has them.
+  private func items(_ elements: [Element], _ lane: String, run: Int) -> [Element] {
+    var (session, name) = ("", "")
+    return elements.filter { element in
+      if let next = element["data-session"] { session = next }
+      if let next = element["data-lane"] { name = next }
+      return session == "\(run)" && name == lane && element.classes.first == "item"
+    }
+  }
+
+  @Test @MainActor func `has a lane for the state, the scenes and resources, and a bar for each with its time`()
+    async throws
+  {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    try await TripsJournal.write(to: journal)
+    let visit = try browser.visit(try makePage(), in: folder)
+    let elements = visit.elements
+    #expect(elements.first { $0.name == "h1" }?.text == "trips.jsonl")
+    #expect(
+      elements.filter { $0.name == "h2" }.map(\.text) == ["#1 trips, process 4711", "#2 trips, process 4712"])
+    #expect(elements.filter { $0.classes.first == "ended" }.map(\.text) == ["terminated", "ended by the watchdog"])
+
+    let lanes = elements.compactMap { $0["data-lane"] }
+    let resources = ["location", "database", "feed"]
+    #expect(
+      lanes == ["state", "scene main", "scene map", "delegate and notifications", "handlers"] + resources
+        + ["background tasks", "system", "state", "delegate and notifications", "handlers"] + resources
+        + ["background tasks", "system"])
+    func rows(_ lane: String, _ run: Int) -> [String] {
+      items(elements, lane, run: run).map {
+        "\($0["data-name"] ?? "") \($0["data-begin"] ?? "") \($0["data-length"] ?? "")"
+      }
+    }
+    #expect(
+      rows("state", 2) == ["inactive 0 0", "active 0 90", "inactive 90 0", "background 90 5", "notRunning 95 0"])
+    #expect(rows("scene map", 1).first == "background 20.024 0" && rows("scene map", 1).count == 7)
+    #expect(
+      rows("feed", 2) == ["feed: acquire 0.18 0.42", "feed 0.6 94.4"] && rows("background tasks", 2) == ["upload 90 5"])
+    #expect(rows("handlers", 2) == ["thumbnails 90 5", "save draft 90 0.3"])
+    #expect(rows("system", 2) == ["passcode:on 0 0", "launch 0 0", "lock 90 0", "watchdog:thumbnails 95 0"])
+
+    let late = try #require(items(elements, "handlers", run: 2).first)
+    #expect(late.classes == ["item", "handler", "late"])
+    let words = try #require(late["aria-label"])
+    #expect(words.hasPrefix("thumbnails, at 1:30 (19:01:30.000), for 5s, subscriber, applicationDidEnterBackground, "))
+    #expect(words.contains("overran its time") && words.contains("TripsJournal.swift:"))
+    #expect(elements.filter { $0.name == "button" }.map(\.text).contains("thumbnails: overran its time, 5s, at 1:30"))
+
+    for run in [1, 2] {
+      let all = Set(lanes).flatMap { items(elements, $0, run: run) }
+      #expect(all.allSatisfy { $0["role"] == "listitem" && $0["aria-label"]?.isEmpty == false })
+      #expect(all.filter { $0["tabindex"] == "0" }.count == 1, "the keyboard enters each chart at one place")
+      // Bars of one lane of states never cover each other.
+      for lane in ["state", "scene main", "database", "feed"] {
+        let places = items(elements, lane, run: run).map { (pixels($0, "left"), pixels($0, "width")) }
+        #expect(places.allSatisfy { $0.0 > 0 && $0.1 > 0 })
+        #expect(zip(places, places.dropFirst()).allSatisfy { $0.0 + $0.1 <= $1.0 + 3 }, "\(lane) \(places)")
+      }
+    }
+  }
+
+  private func pixels(_ element: Element, _ property: String) -> Double {
+    let rules = (element["style"] ?? "").split(separator: ";").map { $0.split(separator: ":") }
+    let value = rules.first { $0.first?.trimmingCharacters(in: .whitespaces) == property }?.last
+    return value.flatMap { Double($0.trimmingCharacters(in: .whitespaces).dropLast(2)) } ?? -1
+  }
+
+  @Test @MainActor func `asks nothing of the network`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    try await TripsJournal.write(to: journal)
+    #expect(try browser.visit(try makePage(), in: folder).requests == [])
+    // A page that does is caught.
+    let other = folder.appending(path: "other.html")
+    try Data("<!DOCTYPE html><title>a</title><img src=\"http://page.invalid/a.png\">".utf8).write(to: other)
+    #expect(try browser.visit(other, in: folder).requests == ["http://page.invalid/a.png"])
+    // And ours could not, if it wanted to.
+    let ours = try makePage("const image = new Image(); image.src = 'http://page.invalid/b.png'")
+    #expect(try browser.visit(ours, in: folder).requests == [])
+  }
+
+  @Test(arguments: [500, 1_280]) @MainActor
+  func `is walked by keyboard, zoomed and drawn to scale, without an error or a page wider than its window`(width: Int)
+    async throws
+  {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    try await TripsJournal.write(to: journal)
+    let visit = try browser.visit(
+      try makePage(
+        """
+        // A headless window may have got its width after the page was drawn.
+        rescaleAll();
+        const said = [], tell = what => said.push(String(what));
+        const shown = () => tip.hidden ? "nothing" : tip.firstChild.textContent;
+        const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        const fits = () => document.documentElement.scrollWidth <= innerWidth;
+        document.querySelector("[tabindex='0'].item").focus();
+        for (const key of ["End", "ArrowLeft", "Home", "ArrowRight", "ArrowDown", "ArrowUp", "Escape"]) {
+          press(key);
+          tell(`${key}: ${shown()}`);
+        }
+        document.querySelectorAll(".overruns button")[0].click();
+        tell(`late: ${shown()}`);
+        tell(fits());
+        const span = () => document.querySelector(".plot").offsetWidth - (innerWidth > 640 ? 162 : 20);
+        const before = span();
+        for (const key of ["+", "+"]) press(key);
+        tell(`${zoom.value}, ${(span() / before).toFixed(1)}`);
+        tell(document.activeElement.dataset.name);
+        press("0");
+        scale.click();
+        const suspended = document.querySelector(".item.suspended");
+        tell(suspended.offsetWidth / document.querySelector(".plot").offsetWidth > 0.7);
+        tell(fits());
+        document.querySelector("output").textContent = JSON.stringify([said, troubles, innerWidth]);
+        """), width: width, in: folder)
+    let output = try #require(visit.elements.first { $0.name == "output" }?.text)
+    let result = try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [Any])
+    let said = try #require(result[0] as? [String])
+    #expect(
+      said.prefix(8) == [
+        "End: notRunning", "ArrowLeft: background", "Home: background", "ArrowRight: inactive",
+        "ArrowDown: foregroundActive", "ArrowUp: active", "Escape: nothing", "late: thumbnails",
+      ])
+    #expect(said.dropFirst(8) == ["true", "1, 2.0", "thumbnails", "true", "true"])
+    #expect((result[1] as? [String]) == [] && result[2] as? Int == width)
+  }
+
+  @Test @MainActor func `shows what a journal holds as text, whatever it is`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    let name = #"</script><b onclick=\"x\">&amp;\u001b\u2028'"#
+    try Data(
+      #"{"t":0.0,"kind":"report","name":"\#(name)","state":"active","scene":"\#(name)","cause":"\#(name)"}\#n"#.utf8
+    ).write(to: URL(filePath: journal))
+    let page = try makePage("document.querySelector('output').textContent = JSON.stringify(troubles)")
+    let visit = try browser.visit(page, in: folder)
+    #expect(visit.elements.first { $0.name == "output" }?.text == "[]" && visit.requests == [])
+    let shown = items(visit.elements, "system", run: 1).compactMap { $0["data-name"] }
+    #expect(shown == [#"</script><b onclick="x">&amp;\u{1B}\u{2028}'"#])
+    #expect(!visit.elements.contains { $0.name == "b" })
+  }
+
+  /// `TIMELINE_PICTURES=Docs/Pictures swift test --filter TimelinePageTests` makes those of the documentation, in full colour;
+  /// there they have a palette, which is a third of the size.
+  @Test(.enabled(if: ProcessInfo.processInfo.environment["TIMELINE_PICTURES"] != nil)) @MainActor
+  func `has its picture taken`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    let pictures = URL(filePath: ProcessInfo.processInfo.environment["TIMELINE_PICTURES"] ?? ".")
+    try await TripsJournal.write(to: journal)
+    let page = try makePage()
+    for (name, isDark) in [("light", false), ("dark", true)] {
+      try browser.picture(
+        of: page, width: 1_240, height: 1_140, isDark: isDark, to: pictures.appending(path: "timeline-\(name).png"),
+        in: folder)
+    }
+  }
+}
