@@ -4,6 +4,9 @@ import PackageDescription
 // libsigc++ is measured where its headers are named: they lie outside of the compiler's own path (Docs/Performance.md).
 let measuresSigc = Context.environment["CPLUS_INCLUDE_PATH"]?.contains("sigc++-2.0") == true
 
+// Where a test decides which thread goes on next: nothing of that is in a release (Docs/Verification.md).
+let hooksAreBuilt = BuildSettingCondition.when(configuration: .debug)
+
 let package = Package(
   name: "swift-app-lifecycle",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -20,8 +23,9 @@ let package = Package(
   ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
-    .target(name: "CPubSub"),
-    .target(name: "PubSub", dependencies: ["CPubSub"]),
+    .target(name: "CPubSub", cSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
+    .target(
+      name: "PubSub", dependencies: ["CPubSub"], swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .target(name: "AppLifecycle", dependencies: ["PubSub"]),
     .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "PubSub"]),
     .target(name: "CUnixHost"),
@@ -85,7 +89,8 @@ let package = Package(
 
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(
-      name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine"]),
+      name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine"],
+      swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .testTarget(name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .testTarget(
       name: "AppLifecycleTestingTests",

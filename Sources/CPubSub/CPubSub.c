@@ -65,6 +65,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void give_back(void *memory) {
     pubsub_record *record = memory;
     pubsub_own_record = NULL;
+    PUBSUB_HOOK("give back: the record");
     __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
 }
 
@@ -82,6 +83,7 @@ pubsub_record *pubsub_make_record(void) {
     pthread_once(&once, make_key);
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_ACQUIRE); record; record = record->next) {
         long unused = 0;
+        PUBSUB_HOOK("make record: take one that is unused");
         // A fence: a reclaimer that still found the record unused has swapped its root before anything is read here.
         if (__atomic_load_n(&record->in_use, __ATOMIC_RELAXED) == 0 &&
             __atomic_compare_exchange_n(&record->in_use, &unused, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
@@ -130,8 +132,10 @@ static void make_room(pubsub_record *record, long depth) {
 /// is seen there. So only the compiler must not swap them.
 PUBSUB_INLINE bool protects_unfenced(
     pubsub_record *record, const void **slot, const void *root, const pubsub_topic *topic) {
+    PUBSUB_HOOK("enter: protect, without a fence");
     __atomic_store_n(slot, root, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    PUBSUB_HOOK("enter: look again, without a fence");
     return PUBSUB_LIKELY(__atomic_load_n(&record->duties, __ATOMIC_RELAXED) == 0) &&
            PUBSUB_LIKELY(__atomic_load_n(&topic->root, __ATOMIC_SEQ_CST) == root);
 }
@@ -139,7 +143,9 @@ PUBSUB_INLINE bool protects_unfenced(
 /// Stores the present root, with a fence between the store and the look whether it still is the root.
 PUBSUB_INLINE const void *protect_fenced(const void **slot, const void *root, const pubsub_topic *topic) {
     for (;;) {
+        PUBSUB_HOOK("enter: protect, with a fence");
         __atomic_exchange_n(slot, root, __ATOMIC_SEQ_CST);
+        PUBSUB_HOOK("enter: look again");
         const void *again = __atomic_load_n(&topic->root, __ATOMIC_SEQ_CST);
         if (again == root) return root;
         root = again;
@@ -170,6 +176,7 @@ static void reconsider_fences(pubsub_record *record) {
     if (duties & PUBSUB_IS_RELIED_ON) {
         __atomic_fetch_and(&record->duties, ~PUBSUB_IS_RELIED_ON, __ATOMIC_RELAXED);
     } else if (has_barrier && (duties & PUBSUB_FENCES_SURELY)) {
+        PUBSUB_HOOK("leave: take the marks off");
         // A fence: who still relied on this record has swapped its root before anything is read here.
         __atomic_compare_exchange_n(
             &record->duties, &duties, duties & ~(PUBSUB_FENCES | PUBSUB_FENCES_SURELY), false, __ATOMIC_SEQ_CST,
@@ -186,8 +193,10 @@ PUBSUB_INLINE void look_after_leaving(void) {
 
 void pubsub_leave(pubsub_record *record, long depth) {
     record->inner = depth > 0 ? depth - 1 : 0;
+    PUBSUB_HOOK("leave");
     __atomic_store_n(slot_at(record, depth), NULL, __ATOMIC_RELEASE);
     look_after_leaving();
+    PUBSUB_HOOK("leave: look at the own duties");
     if ((__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) && ++record->fenced >= patience)
         reconsider_fences(record);
 }
@@ -199,6 +208,7 @@ static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 /// Whether a record has to be asked to fence; one that is unused protects nothing until it is taken, which is a fence.
 static bool is_unfenced(pubsub_record *record) {
     if (record == pubsub_own_record || __atomic_load_n(&record->in_use, __ATOMIC_SEQ_CST) == 0) return false;
+    PUBSUB_HOOK("meet: a record's duties");
     long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
     // Exchanged, so that no owner who takes the mark off meanwhile is left with one that nobody takes off.
     do {
@@ -213,6 +223,7 @@ static bool is_unfenced(pubsub_record *record) {
 /// a fence again, and has not passed any barrier since.
 static void mark_surely(pubsub_record *record) {
     long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
+    PUBSUB_HOOK("meet: mark surely");
     while ((duties & PUBSUB_FENCES) &&
            !__atomic_compare_exchange_n(
                &record->duties, &duties, duties | PUBSUB_FENCES_SURELY | PUBSUB_IS_RELIED_ON, false, __ATOMIC_SEQ_CST,
@@ -223,15 +234,18 @@ static void mark_surely(pubsub_record *record) {
 /// Has every other thread that posts without a fence pass a barrier, and fence for itself from then on.
 static bool ask_for_fences(void) {
     // What somebody else asked for is not to be relied on before that one's barrier has been passed.
+    PUBSUB_HOOK_LOCK(PUBSUB_LOCKS, &asking);
     pthread_mutex_lock(&asking);
     pubsub_record *first = __atomic_load_n(&records, __ATOMIC_SEQ_CST);
     for (pubsub_record *record = first; record; record = record->next)
         if (is_unfenced(record)) __atomic_fetch_or(&record->duties, PUBSUB_FENCES, __ATOMIC_SEQ_CST);
+    PUBSUB_HOOK("meet: pass the barrier");
     bool has_passed = pubsub_barrier();
     if (has_passed) {
         for (pubsub_record *record = first; record; record = record->next) mark_surely(record);
     }
     pthread_mutex_unlock(&asking);
+    PUBSUB_HOOK_LOCK(PUBSUB_HAS_UNLOCKED, &asking);
     return has_passed;
 }
 
@@ -253,6 +267,7 @@ long pubsub_first_protected(const void *const *roots, long count) {
     if (PUBSUB_UNLIKELY(!meet_posters())) return 0;
     long first = count;
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next) {
+        PUBSUB_HOOK("scan: a record");
         for (long index = 0; index < PUBSUB_SHALLOW; index++) {
             const void *protected = __atomic_load_n(&record->shallow[index], __ATOMIC_SEQ_CST);
             // The outermost post ends last.
@@ -309,15 +324,19 @@ void pubsub_set_helpers(pubsub_general_post post, pubsub_housekeeper housekeeper
 /// Calls the handlers that stand now, in order; those that come meanwhile are not seen.
 PUBSUB_INLINE void deliver(const pubsub_buffer *buffer, const void *event) {
     const pubsub_handler *handler = buffer->handlers;
+    PUBSUB_HOOK("deliver: look how many stand");
     long rest = pubsub_load(&buffer->count);
     if (rest == 0) return;
     do {
-        pubsub_call(pubsub_function_of(handler), handler->context, event);
+        const void *function = pubsub_function_of(handler);
+        PUBSUB_HOOK("deliver: call a handler");
+        pubsub_call(function, handler->context, event);
         handler++;
     } while (--rest != 0);
 }
 
 __attribute__((noinline)) void pubsub_settle(pubsub_topic *topic, const void *root) {
+    PUBSUB_HOOK("settle: look what is left to do");
     long flags = pubsub_flags(topic);
     bool frees = (flags & PUBSUB_RECLAIM) != 0 && ((flags & PUBSUB_URGENT) != 0 || root != pubsub_root(topic));
     pubsub_record *record = pubsub_record_of_thread();
@@ -329,6 +348,7 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
     pubsub_record *record = pubsub_record_of_thread();
     long depth = pubsub_depth(record);
     if ((pubsub_flags(topic) & PUBSUB_GENERAL) == 0 && depth < PUBSUB_SHALLOW && depth < topic->limit) {
+        PUBSUB_HOOK("post: enter");
         const void *root = pubsub_enter(record, depth, topic);
         bool is_directory = pubsub_is_directory(root);
         if (root != NULL && !is_directory) deliver((const pubsub_buffer *)root, event);
@@ -365,8 +385,10 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     deliver((const pubsub_buffer *)root, event);
     topic = (pubsub_topic *)record->topics[0];
     root = *slot;
+    PUBSUB_HOOK("leave, the shortest way");
     __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    PUBSUB_HOOK("leave, the shortest way: look what is left to do");
     long duties = __atomic_load_n(&record->duties, __ATOMIC_RELAXED) | pubsub_flags(topic);
     if (PUBSUB_UNLIKELY(duties & (PUBSUB_REFUSED | PUBSUB_RECLAIM)) &&
         ((duties & (PUBSUB_REFUSED | PUBSUB_URGENT)) != 0 || root != pubsub_root(topic)))

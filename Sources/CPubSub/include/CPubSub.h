@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "PubSubHooks.h"
+
 #define PUBSUB_INLINE static inline __attribute__((always_inline))
 #define PUBSUB_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PUBSUB_UNLIKELY(x) __builtin_expect(!!(x), 0)

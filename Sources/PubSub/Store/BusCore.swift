@@ -68,8 +68,11 @@ extension BusCore {
     var released = Released()
     // Not the closure's result: what leaves the lock by that way would have to be sent, and nothing is sent here.
     var result: Result?
+    Hook.locks(self)
     lock.withLock { _ in result = body(&released) }
+    Hook.hasUnlocked(self)
     released.finish()
+    Hook.step("lock: look what is owed")
     if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
     return result.unsafelyUnwrapped
   }
@@ -77,7 +80,10 @@ extension BusCore {
   /// Runs a writer's work unless there is another writer.
   private func withLockIfAvailable(_ body: (inout Released) -> Void) {
     var released = Released()
-    lock.withLockIfAvailable { _ in body(&released) }
+    lock.withLockIfAvailable { _ in
+      Hook.hasLocked(self)
+      body(&released)
+    }.map { Hook.hasUnlocked(self) }
     released.finish()
     if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
   }
@@ -89,10 +95,13 @@ extension BusCore {
     isOwed.store(true, ordering: .sequentiallyConsistent)
     while isOwed.load(ordering: .sequentiallyConsistent) {
       var released = Released()
+      Hook.step("housekeep: try the lock")
       let wasFree: Void? = lock.withLockIfAvailable { _ in
+        Hook.hasLocked(self)
         isOwed.store(false, ordering: .sequentiallyConsistent)
         reclaim(into: &released)
       }
+      if wasFree != nil { Hook.hasUnlocked(self) }
       released.finish()
       if wasFree == nil { return }
     }

@@ -73,6 +73,7 @@ struct HandlerBuffer: Equatable {
     handlers[index] = handler
     entries[index] = entry
     base.pointee.used += 1
+    Hook.step("append: show the handler")
     pubsub_store(countPlace, index + 1)
   }
 
@@ -84,6 +85,7 @@ struct HandlerBuffer: Equatable {
     guard place == base.pointee.count - 1 else { return }
     var count = place
     while count > 0, place - count < 32, isCancelled(at: count - 1) { count -= 1 }
+    Hook.step("lower: show fewer handlers")
     pubsub_lower(countPlace, count)
   }
 

@@ -86,6 +86,7 @@ extension HandlerStore {
     if isRoot {
       // Who enters from here on finds nothing, so that afterwards nobody reads who did not already.
       pubsub_store_pointer(&topic.pointee.root, nil)
+      Hook.step("cancel: nobody finds the last one's buffer")
       if retirement == nil, !isRead(root) {
         buffer.removeAll()
         spare = buffer
@@ -107,6 +108,7 @@ extension HandlerStore {
     let context = handler.pointee.context
     // It will be released soon, and has often not been used for long.
     pubsub_prefetch(context)
+    Hook.step("cancel: put nothing in the handler's place")
     pubsub_cancel_handler(handler)
     if retirement == nil, registrations.isEmpty { return context }
     let id = buffer.entries[place].id

@@ -19,7 +19,9 @@ extension HandlerStore {
       if retirement == nil { retirement = Retirement(under: former) }
       if pubsub_is_directory(former) { retire(.directory(Directory(root: former))) }
     }
+    Hook.step("publish: swap the root")
     pubsub_store_pointer(&topic.pointee.root, root)
+    Hook.step("publish: the root has been swapped")
     retirement?.didPublish(root)
   }
 
@@ -81,6 +83,7 @@ extension HandlerStore {
       case true?: Int(PUBSUB_RECLAIM | PUBSUB_URGENT)
       }
     guard wanted != flags else { return }
+    Hook.step("settle: set the topic's flags")
     let added = wanted & ~flags
     let removed = flags & ~wanted
     flags = wanted
@@ -96,6 +99,7 @@ extension HandlerStore {
     retire(.action(action))
     replaceRoot()
     settle()
+    Hook.step("drain: look again who reads")
     // Who left before the flag could be seen does not look: after the barrier that is known, and whoever is left will.
     pubsub_barrier()
     retirement?.reclaim(into: &released)

@@ -49,6 +49,7 @@ struct Released {
   }
 
   func finish() {
+    Hook.step("release what was captured")
     if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
     guard let others else { return }
     for context in others.contexts { Unmanaged<AnyObject>.fromOpaque(context).release() }
@@ -118,6 +119,7 @@ struct Retirement {
   /// Frees what nobody can read any more.
   mutating func reclaim(into released: inout Released) {
     let first = firstRead
+    Hook.step("reclaim: free what nobody reads")
     for index in 0..<first where !garbage[index].isEmpty {
       for one in garbage[index] { count(one, -1) }
       released.add(garbage[index])

@@ -1,0 +1,230 @@
+#if PUBSUB_HOOKS
+  import CPubSub
+
+  @testable import PubSub
+
+  /// What two or three threads do at once.
+  enum Scenario: String, CaseIterable, Codable, Sendable {
+    case cancel = "post ∥ cancel"
+    case cancelLabelled = "post ∥ cancel of one that is not plain"
+    case cancelOneOfMany = "post ∥ cancel one of three"
+    case cancelAndSubscribe = "two posts ∥ cancel, subscribe again"
+    case churn = "two posts ∥ subscribe, cancel, subscribe at the end"
+    case growth = "two posts ∥ subscribe where there is no room, cancel"
+    case secondPriority = "post ∥ first second priority, cancel"
+    case drain = "post ∥ cancelAndDrain"
+    case drainOfTwo = "post ∥ post ∥ cancelAndDrain"
+    case twoPosters = "post ∥ post ∥ cancel"
+    case twoCancels = "post ∥ cancel ∥ cancel the same"
+    case nested = "post with a post inside ∥ cancel"
+    case cancelInside = "post, cancelled inside ∥ cancel another"
+    case cancelInsideGrowth = "post, another cancelled inside ∥ subscribe where there is no room"
+    case subject = "post from a subject ∥ cancel the subject's, subscribe another"
+    case firstSubject = "post ∥ first subject, cancel the others"
+    case firstPost = "first post of a type ∥ subscribe"
+    case threadEnds = "post, end of the thread ∥ post ∥ cancel"
+    case twoReclaimers = "posts on two buses ∥ cancel on one ∥ cancel on the other"
+    case marksTakenOff = "posts that take off the marks ∥ cancel on one bus ∥ cancel on the other"
+    case fencedPosters = "post, fenced ∥ post, fenced ∥ cancel"
+    case housekeepers = "post ∥ post ∥ cancel, subscribe a second priority"
+    case busGone = "the bus is let go of ∥ cancel"
+
+    var threads: Int {
+      switch self {
+      case .drainOfTwo, .twoPosters, .twoCancels, .threadEnds: 3
+      case .twoReclaimers, .marksTakenOff, .fencedPosters, .housekeepers: 3
+      default: 2
+      }
+    }
+
+    /// How many times a thread may be stopped that could go on, if nothing else is asked for.
+    var preemptions: Int {
+      #if TSAN_LOCK
+        // There all is ten times as slow, and one order finds what is not ordered at all.
+        1
+      #else
+        switch self {
+        case .twoPosters, .twoCancels, .fencedPosters: 2
+        default: threads == 2 ? 2 : 1
+        }
+      #endif
+    }
+
+    /// What the threads' records say when they begin.
+    var duties: Int {
+      switch self {
+      case .fencedPosters: Int(PUBSUB_FENCES | PUBSUB_FENCES_SURELY | PUBSUB_IS_RELIED_ON)
+      case .marksTakenOff: Int(PUBSUB_FENCES | PUBSUB_FENCES_SURELY)
+      default: 0
+      }
+    }
+
+    /// How many posts the threads' records have seen since their duties were last looked at.
+    var fencedPosts: Int { self == .marksTakenOff ? 255 : 0 }
+
+    func makeWorld() -> World {
+      switch self {
+      case .twoReclaimers, .marksTakenOff: onTwoBuses()
+      case .subject, .firstSubject: withSubjects()
+      case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
+      default: onOneBus()
+      }
+    }
+  }
+
+  extension Scenario {
+    private func onOneBus() -> World {
+      let world = World()
+      if self == .firstPost {
+        world.bodies = [
+          {
+            world.post(1)
+            world.post(2)
+          }, { world.subscribe("one") },
+        ]
+        return world
+      }
+      let one = world.subscribe("one", isPlain: self != .cancelLabelled)
+      let post = { world.post(1) }
+      let cancel = { world.cancel(one) }
+      switch self {
+      case .cancelOneOfMany:
+        world.subscribe("two")
+        world.subscribe("three")
+        world.bodies = [post, cancel]
+      case .cancelAndSubscribe:
+        world.subscribe("constant")
+        world.bodies = [
+          {
+            world.post(1)
+            world.post(2)
+          },
+          {
+            world.cancel(one)
+            world.subscribe("again")
+          },
+        ]
+      case .churn:
+        world.bodies = [
+          {
+            world.post(1)
+            world.post(2)
+          },
+          {
+            world.cancel(world.subscribe("two"))
+            world.subscribe("three")
+          },
+        ]
+      case .growth:
+        for name in ["two", "three", "four"] { world.subscribe(name) }
+        world.bodies = [
+          {
+            world.post(1)
+            world.post(2)
+          },
+          {
+            world.subscribe("five")
+            world.cancel(one)
+          },
+        ]
+      case .secondPriority:
+        world.bodies = [
+          post,
+          {
+            world.subscribe("high", .high)
+            world.cancel(one)
+          },
+        ]
+      case .drain: world.bodies = [post, { world.cancelAndDrain(one) }]
+      case .drainOfTwo: world.bodies = [post, { world.post(2) }, { world.cancelAndDrain(one) }]
+      case .twoCancels: world.bodies = [post, cancel, cancel]
+      case .threadEnds:
+        world.bodies = [
+          post,
+          {
+            world.post(2)
+            world.post(3)
+          }, cancel,
+        ]
+      case .housekeepers:
+        world.subscribe("constant")
+        world.bodies = [
+          post, { world.post(2) },
+          {
+            world.cancel(one)
+            world.subscribe("high", .high)
+          },
+        ]
+      case .busGone: world.bodies = [{ world.release(bus: 0) }, cancel]
+      case .twoPosters, .fencedPosters: world.bodies = [post, { world.post(2) }, cancel]
+      default: world.bodies = [post, cancel]
+      }
+      return world
+    }
+
+    private func onTwoBuses() -> World {
+      let world = World(buses: 2)
+      let one = world.subscribe("one", on: 0)
+      let two = world.subscribe("two", on: 1)
+      world.bodies = [
+        {
+          world.post(1, on: 0)
+          world.post(2, on: 1)
+        }, { world.cancel(one) }, { world.cancel(two) },
+      ]
+      return world
+    }
+
+    private func withSubjects() -> World {
+      let world = World()
+      let subject = Thing()
+      let one = world.subscribe("one")
+      if self == .firstSubject {
+        world.bodies = [
+          { world.post(1, from: subject) },
+          {
+            world.subscribe("the subject's", from: subject)
+            world.cancel(one)
+          },
+        ]
+        return world
+      }
+      let ofSubject = world.subscribe("the subject's", from: subject)
+      world.bodies = [
+        { world.post(1, from: subject) },
+        {
+          world.cancel(ofSubject)
+          world.subscribe("another of the subject", .high, from: subject)
+        },
+      ]
+      return world
+    }
+
+    private func withChangesInside() -> World {
+      let world = World()
+      var isFirst = true
+      var all: [World.Watched] = []
+      let one = world.subscribe("one") {
+        guard isFirst else { return }
+        isFirst = false
+        switch self {
+        case .nested: world.post(2)
+        case .cancelInside: world.cancel(all[0])
+        default: world.cancel(all[3])
+        }
+      }
+      all = [one] + ["two", "three", "four"].map { world.subscribe($0) }
+      world.bodies = [
+        { world.post(1) },
+        {
+          switch self {
+          case .nested: world.cancel(one)
+          case .cancelInside: world.cancel(all[1])
+          default: world.subscribe("five")
+          }
+        },
+      ]
+      return world
+    }
+  }
+#endif

@@ -1,0 +1,218 @@
+#if PUBSUB_HOOKS
+  @testable import PubSub
+
+  /// What some threads do with one bus or two, and what the contract says of it afterwards.
+  ///
+  /// Every post and every change is noted with its time, so that for each post and each subscription is known whether the one
+  /// must, may or must not have reached the other. One thread runs at a time, so nothing here is guarded.
+  final class World: @unchecked Sendable {
+    /// One subscription.
+    final class Watched: @unchecked Sendable {
+      let name: String
+      let priority: Priority
+      let subject: Thing?
+      let bus: Int
+      fileprivate var subscription: Subscription?
+      fileprivate var subscribing = 0
+      fileprivate var subscribed = 0
+      fileprivate var subscriber: Int?
+      fileprivate var cancelling: Int?
+      fileprivate var cancelled: Int?
+      fileprivate var canceller: Int?
+      fileprivate var isDrained = false
+      fileprivate var isReleased = false
+      /// How many calls of its handler are under way.
+      fileprivate var running = 0
+
+      fileprivate init(_ name: String, _ priority: Priority, _ subject: Thing?, _ bus: Int) {
+        self.name = name
+        self.priority = priority
+        self.subject = subject
+        self.bus = bus
+      }
+    }
+
+    /// What a handler captures; its end is the subscription's last.
+    private final class Captured: Sendable {
+      private let watched: Watched
+      private let world: Unmanaged<World>
+      init(_ watched: Watched, _ world: World) {
+        self.watched = watched
+        self.world = .passUnretained(world)
+        world.living += 1
+      }
+      deinit {
+        watched.isReleased = true
+        let world = world.takeUnretainedValue()
+        world.living -= 1
+        if watched.running > 0 { world.fail("\(watched.name) was released while its handler ran") }
+      }
+    }
+
+    private struct Post {
+      let number: Int
+      let subject: Thing?
+      let bus: Int
+      let thread: Int?
+      let begun: Int
+      var ended = Int.max
+    }
+
+    private struct Call {
+      let number: Int
+      let watched: Watched
+      let time: Int
+    }
+
+    private var buses: [EventBus?]
+    private var time = 0
+    private var posts: [Post] = []
+    private var watched: [Watched] = []
+    private var calls: [Call] = []
+    fileprivate var living = 0
+    private(set) var failures: [String] = []
+    /// What each thread does.
+    var bodies: [() -> Void] = []
+
+    init(buses: Int = 1) { self.buses = (0..<buses).map { _ in EventBus() } }
+
+    fileprivate func fail(_ message: String) { failures.append(message) }
+
+    private func now() -> Int {
+      time += 1
+      return time
+    }
+  }
+
+  // MARK: - What threads do
+
+  extension World {
+    @discardableResult
+    func subscribe(
+      _ name: String, _ priority: Priority = .normal, from subject: Thing? = nil, on bus: Int = 0, isPlain: Bool = true,
+      _ inside: (() -> Void)? = nil
+    ) -> Watched {
+      let new = Watched(name, priority, subject, bus)
+      watched.append(new)
+      new.subscriber = Interleaver.thread
+      new.subscribing = now()
+      let inside = UncheckedClosure(body: inside)
+      new.subscription = buses[bus]?.subscribe(
+        to: Tick.self, from: subject, priority: priority, label: isPlain ? nil : name
+      ) { [unowned self, new, captured = Captured(new, self)] tick in
+        // Captured, and not looked at: a mistake is to be counted, not crashed at.
+        _ = captured
+        call(new, tick.number, inside.body)
+      }
+      new.subscribed = now()
+      return new
+    }
+
+    /// A closure that threads take turns with.
+    private struct UncheckedClosure: @unchecked Sendable { let body: (() -> Void)? }
+
+    private func call(_ watched: Watched, _ number: Int, _ inside: (() -> Void)?) {
+      calls.append(Call(number: number, watched: watched, time: now()))
+      watched.running += 1
+      for isLater in [false, true] {
+        if watched.isReleased { fail("\(watched.name) was called although it had been released") }
+        if watched.isDrained { fail("\(watched.name) ran although it had been drained (rule 6)") }
+        guard !isLater else { break }
+        Interleaver.step("in a handler")
+        inside?()
+      }
+      watched.running -= 1
+    }
+
+    func post(_ number: Int, from subject: Thing? = nil, on bus: Int = 0) {
+      let place = posts.count
+      posts.append(Post(number: number, subject: subject, bus: bus, thread: Interleaver.thread, begun: now()))
+      buses[bus]?.post(Tick(number: number), from: subject)
+      posts[place].ended = now()
+    }
+
+    func cancel(_ watched: Watched) {
+      watched.cancelling = watched.cancelling ?? now()
+      watched.subscription?.cancel()
+      guard watched.cancelled == nil else { return }
+      watched.cancelled = now()
+      watched.canceller = Interleaver.thread
+    }
+
+    /// Cancels, and waits as `cancelAndDrain` does, but with its thread.
+    func cancelAndDrain(_ watched: Watched) {
+      cancel(watched)
+      let isIdle = UncheckedFlag()
+      watched.subscription?.whenIdle { isIdle.isSet = true }
+      Interleaver.wait { isIdle.isSet }
+      watched.isDrained = true
+      if watched.running > 0 { fail("\(watched.name) was drained while its handler ran (rule 6)") }
+    }
+
+    private final class UncheckedFlag: @unchecked Sendable { var isSet = false }
+
+    /// Lets go of a bus: that ends its subscriptions.
+    func release(bus: Int) {
+      for watched in watched where watched.bus == bus { watched.cancelling = watched.cancelling ?? now() }
+      var former = buses[bus]
+      buses[bus] = nil
+      // Nobody else is to find it half gone.
+      if former != nil { former = nil }
+      for watched in watched where watched.bus == bus { watched.cancelled = watched.cancelled ?? now() }
+    }
+  }
+
+  // MARK: - What the contract says
+
+  extension World {
+    /// Judges after all threads have ended; what is found is added to the failures.
+    func judge() {
+      for post in posts {
+        for watched in watched where watched.bus == post.bus { judge(post, watched) }
+        judgeOrder(post)
+      }
+      judgeReleases()
+    }
+
+    private func judge(_ post: Post, _ watched: Watched) {
+      let calls = calls.filter { $0.number == post.number && $0.watched === watched }
+      let isMeant = watched.subject == nil || watched.subject === post.subject
+      let isSubscribedInside = watched.subscribing > post.begun && watched.subscriber == post.thread
+      // Of a post under way when it was cancelled, the rest is not for it if that was done by the poster.
+      let isOver = calls.contains { watched.canceller == post.thread && $0.time > watched.cancelled ?? .max }
+      let mustNot =
+        !isMeant || (watched.cancelled ?? .max) < post.begun || watched.subscribing > post.ended || isSubscribedInside
+        || isOver
+      let must = isMeant && watched.subscribed < post.begun && (watched.cancelling ?? .max) > post.ended
+      if calls.count > 1 { fail("post \(post.number) reached \(watched.name) \(calls.count) times") }
+      if !calls.isEmpty, mustNot { fail("post \(post.number) reached \(watched.name) and must not (rules 5, 6, 20)") }
+      if calls.isEmpty, must { fail("post \(post.number) missed \(watched.name) (rule 11)") }
+    }
+
+    private func judgeOrder(_ post: Post) {
+      let called = calls.filter { $0.number == post.number }.map(\.watched)
+      for (one, next) in zip(called, called.dropFirst()) {
+        let isEarlier = one.priority == next.priority && next.subscribed < one.subscribing
+        if one.priority < next.priority || isEarlier { fail("post \(post.number) was delivered out of order (rule 1)") }
+      }
+    }
+
+    private func judgeReleases() {
+      // Who writes finds what was left to free, if nobody else has, once as much again waits.
+      for bus in buses.indices {
+        for _ in 0...watched.count {
+          let captured = Thing()
+          buses[bus]?.subscribe(to: Tick.self) { _ in withExtendedLifetime(captured) {} }.cancel()
+        }
+      }
+      for watched in watched where (watched.cancelled != nil) != watched.isReleased {
+        fail("\(watched.name) was \(watched.isReleased ? "released too early" : "never released")")
+      }
+      let cores = buses.compactMap { $0.map { WeakReference($0.core) } }
+      for index in buses.indices { buses[index] = nil }
+      for watched in watched { watched.subscription = nil }
+      if living != 0 { fail("\(living) handlers are left when all is gone") }
+      if cores.contains(where: { $0.object != nil }) { fail("a bus is left when all is gone") }
+    }
+  }
+#endif
