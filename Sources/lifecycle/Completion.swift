@@ -42,19 +42,23 @@ enum Completion: String, CaseIterable {
     var script = "_lifecycle() {\n  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
     script +=
       "  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W '\(names) help' -- \"$word\"))\n    return\n  fi\n"
-    script += "  case ${COMP_WORDS[1]}:$before in\n"
+    script += "  case ${COMP_WORDS[1]}:$before:$word in\n"
     for command in commands {
-      for option in command.options where !option.values.isEmpty {
-        script += "  \(command.name):\(option.name)) words='\(option.values.joined(separator: " "))' ;;\n"
+      for option in command.options where !isFlag(option.name) {
+        // Without words there are files, as `-o default` says.
+        script += "  \(command.name):\(option.name):*) words='\(option.values.joined(separator: " "))' ;;\n"
       }
     }
     script += "  completion:*) words='bash zsh fish' ;;\n  help:*) words='\(names)' ;;\n"
     for command in commands where !command.options.isEmpty {
-      script += "  \(command.name):*) words='\(command.options.map(\.name).joined(separator: " ")) --help' ;;\n"
+      script += "  \(command.name):*:-*) words='\(command.options.map(\.name).joined(separator: " ")) --help' ;;\n"
     }
     script += "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
     return script + "}\ncomplete -o default -F _lifecycle lifecycle\n"
   }()
+
+  /// Whether an option takes no value.
+  private static func isFlag(_ option: String) -> Bool { ["--json", "--follow"].contains(option) }
 
   private static let zshScript: String = {
     var script = "#compdef lifecycle\n_lifecycle() {\n  local -a commands=(\n"
@@ -63,9 +67,9 @@ enum Completion: String, CaseIterable {
       "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n"
     for command in commands {
       var specs = command.options.map { option in
-        switch (option.name, option.values) {
-        case ("--json", _), ("--follow", _): "'\(option.name)'"
-        case (_, []): "'\(option.name)=:value:_files'"
+        switch option.values {
+        case _ where isFlag(option.name): "'\(option.name)'"
+        case []: "'\(option.name)=:value:_files'"
         default: "'\(option.name)=:value:(\(option.values.joined(separator: " ")))'"
         }
       }
@@ -83,8 +87,9 @@ enum Completion: String, CaseIterable {
       script += "complete -c lifecycle -n __fish_use_subcommand -f -a \(command.name) -d '\(command.purpose)'\n"
       for option in command.options {
         let name = option.name.hasPrefix("--") ? "-l \(option.name.dropFirst(2))" : "-s \(option.name.dropFirst())"
-        let isFlag = ["--json", "--follow"].contains(option.name)
-        let value = option.values.isEmpty ? (isFlag ? "" : " -r") : " -x -a '\(option.values.joined(separator: " "))'"
+        let value =
+          option.values.isEmpty
+          ? (isFlag(option.name) ? "" : " -r") : " -x -a '\(option.values.joined(separator: " "))'"
         script += "complete -c lifecycle -n '__fish_seen_subcommand_from \(command.name)' \(name)\(value)\n"
       }
     }

@@ -321,9 +321,16 @@ import Testing
     guard isThere else { return print("skipped: there is no \(shell) here") }
     #expect(try Tool.shell("\(shell) -n /dev/stdin", input: script) == Tool.Result(status: 0, output: "", error: ""))
     guard shell == "bash" else { return }
-    let asked =
-      script + "COMP_WORDS=(lifecycle log --color a); COMP_CWORD=3; _lifecycle; echo ${COMPREPLY[@]}\n"
-      + "COMP_WORDS=(lifecycle se); COMP_CWORD=1; _lifecycle; echo ${COMPREPLY[@]}\n"
-    #expect(try Tool.shell("bash /dev/stdin", input: asked).output == "auto always\nsessions\n")
+    // The words of a command line, the last of which is to be completed, and what they become; files are the shell's own.
+    let cases = [
+      ("lifecycle log --color a", "auto always"), ("lifecycle se", "sessions"), ("lifecycle log --f", "--follow"),
+      ("lifecycle log ''", ""), ("lifecycle timeline a -o ''", ""), ("lifecycle timeline -o a --s", "--session"),
+      ("lifecycle completion f", "fish"), ("lifecycle help lo", "log"),
+      ("lifecycle simulate --profile ''", "app scene"),
+    ]
+    let asked = cases.reduce(script) { text, pair in
+      text + "COMP_WORDS=(\(pair.0)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _lifecycle; echo ${COMPREPLY[@]}\n"
+    }
+    #expect(try Tool.shell("bash /dev/stdin", input: asked).output == cases.map { $0.1 + "\n" }.joined())
   }
 }

@@ -227,7 +227,7 @@ enum Tool {
   }
 
   /// Beside the test program, where the build puts both.
-  private static let executable: URL = {
+  static let executable: URL = {
     #if os(Linux)
       let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     #else

@@ -129,9 +129,9 @@ struct Page {
     switch item.entry.content {
     case .line(.record(let record)): return row(record.state, words(of: record))
     case .line(.entry(let entry)):
-      let text = entry.description.printable
+      let text = (isNarrow ? entry.briefly : entry.description).printable
       let isAlarming = entry.isLate || entry.outcome.isFailure
-      return row(item.run.state, "  spent   \(isAlarming ? paint.alarm(text) : text)")
+      return row(item.run.state, step("spent", isAlarming ? paint.alarm(text) : text))
     case .line(.gap(let gap)):
       return row(item.run.state, paint.alarm("\(gap.lost) lines are missing here: \(gap.error.printable)"))
     case .line(.clock(let mark)):
@@ -145,12 +145,25 @@ struct Page {
     let cause = record.cause.rawValue == record.name ? "" : paint.faint("  \(record.cause.rawValue.printable)")
     return switch record.kind {
     case .input: paint.bold(name)
-    case .state: "  state   \(paint.state(name, record.state))\(cause)"
-    case .delegate: "  call    \(name)"
-    case .notification: "  post    \(name)"
-    case .task: "  task    \(name)"
-    case .report: "  report  \(paint.alarm(name))"
-    case .ignored: "  ignored: \((record.reason ?? record.name).printable)"
+    case .state: step("state", paint.state(name, record.state) + cause)
+    case .delegate: step("call", name)
+    case .notification: step("post", name)
+    case .task: step("task", name)
+    case .report: step("report", paint.alarm(name))
+    case .ignored: "\(isNarrow ? " " : "  ")ignored: \((record.reason ?? record.name).printable)"
     }
+  }
+
+  /// What an input led to, indented below it.
+  private func step(_ kind: String, _ text: String) -> String {
+    isNarrow ? " \(kind) \(text)" : "  \(kind.rightPadded(to: 6))  \(text)"
+  }
+}
+
+extension LedgerEntry {
+  /// For where there is little room: who, and how long.
+  fileprivate var briefly: String {
+    let outcome = outcome == .completed ? "" : ", \(outcome.words)"
+    return "\(name) \(duration.brief)\(outcome)"
   }
 }

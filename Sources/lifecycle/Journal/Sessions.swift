@@ -75,7 +75,11 @@ struct Sessions: Equatable {
       run.times[state].map { paint.state("\(state.rawValue) \($0.brief)", state) }
     }
     let title = paint.bold("#\(session)") + "\(start)  \(ending(run, exit, paint))"
-    return times.isEmpty ? title : "\(title)\n  \(times.joined(separator: ", "))"
+    return
+      ([title]
+      + stride(from: 0, to: times.count, by: 2).map { index in
+        "  " + times[index..<min(index + 2, times.count)].joined(separator: ", ")
+      }).joined(separator: "\n")
   }
 
   private static func ending(_ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
