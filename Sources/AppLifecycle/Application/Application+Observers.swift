@@ -27,7 +27,8 @@ extension Application {
   /// An input is its own cause; what follows from it has the cause that its sender gave it.
   func noteInput(_ input: SystemInput) {
     guard !recordObservers.isEmpty, input != .purge else { return }
-    tellObservers(.input, LifecycleCause(input), cause: LifecycleCause(input))
+    let name = LifecycleCause(input)
+    tellObservers(.input, name, cause: name)
   }
 
   func noteOutcome(_ report: TransitionReport, of input: SystemInput) {

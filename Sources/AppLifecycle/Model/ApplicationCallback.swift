@@ -35,9 +35,16 @@ public enum ApplicationCallback: String, Sendable, Hashable, CaseIterable {
   public var notificationName: String? {
     switch self {
     case .willFinishLaunching: nil
+    case .didFinishLaunching: "UIApplicationDidFinishLaunchingNotification"
+    case .didBecomeActive: "UIApplicationDidBecomeActiveNotification"
+    case .willResignActive: "UIApplicationWillResignActiveNotification"
+    case .didEnterBackground: "UIApplicationDidEnterBackgroundNotification"
+    case .willEnterForeground: "UIApplicationWillEnterForegroundNotification"
+    case .willTerminate: "UIApplicationWillTerminateNotification"
+    case .didReceiveMemoryWarning: "UIApplicationDidReceiveMemoryWarningNotification"
+    case .significantTimeChange: "UIApplicationSignificantTimeChangeNotification"
     case .protectedDataWillBecomeUnavailable: "UIApplicationProtectedDataWillBecomeUnavailable"
     case .protectedDataDidBecomeAvailable: "UIApplicationProtectedDataDidBecomeAvailable"
-    default: "UIApplication\(rawValue.dropFirst("application".count))Notification"
     }
   }
 }

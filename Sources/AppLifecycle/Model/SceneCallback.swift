@@ -18,9 +18,12 @@ public enum SceneCallback: String, Sendable, Hashable, CaseIterable {
   /// The two of active are named otherwise than their methods, as on the platform.
   public var notificationName: String {
     switch self {
+    case .willConnect: "UISceneWillConnectNotification"
+    case .willEnterForeground: "UISceneWillEnterForegroundNotification"
     case .didBecomeActive: "UISceneDidActivateNotification"
     case .willResignActive: "UISceneWillDeactivateNotification"
-    default: "UIScene\(rawValue.dropFirst("scene".count))Notification"
+    case .didEnterBackground: "UISceneDidEnterBackgroundNotification"
+    case .didDisconnect: "UISceneDidDisconnectNotification"
     }
   }
 }

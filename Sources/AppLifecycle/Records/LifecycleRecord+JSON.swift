@@ -6,11 +6,32 @@ extension LifecycleRecord {
   /// The fields always come in this order; an ignored input has one more, `reason`. `t` is in seconds, an exact decimal with
   /// at least one digit after the point.
   public var jsonLine: String {
-    var line = "{\"t\":\(instant.decimalSeconds),\"kind\":\(kind.rawValue.asJSON),\"name\":\(name.asJSON)"
-    line +=
-      ",\"state\":\(state.rawValue.asJSON),\"scene\":\(scene?.asJSON ?? "null"),\"cause\":\(cause.rawValue.asJSON)"
-    if let reason { line += ",\"reason\":\(reason.asJSON)" }
-    return line + "}"
+    var json = JSONBytes()
+    json.append(self)
+    return json.text
+  }
+}
+
+extension JSONBytes {
+  /// Adds a record, without a line's end.
+  package mutating func append(_ record: LifecycleRecord) {
+    append("{\"t\":")
+    append(seconds: record.instant)
+    append(",\"kind\":\"")
+    append(plain: record.kind.rawValue)
+    append("\",\"name\":")
+    append(string: record.name)
+    append(",\"state\":\"")
+    append(plain: record.state.rawValue)
+    append("\",\"scene\":")
+    append(string: record.scene)
+    append(",\"cause\":")
+    append(string: record.cause.rawValue)
+    if let reason = record.reason {
+      append(",\"reason\":")
+      append(string: reason)
+    }
+    append("}")
   }
 }
 
@@ -44,45 +65,4 @@ extension LifecycleRecord: Decodable {
 extension [LifecycleRecord] {
   /// The records as JSON Lines: one object a line, each line ended.
   public var jsonLines: String { map { $0.jsonLine + "\n" }.joined() }
-}
-
-extension Duration {
-  /// The duration in seconds, exact, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
-  package var decimalSeconds: String {
-    let (seconds, attoseconds) = components
-    var (fraction, width) = (attoseconds.magnitude, 18)
-    while width > 1, fraction.isMultiple(of: 10) {
-      fraction /= 10
-      width -= 1
-    }
-    let digits = String(fraction)
-    let zeros = String(repeating: "0", count: width - digits.utf8.count)
-    return "\(self < .zero ? "-" : "")\(seconds.magnitude).\(zeros)\(digits)"
-  }
-}
-
-extension String {
-  /// The text as a JSON string, in quotes.
-  package var asJSON: String {
-    let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-    return isPlain ? "\"\(self)\"" : escapedAsJSON
-  }
-
-  private var escapedAsJSON: String {
-    var json = "\""
-    for scalar in unicodeScalars {
-      switch scalar {
-      case "\"": json += "\\\""
-      case "\\": json += "\\\\"
-      case "\n": json += "\\n"
-      case "\r": json += "\\r"
-      case "\t": json += "\\t"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: json.unicodeScalars.append(scalar)
-      }
-    }
-    return json + "\""
-  }
 }

@@ -78,11 +78,12 @@ extension LifecycleRecord {
   var precedesSuspensionOrDeath: Bool {
     switch kind {
     case .state: state == .suspended || state == .notRunning
-    case .notification:
-      name == ApplicationCallback.didEnterBackground.notificationName
-        || name == ApplicationCallback.willTerminate.notificationName
+    case .notification: name == Self.didEnterBackground || name == Self.willTerminate
     case .report: isOverrun
     case .input, .delegate, .task, .ignored: false
     }
   }
+  // Each look at a callback's notification puts its name together.
+  private static let didEnterBackground = ApplicationCallback.didEnterBackground.notificationName
+  private static let willTerminate = ApplicationCallback.willTerminate.notificationName
 }

@@ -94,7 +94,8 @@ public final class Journal: Sendable {
   ///   long, as many changes of names as there are files kept.
   @discardableResult
   public func append(_ record: LifecycleRecord) -> Bool {
-    let (isKept, notices) = writer.withLock { $0.append(record) }
+    var notices: [JournalWriter.Notice] = []
+    let isKept = writer.withLock { $0.append(record, &notices) }
     if !notices.isEmpty { post(notices) }
     return isKept
   }
@@ -106,7 +107,8 @@ public final class Journal: Sendable {
   /// - Complexity: as that of a record.
   @discardableResult
   public func append(_ entry: LedgerEntry) -> Bool {
-    let (isKept, notices) = writer.withLock { $0.append(entry) }
+    var notices: [JournalWriter.Notice] = []
+    let isKept = writer.withLock { $0.append(entry, &notices) }
     if !notices.isEmpty { post(notices) }
     return isKept
   }

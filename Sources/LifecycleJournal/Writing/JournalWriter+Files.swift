@@ -127,15 +127,9 @@ extension JournalWriter {
 
   // MARK: Putting the file aside
 
-  /// Whether a line would make the file too long; one with nothing but its header never is.
-  func mustRotate(before count: Int) -> Bool {
-    guard let maximum = configuration.maximumSize, let file, file.size > file.headerLength else { return false }
-    return file.size + Int64(count) > nextRotation ?? Int64(maximum)
-  }
-
   mutating func postponeRotation() {
     guard let maximum = configuration.maximumSize, let file else { return }
-    nextRotation = file.size + Int64(max(maximum / 4, 1))
+    nextRotation = Int(file.size) + max(maximum / 4, 1)
   }
 
   /// Puts the file aside and goes on in a new one, so that at no moment there is none, or one that nobody has locked.

@@ -3,7 +3,7 @@ import AppLifecycle
 /// Appends records to a file: decides what is to be called, and calls it.
 ///
 /// Knows no lock between threads and no bus.
-struct JournalWriter {
+struct JournalWriter: ~Copyable {
   /// Something that the program is told.
   enum Notice: Sendable, Hashable {
     case failed(JournalFailure)
@@ -22,6 +22,12 @@ struct JournalWriter {
     var records = 0
     /// The size that must not be exceeded, if there is one.
     let limit: Int64?
+
+    /// Whether a line would make it too long; one with nothing but its header never is.
+    func mustMakeRoom(for count: Int, within maximum: Int?) -> Bool {
+      guard let maximum, size > headerLength else { return false }
+      return size + Int64(count) > Int64(maximum)
+    }
   }
 
   /// A time without a file.
@@ -44,13 +50,12 @@ struct JournalWriter {
   /// Whether the file's last line has no end.
   var isTorn = false
   /// The length at which to try again to put the file aside; nil if that has not failed.
-  var nextRotation: Int64?
+  var nextRotation: Int?
   var isClosed = false
   /// The time of the last record.
   var lastInstant = Duration.zero
-
-  /// How far the wall clock may be from where it is expected to be before a line says so.
-  private static let clockTolerance = Duration.seconds(1)
+  /// The line of the last record, with its end; kept for its memory.
+  private var line = JSONBytes()
 
   init(
     path: String, configuration: Journal.Configuration, files: any FileCalls, facts: RunFacts, instant: Duration,
@@ -90,27 +95,28 @@ struct JournalWriter {
     return JournalFailure(.lock, path, reason: "\(holder) writes it")
   }
 
-  /// Adds a record; says whether it is kept, and what the program is to be told.
-  mutating func append(_ record: LifecycleRecord) -> (isKept: Bool, [Notice]) {
-    guard !isClosed else { return (false, []) }
+  /// Adds a record; says whether it is kept, and adds what the program is to be told.
+  mutating func append(_ record: LifecycleRecord, _ notices: inout [Notice]) -> Bool {
+    guard !isClosed else { return false }
     defer { (state, lastInstant) = (record.state, record.instant) }
-    return append(Self.line(of: record), at: record.instant, flushes: configuration.flush.flushes(record))
+    encode(record)
+    return appendLine(at: record.instant, flushes: configuration.flush.flushes(record), &notices)
   }
 
-  /// Adds who has spent how much time; says whether it is kept, and what the program is to be told.
-  mutating func append(_ entry: LedgerEntry) -> (isKept: Bool, [Notice]) {
-    guard !isClosed else { return (false, []) }
+  /// Adds who has spent how much time; says whether it is kept, and adds what the program is to be told.
+  mutating func append(_ entry: LedgerEntry, _ notices: inout [Notice]) -> Bool {
+    guard !isClosed else { return false }
     // Of what was called side by side, who began last may have ended first; the records go on from the last of all.
     lastInstant = max(lastInstant, entry.ended)
-    return append(Self.line(of: entry), at: lastInstant, flushes: false)
+    encode(entry)
+    return appendLine(at: lastInstant, flushes: false, &notices)
   }
 
-  private mutating func append(_ line: String, at instant: Duration, flushes: Bool) -> (isKept: Bool, [Notice]) {
-    var notices: [Notice] = []
+  private mutating func appendLine(at instant: Duration, flushes: Bool, _ notices: inout [Notice]) -> Bool {
     do throws(JournalFailure) {
       if flushes { try noticeLossOfFile(at: instant) }
       if file == nil { try reopen(at: instant) }
-      if mustRotate(before: line.utf8.count) {
+      if file?.mustMakeRoom(for: line.count, within: nextRotation ?? configuration.maximumSize) == true {
         do throws(JournalFailure) {
           try rotate(at: instant)
           nextRotation = nil
@@ -122,9 +128,13 @@ struct JournalWriter {
       let gap = outage.map {
         JournalGap(since: $0.since, instant: instant, lost: $0.lost, error: $0.failure.description)
       }
-      let mark = clockMark(at: instant)
-      let text = (gap.map { $0.jsonLine + "\n" } ?? "") + (mark.map { $0.jsonLine + "\n" } ?? "") + line
-      try write(text)
+      let mark = clock.successor(at: instant, now: facts.wallTime())
+      if gap != nil || mark != nil || isTorn {
+        let before = (gap.map { $0.jsonLine + "\n" } ?? "") + (mark.map { $0.jsonLine + "\n" } ?? "")
+        try write(before + line.text)
+      } else {
+        try write(line.bytes)
+      }
       file?.records += 1
       if let mark { clock = mark }
       if let gap {
@@ -132,14 +142,16 @@ struct JournalWriter {
         notices.append(.recovered(gap))
       }
     } catch {
-      return (false, notices + fail(error, at: instant, losing: 1))
+      notices += fail(error, at: instant, losing: 1)
+      return false
     }
-    guard flushes, let descriptor = file?.descriptor else { return (true, notices) }
+    guard flushes, let descriptor = file?.descriptor else { return true }
     do throws(FileError) {
       try files.flush(descriptor)
-      return (true, notices)
+      return true
     } catch {
-      return (false, notices + fail(JournalFailure(.flush, path, error), at: instant, losing: 0))
+      notices += fail(JournalFailure(.flush, path, error), at: instant, losing: 0)
+      return false
     }
   }
 
@@ -167,23 +179,19 @@ struct JournalWriter {
 
   // MARK: Lines
 
-  /// A line that a reader takes: a text beyond all measure is cut.
-  private static func line(of record: LifecycleRecord) -> String {
-    let line = record.jsonLine + "\n"
-    return line.utf8.count <= 1 << 20 ? line : record.cut(to: 40_000).jsonLine + "\n"
+  /// Puts the record's line together: one that a reader takes, hence a text beyond all measure is cut.
+  private mutating func encode(_ record: LifecycleRecord) {
+    line.removeAll()
+    line.append(record)
+    line.append("\n")
+    if line.count > 1 << 20 { encode(record.cut(to: 40_000)) }
   }
 
-  private static func line(of entry: LedgerEntry) -> String {
-    let line = entry.jsonLine + "\n"
-    return line.utf8.count <= 1 << 20 ? line : entry.cut(to: 40_000).jsonLine + "\n"
-  }
-
-  /// A line about the wall clock, if it is not where it is expected to be.
-  private func clockMark(at instant: Duration) -> JournalClockMark? {
-    let now = facts.wallTime()
-    let drift = now - clock.wallTime - (instant - clock.instant)
-    return drift > Self.clockTolerance || drift < .zero - Self.clockTolerance
-      ? JournalClockMark(instant: instant, wallTime: now) : nil
+  private mutating func encode(_ entry: LedgerEntry) {
+    line.removeAll()
+    line.append(plain: entry.jsonLine)
+    line.append("\n")
+    if line.count > 1 << 20 { encode(entry.cut(to: 40_000)) }
   }
 
   /// Writes the line with which the run begins or goes on in this file; a line that has no end gets one.
@@ -211,22 +219,27 @@ struct JournalWriter {
     return next
   }
 
-  /// Writes by one call; what could not be written whole is taken back.
-  mutating func write(_ text: String) throws(JournalFailure) {
-    guard var file else { return }
-    let text = isTorn ? "\n" + text : text
-    let count = text.utf8.count
+  /// Writes by one call, after an end for a line that has none; what could not be written whole is taken back.
+  private mutating func write(_ text: String) throws(JournalFailure) {
+    var text = isTorn ? "\n" + text : text
+    let result = text.withUTF8 { bytes in
+      Result { () throws(JournalFailure) in try write(UnsafeRawBufferPointer(bytes)) }
+    }
+    try result.get()
+    isTorn = false
+  }
+
+  private mutating func write(_ bytes: UnsafeRawBufferPointer) throws(JournalFailure) {
+    guard let file else { return }
     do throws(FileError) {
-      if let limit = file.limit, file.size + Int64(count) > limit { throw FileError.fileTooLarge }
-      try Self.write(text, to: file.descriptor, files)
+      if let limit = file.limit, file.size + Int64(bytes.count) > limit { throw FileError.fileTooLarge }
+      try Self.write(bytes, to: file.descriptor, files)
     } catch {
       // Half a line may be there, and perhaps it cannot be taken back.
       isTorn = isTorn || !endsWithLineEnd(file.descriptor)
       throw JournalFailure(.write, path, error)
     }
-    isTorn = false
-    file.size += Int64(count)
-    self.file = file
+    self.file?.size += Int64(bytes.count)
   }
 
   /// Writes all of it, or cuts off again what was written.
@@ -254,6 +267,14 @@ struct JournalWriter {
       }
       throw error
     }
+  }
+}
+
+extension JournalClockMark {
+  /// What the wall clock says, if that is not what this mark leads to expect; a second more or less is nothing.
+  fileprivate func successor(at instant: Duration, now: Duration) -> JournalClockMark? {
+    let drift = now - wallTime - (instant - self.instant)
+    return drift > .seconds(1) || drift < .seconds(-1) ? JournalClockMark(instant: instant, wallTime: now) : nil
   }
 }
 

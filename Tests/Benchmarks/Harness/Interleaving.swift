@@ -2,8 +2,8 @@
 package enum Interleaving {
   /// Measures every contestant once a round.
   ///
-  /// A first round warms up and does not count. Each round starts with another contestant, lest one always runs behind the
-  /// same neighbour at the same moment of the machine's own rhythms.
+  /// A first round warms up and does not count. Each round starts with another contestant, and every other round runs
+  /// backwards, lest one always runs behind the same neighbour at the same moment of the machine's own rhythms.
   ///
   /// - Parameters:
   ///   - contestants: in the order of their columns.
@@ -15,7 +15,8 @@ package enum Interleaving {
     var ordered: [Int: [(row: String, figure: Double)]] = [:]
     for round in 0...rounds {
       for turn in contestants.indices {
-        let index = (turn + round) % contestants.count
+        let step = round.isMultiple(of: 2) ? turn : contestants.count - 1 - turn
+        let index = (step + round) % contestants.count
         ordered[index] = try contestants[index].measure()
       }
       if round == 0 { continue }

@@ -8,16 +8,18 @@ package struct Section {
   package let rounds: Int
   /// What the figures have to reach.
   package let judgements: [Judgement]
+  /// What has to be known of the figures, in a sentence below them; nil if nothing has.
+  package let note: ((Results) -> String?)?
   /// Sets the contestants up; they live until the section has been measured.
   package let contestants: () throws -> [Contestant]
 
   /// A section.
   package init(
     name: String, title: String, rounds: Int, judgements: [Judgement] = [],
-    contestants: @escaping () throws -> [Contestant]
+    note: ((Results) -> String?)? = nil, contestants: @escaping () throws -> [Contestant]
   ) {
     (self.name, self.title, self.rounds) = (name, title, rounds)
-    (self.judgements, self.contestants) = (judgements, contestants)
+    (self.judgements, self.note, self.contestants) = (judgements, note, contestants)
   }
 
   /// Measures all contestants, interleaved.

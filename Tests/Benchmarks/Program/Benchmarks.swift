@@ -39,6 +39,7 @@ import Foundation
       guard options.only.isEmpty || options.only.contains(section.name) else { continue }
       let results = try section.measure()
       print("\n" + Table.lines(section, results).joined(separator: "\n"))
+      if let note = section.note?(results) { print(note) }
       // Also into a pipe: a run takes minutes.
       fflush(nil)
       report.append(section, results)

@@ -2,24 +2,41 @@ import AppLifecycle
 import BenchmarkHarness
 import Foundation
 import LifecycleJournal
+import PubSub
 
 extension Section {
-  /// Goes home with a journal, and flushes the same bytes without one; in turn, each pair on the same disk.
+  /// Goes home with a journal, without one, and with a plain write and flush of the same bytes where the journal flushes; in
+  /// turn, on the same disk.
   static func journal(_ scale: Scale) -> Section {
-    Section(
-      name: "journal", title: "Home with a journal, µs by the clock", rounds: scale.isQuick ? 100 : 1_001,
+    var place: String?
+    return Section(
+      // Quick or not: they take two seconds, and fewer say nothing.
+      name: "journal", title: "Home with a journal, µs by the clock", rounds: 1_001,
       judgements: [
         Judgement(Row.home, "× write and flush", .atMost, 1.2) {
-          // Where a flush costs next to nothing, it is no disk that is measured.
-          guard let plain = $0.median(Row.home, Column.plain), plain > 50 else { return nil }
-          return $0.ratio(Row.home, Column.ours, to: Column.plain)
+          guard let with = $0.median(Row.home, Column.ours), let plain = $0.median(Row.home, Column.plain),
+            let without = $0.median(Row.home, Column.bare), plain > without
+          else { return nil }
+          return (with - without) / (plain - without)
         }
-      ]
+      ],
+      note: { results in
+        guard let place else {
+          return "Not measured: nowhere does a write and flush take more than \(Int(Disk.shortestFlush)) µs; TMPDIR may"
+            + " name a directory where it does."
+        }
+        return "Written in \(place)."
+      }
     ) {
-      let subject = try JournalSubject()
+      guard let disk = Disk.find() else { return [] }
+      place = disk.parent
+      let journalled = try JournalSubject(.journal, in: disk)
+      let bare = try JournalSubject(.nothing, in: disk)
+      let plain = try JournalSubject(.plain { journalled.written }, in: disk)
       return [
-        Contestant(Column.ours, row: Row.home) { try subject.goHome() },
-        Contestant(Column.plain, row: Row.home) { try subject.writePlainly() },
+        Contestant(Column.ours, row: Row.home) { try journalled.goHome() },
+        Contestant(Column.plain, row: Row.home) { try plain.goHome() },
+        Contestant(Column.bare, row: Row.home) { try bare.goHome() },
       ]
     }
   }
@@ -30,85 +47,154 @@ private enum Row {
 }
 
 extension Column {
-  fileprivate static let plain = "write and flush"
+  /// The same with nothing written.
+  fileprivate static let bare = "bare"
+  /// A plain write and flush.
+  fileprivate static let plain = "write"
 }
 
-/// An application with a journal, and a file that is written as plainly as can be.
-private final class JournalSubject: @unchecked Sendable {
-  @MainActor private final class Delegate: ApplicationDelegate {}
+/// A directory for files that are flushed.
+private final class Disk {
+  /// Where a flush costs less, in microseconds, it is no disk that is measured.
+  static let shortestFlush = 50.0
 
-  private let directory: String
-  private let journalPath: String
-  private let plain: Int32
-  /// Touched on the main actor alone, which is the benchmark's thread.
-  private var application: Application?
-  /// What the last transition has written.
-  private var lines = Data()
-  /// How long it took.
-  private var elapsed = Duration.zero
+  let parent: String
+  let directory: String
 
-  init() throws {
-    directory = NSTemporaryDirectory() + "benchmark-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    journalPath = directory + "/journal.jsonl"
-    plain = open(directory + "/plain.jsonl", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-    guard plain >= 0 else { throw WorkNotDone("no file can be made in \(directory)") }
+  private init?(in parent: String) {
+    self.parent = parent
+    directory = (parent as NSString).appendingPathComponent("benchmark-\(UUID().uuidString)")
+    guard mkdir(directory, 0o700) == 0 else { return nil }
   }
 
-  deinit {
-    close(plain)
-    try? FileManager.default.removeItem(atPath: directory)
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+  /// The first place where a write and flush takes long enough; nil if there is none.
+  static func find() -> Disk? {
+    let parents = [NSTemporaryDirectory(), "/var/tmp", FileManager.default.currentDirectoryPath, NSHomeDirectory()]
+    return parents.lazy.compactMap { Disk(in: $0) }.first { disk in
+      guard let file = try? PlainFile(in: disk) else { return false }
+      let bytes = Data(repeating: 0x0A, count: 800)
+      let clock = ContinuousClock()
+      let times = (0..<50).compactMap { _ in
+        try? clock.measure { try file.write(Transition(home: bytes, open: bytes)) }.nanoseconds / 1_000
+      }
+      return Samples(times).median ?? 0 > shortestFlush
+    }
+  }
+}
+
+/// What a journal writes on the way home, which it flushes, and on the way back, which it leaves for the next flush.
+private struct Transition {
+  var home = Data()
+  var open = Data()
+}
+
+/// A file that is written as plainly as can be.
+private final class PlainFile {
+  private let descriptor: Int32
+  /// Its directory lasts as long.
+  private let disk: Disk
+  /// What was left for the next flush.
+  private var rest = Data()
+
+  init(in disk: Disk) throws {
+    self.disk = disk
+    descriptor = open(disk.directory + "/plain", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw WorkNotDone("no file can be made in \(disk.directory)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Writes by one call what a journal writes on the way home, and flushes it.
+  func write(_ transition: Transition) throws {
+    let isWritten = write(transition.home)
+    #if canImport(Darwin)
+      let isFlushed = fsync(descriptor) == 0
+    #else
+      let isFlushed = fdatasync(descriptor) == 0
+    #endif
+    guard isWritten, isFlushed else { throw WorkNotDone("the plain file cannot be written") }
+    rest = transition.open
+  }
+
+  /// Writes what a journal writes on the way back.
+  func writeRest() throws {
+    guard write(rest) else { throw WorkNotDone("the plain file cannot be written") }
+  }
+
+  private func write(_ data: Data) -> Bool {
+    data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) } == data.count
+  }
+}
+
+/// An application that goes home and comes back.
+private final class JournalSubject: @unchecked Sendable {
+  /// What is written of it.
+  enum Way {
+    case nothing
+    case journal
+    /// By one call, and flushed, where the journal flushes: another one's bytes.
+    case plain(() -> Transition)
+  }
+
+  @MainActor private final class Delegate: ApplicationDelegate {}
+
+  private let way: Way
+  private let disk: Disk
+  private let path: String
+  // Touched on the main actor alone, which is the benchmark's thread.
+  private var application: Application?
+  private var reading: FileHandle?
+  private var file: PlainFile?
+  private var elapsed = Duration.zero
+  /// What the last way home and back has written.
+  private(set) var written = Transition()
+
+  init(_ way: Way, in disk: Disk) throws {
+    (self.way, self.disk) = (way, disk)
+    path = disk.directory + "/journal.jsonl"
   }
 
   /// Goes home, and comes back in time that does not count; the microseconds that it took.
   func goHome() throws -> Double {
     _ = try MainActorWork.time { [self] in
-      let application = try launched()
-      let before = size
+      let application = try await launched()
       let start = ContinuousClock.now
       await application.handle(.home)
       elapsed = start.duration(to: .now)
-      lines = try added(since: before)
+      written.home = try added()
       await application.handle(.open)
+      written.open = try added()
+      try file?.writeRest()
     }
     return elapsed.nanoseconds / 1_000
   }
 
-  /// Writes by one call what the last transition has written, and flushes it; the microseconds that it took.
-  func writePlainly() throws -> Double {
-    let clock = ContinuousClock()
-    let start = clock.now
-    let written = lines.withUnsafeBytes { write(plain, $0.baseAddress, $0.count) }
-    #if canImport(Darwin)
-      let isFlushed = fsync(plain) == 0
-    #else
-      let isFlushed = fdatasync(plain) == 0
-    #endif
-    let elapsed = clock.now - start
-    guard written == lines.count, isFlushed else { throw WorkNotDone("the plain file could not be written") }
-    return elapsed.nanoseconds / 1_000
-  }
-
-  @MainActor private func launched() throws -> Application {
+  @MainActor private func launched() async throws -> Application {
     if let application { return application }
     let application = Application(delegate: Delegate())
-    var configuration = Journal.Configuration()
-    configuration.maximumSize = nil
-    let journal = Journal(at: journalPath, of: application, configuration: configuration)
-    if let failure = journal.failure { throw failure }
-    application.send(.launch)
     self.application = application
+    switch way {
+    case .nothing: break
+    case .journal:
+      var configuration = Journal.Configuration()
+      configuration.maximumSize = nil
+      let journal = Journal(at: path, of: application, configuration: configuration)
+      if let failure = journal.failure { throw failure }
+      reading = FileHandle(forReadingAtPath: path)
+    case .plain(let transition):
+      let file = try PlainFile(in: disk)
+      self.file = file
+      application.observeRecords { record in
+        if record.name == Application.DidEnterBackground.name.rawValue { try? file.write(transition()) }
+      }
+    }
+    await application.handle(.launch)
+    _ = try added()
     return application
   }
 
-  private var size: UInt64 {
-    ((try? FileManager.default.attributesOfItem(atPath: journalPath))?[.size] as? NSNumber)?.uint64Value ?? 0
-  }
-
-  private func added(since start: UInt64) throws -> Data {
-    let file = try FileHandle(forReadingFrom: URL(filePath: journalPath))
-    defer { try? file.close() }
-    try file.seek(toOffset: start)
-    return try file.readToEnd() ?? Data()
-  }
+  /// What the journal has written since this was last called.
+  private func added() throws -> Data { try reading?.readToEnd() ?? Data() }
 }
