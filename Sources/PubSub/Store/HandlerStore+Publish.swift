@@ -46,6 +46,9 @@ extension HandlerStore {
   func reclaim(into released: inout Released) {
     retirement?.reclaim(into: &released)
     if mayReplaceRoot, isRead(topic.pointee.root) { replaceRoot() }
+    guard settle() else { return }
+    // Who left before the flag could be seen does not look; but is nearly always seen to have left by now.
+    retirement?.reclaim(into: &released)
     settle()
   }
 
@@ -71,8 +74,9 @@ extension HandlerStore {
     publish()
   }
 
-  /// Has posts look for what waits, as far as anything does.
-  private func settle() {
+  /// Has posts look for what waits, as far as anything does; true if they did not before.
+  @discardableResult
+  private func settle() -> Bool {
     if retirement?.isEmpty == true { retirement = nil }
     // A drain may wait for a poster who protected a former root for a moment, before its second look, and who leaves the
     // present one: while there is a drain, everybody who leaves looks.
@@ -82,13 +86,14 @@ extension HandlerStore {
       case false?: Int(PUBSUB_RECLAIM)
       case true?: Int(PUBSUB_RECLAIM | PUBSUB_URGENT)
       }
-    guard wanted != flags else { return }
+    guard wanted != flags else { return false }
     Hook.step("settle: set the topic's flags")
     let added = wanted & ~flags
     let removed = flags & ~wanted
     flags = wanted
     if removed != 0 { pubsub_clear_bits(&topic.pointee.flags, removed) }
     if added != 0 { pubsub_set_bits(&topic.pointee.flags, added) }
+    return added != 0
   }
 
   /// Calls once no post that could run a cancelled handler is under way.
