@@ -13,10 +13,12 @@
     case growth = "two posts ∥ subscribe where there is no room, cancel"
     case secondPriority = "post ∥ first second priority, cancel"
     case drain = "post ∥ cancelAndDrain"
+    case drainBesideAnother = "post ∥ cancelAndDrain one of two"
     case drainOfTwo = "post ∥ post ∥ cancelAndDrain"
     case twoPosters = "post ∥ post ∥ cancel"
     case twoCancels = "post ∥ cancel ∥ cancel the same"
     case nested = "post with a post inside ∥ cancel"
+    case nestedElsewhere = "post with a post on another bus inside ∥ cancel there"
     case cancelInside = "post, cancelled inside ∥ cancel another"
     case cancelInsideGrowth = "post, another cancelled inside ∥ subscribe where there is no room"
     case subject = "post from a subject ∥ cancel the subject's, subscribe another"
@@ -64,7 +66,7 @@
 
     func makeWorld() -> World {
       switch self {
-      case .twoReclaimers, .marksTakenOff: onTwoBuses()
+      case .nestedElsewhere, .twoReclaimers, .marksTakenOff: onTwoBuses()
       case .subject, .firstSubject: withSubjects()
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
       default: onOneBus()
@@ -135,6 +137,9 @@
             world.cancel(one)
           },
         ]
+      case .drainBesideAnother:
+        world.subscribe("two")
+        world.bodies = [post, { world.cancelAndDrain(one) }]
       case .drain: world.bodies = [post, { world.cancelAndDrain(one) }]
       case .drainOfTwo: world.bodies = [post, { world.post(2) }, { world.cancelAndDrain(one) }]
       case .twoCancels: world.bodies = [post, cancel, cancel]
@@ -164,8 +169,13 @@
 
     private func onTwoBuses() -> World {
       let world = World(buses: 2)
-      let one = world.subscribe("one", on: 0)
       let two = world.subscribe("two", on: 1)
+      if self == .nestedElsewhere {
+        world.subscribe("one", on: 0) { world.post(2, on: 1) }
+        world.bodies = [{ world.post(1, on: 0) }, { world.cancel(two) }]
+        return world
+      }
+      let one = world.subscribe("one", on: 0)
       world.bodies = [
         {
           world.post(1, on: 0)

@@ -177,12 +177,13 @@
     private func judge(_ post: Post, _ watched: Watched) {
       let calls = calls.filter { $0.number == post.number && $0.watched === watched }
       let isMeant = watched.subject == nil || watched.subject === post.subject
-      let isSubscribedInside = watched.subscribing > post.begun && watched.subscriber == post.thread
+      // Another thread's post may be said to begin later than it did, but not once it has reached somebody.
+      let hasReached = self.calls.first { $0.number == post.number }?.time ?? .max
+      let isTooLate = watched.subscribing > (watched.subscriber == post.thread ? post.begun : hasReached)
       // Of a post under way when it was cancelled, the rest is not for it if that was done by the poster.
       let isOver = calls.contains { watched.canceller == post.thread && $0.time > watched.cancelled ?? .max }
       let mustNot =
-        !isMeant || (watched.cancelled ?? .max) < post.begun || watched.subscribing > post.ended || isSubscribedInside
-        || isOver
+        !isMeant || (watched.cancelled ?? .max) < post.begun || watched.subscribing > post.ended || isTooLate || isOver
       let must = isMeant && watched.subscribed < post.begun && (watched.cancelling ?? .max) > post.ended
       if calls.count > 1 { fail("post \(post.number) reached \(watched.name) \(calls.count) times") }
       if !calls.isEmpty, mustNot { fail("post \(post.number) reached \(watched.name) and must not (rules 5, 6, 20)") }
