@@ -138,6 +138,20 @@ import Testing
       #expect(result.length == .seconds(delay))
     }
   }
+
+  /// As when a program is stopped while the machine goes to sleep.
+  @Test func `two who let the tasks end are both answered, each in its time`() async {
+    let result = await stop(within: .seconds(4)) { application, clock in
+      _ = application.beginBackgroundTask(named: "a")
+      Task(executorPreference: clock.executor) {
+        try? await clock.sleep(for: .seconds(1))
+        #expect(await application.finishBackgroundTasks(within: .seconds(1), cause: "sleep") == ["a"])
+      }
+    }
+    #expect(
+      result.log == ["1.5 expire:a sleep", "2.0 backgroundTimeExpired:a sleep", "4.0 backgroundTimeExpired:a Ctrl-Z"])
+    #expect(result.open == ["a"] && result.length == .seconds(4))
+  }
 }
 
 @MainActor private final class Bare: ApplicationDelegate {}

@@ -19,10 +19,10 @@ internal import PubSub
   /// The clock has struck, and what is due has not been looked at yet.
   private var hasStruck = false
 
-  /// Who waits for the tasks to end before the process is stopped.
-  private var waiter: UnsafeContinuation<Void, Never>?
-  /// Whether the process is about to be stopped.
-  private var isFinishing = false
+  /// Who waits for the tasks to end: before the process is stopped, before the machine sleeps, or both.
+  private var waiters: [UnsafeContinuation<Void, Never>] = []
+  /// Counts how often that was taken back.
+  private var takenBack = 0
 
   /// Told when the clock strikes: it is to call ``nextAction()`` in its turn.
   var clockDidStrike: (@MainActor () -> Void)?
@@ -212,33 +212,34 @@ extension BackgroundTaskManager {
   ///
   /// - Returns: the names of those that are open still, in order of begin; none where the application has come back.
   func finishTasks(by deadline: Duration) async -> [String] {
-    isFinishing = true
-    defer { isFinishing = false }
+    let order = takenBack
     let now = clock.now()
-    await waitForTasks(until: now + max(.zero, deadline - now) / 2)
-    while mustFinish, let id = time.expireNext() { expire(id) }
-    await waitForTasks(until: deadline)
-    return mustFinish ? time.tasks.map(\.name) : []
+    await waitForTasks(until: now + max(.zero, deadline - now) / 2, order)
+    while mustFinish(order), let id = time.expireNext() { expire(id) }
+    await waitForTasks(until: deadline, order)
+    return mustFinish(order) ? time.tasks.map(\.name) : []
   }
 
   /// The process is not stopped after all.
   func stopFinishingTasks() {
-    isFinishing = false
+    takenBack += 1
     endWait()
   }
 
-  /// Whether the tasks have to end: the process is still about to be stopped, and the application has not come back.
-  private var mustFinish: Bool { isFinishing && time.isInBackground }
+  /// Whether the tasks have to end: the order was not taken back, and the application has not come back.
+  private func mustFinish(_ order: Int) -> Bool { order == takenBack && time.isInBackground }
 
   /// Waits until no task is open any more, a state is committed, or an instant has come.
-  private func waitForTasks(until deadline: Duration) async {
-    guard mustFinish, !time.tasks.isEmpty, clock.now() < deadline else { return }
-    let timer = starter.start { [clock, weak self] in
-      guard (try? await clock.sleepUntil(deadline)) != nil else { return }
-      await self?.timeIsUp()
+  private func waitForTasks(until deadline: Duration, _ order: Int) async {
+    // The wait also ends with that of somebody else who has less time.
+    while mustFinish(order), !time.tasks.isEmpty, clock.now() < deadline {
+      let timer = starter.start { [clock, weak self] in
+        guard (try? await clock.sleepUntil(deadline)) != nil else { return }
+        await self?.timeIsUp()
+      }
+      await withUnsafeContinuation { waiters.append($0) }
+      timer.cancel()
     }
-    await withUnsafeContinuation { waiter = $0 }
-    timer.cancel()
   }
 
   private func timeIsUp() {
@@ -248,7 +249,7 @@ extension BackgroundTaskManager {
   }
 
   private func endWait() {
-    waiter?.resume()
-    waiter = nil
+    for waiter in waiters { waiter.resume() }
+    waiters = []
   }
 }
