@@ -21,6 +21,10 @@ let package = Package(
     .executable(name: "PregTracker", targets: ["PregTracker"]),
     .executable(name: "Service", targets: ["Service"]),
   ],
+  // Off unless a dependent or the command line asks for it: it needs libsystemd and its headers (Docs/Architecture.md).
+  traits: [
+    .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux, libsystemd)")
+  ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
     .target(name: "CPubSub", cSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
@@ -29,7 +33,18 @@ let package = Package(
     .target(name: "AppLifecycle", dependencies: ["PubSub"]),
     .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "PubSub"]),
     .target(name: "CUnixHost"),
-    .target(name: "UnixHost", dependencies: ["AppLifecycle", "PubSub", "CUnixHost"]),
+    .target(
+      name: "UnixHost",
+      dependencies: [
+        "AppLifecycle", "PubSub", "CUnixHost",
+        .target(name: "CSystemBus", condition: .when(platforms: [.linux], traits: ["Logind"])),
+      ]),
+    .target(
+      name: "CSystemBus",
+      dependencies: [.target(name: "CLibsystemd", condition: .when(platforms: [.linux], traits: ["Logind"]))],
+      cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))],
+      linkerSettings: [.linkedLibrary("systemd", .when(platforms: [.linux], traits: ["Logind"]))]),
+    .systemLibrary(name: "CLibsystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "PubSub"]),
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
 

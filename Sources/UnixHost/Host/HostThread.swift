@@ -29,6 +29,7 @@ class HostThread<Machine: HostMachine> {
   let parts: Parts
   var signals: SignalPipe
   var watch: SystemWatch
+  var logind: LogindWatch?
   private(set) var machine: Machine
   private var deadline: Instant?
   private(set) var isFinished = false
@@ -37,6 +38,7 @@ class HostThread<Machine: HostMachine> {
     self.parts = parts
     signals = parts.signals
     watch = parts.watch
+    logind = .live(waker: parts.link.waker)
     self.machine = machine
   }
 
@@ -60,6 +62,9 @@ class HostThread<Machine: HostMachine> {
   /// Performs an effect; its answers are given to the machine afterwards.
   func perform(_ effect: Machine.Effect) -> [Event] { [] }
 
+  /// What follows when the application has handled an input, on the main actor.
+  func afterwards(_ delivery: HostDelivery) -> @MainActor @Sendable () -> Void { {} }
+
   /// The last thing before the process may end.
   func end() {}
 
@@ -69,6 +74,7 @@ class HostThread<Machine: HostMachine> {
     unixhost_emergency_install()
     watch.begin()
     begin()
+    beginLogind()
     while !isFinished { wait() }
   }
 
@@ -78,18 +84,20 @@ class HostThread<Machine: HostMachine> {
       pollfd(fd: parts.link.waker.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let watched = watch.descriptors
-    descriptors += watched + self.descriptors
+    descriptors += watched + logindDescriptors + self.descriptors
     let timeout = timeout()
     watch.showLife()
     let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
     // All signals before anything else: what is decided must know of every one that has come.
     let records = takeSignals()
     let wasContinued = records.contains { $0.signal == .continue }
-    for fact in watch.takeSuspensions(wasContinued: wasContinued) { tell(fact) }
+    let suspensions = watch.takeSuspensions(wasContinued: wasContinued)
+    // Of a sleep that it was told of before, the application is not told afterwards.
+    if logind?.machine.hasToldOfSleep != true { for fact in suspensions { tell(fact) } }
     if !records.isEmpty { process(.signals(records)) }
     for event in parts.link.take() { process(event) }
     guard !isFinished else { return }
-    if count > 0 { take(descriptors[(2 + watched.count)...]) }
+    if count > 0 { take(descriptors[(2 + watched.count + logindDescriptors.count)...]) }
     for fact in watch.take(descriptors[2..<(2 + watched.count)]) { tell(fact) }
     let now = Instant.now
     if let time = deadline, now >= time {
@@ -97,6 +105,7 @@ class HostThread<Machine: HostMachine> {
       process(.deadlinePassed)
     }
     passTime(now)
+    takeLogind(now)
   }
 
   /// How long the SIGCONT that ended a stop may be on its way to another thread's handler, in milliseconds.
@@ -123,7 +132,7 @@ class HostThread<Machine: HostMachine> {
   }
 
   private func timeout() -> Int32 {
-    let next = ([deadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
+    let next = ([deadline, logindDeadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
     let components = (next - Instant.now).components
     guard components.seconds >= 0, components.attoseconds >= 0 else { return 0 }
     // Rounded up, lest the last millisecond be spent turning in a circle.
@@ -140,8 +149,14 @@ class HostThread<Machine: HostMachine> {
 
   // MARK: What all machines want done
 
-  /// Gives the application an input; `then` runs on the main actor when that has been handled.
-  final func send(_ delivery: HostDelivery, then: @escaping @MainActor @Sendable () -> Void = {}) {
+  /// Gives the application an input, once the machine does not sleep.
+  final func send(_ delivery: HostDelivery) {
+    if logind == nil { give(delivery) } else { tellLogind(.hostSends(delivery)) }
+  }
+
+  /// Gives the application an input; what follows runs on the main actor when that has been handled.
+  final func give(_ delivery: HostDelivery) {
+    let then = afterwards(delivery)
     parts.mailbox.send { [application = parts.application, link = parts.link] in
       let report = await application.handle(delivery.input, cause: delivery.cause)
       then()
@@ -159,6 +174,7 @@ class HostThread<Machine: HostMachine> {
   final func finish(_ status: Int32, mainActorAnswers: Bool) {
     isFinished = true
     end()
+    endLogind()
     watch.close()
     // Nobody is there to return to: what the main actor does not let go of ends with the process.
     if !mainActorAnswers { _exit(status) }

@@ -15,6 +15,9 @@ public import PubSub
 /// | starting, reloading or ending takes its time | the manager's time-out is extended again and again |
 /// | memory is short | `memoryWarning`, once in two seconds at most |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
+/// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
+/// | the session is locked; unlocked (the same) | `lock`; `unlock` |
+/// | the machine shuts down (the same) | as at SIGTERM |
 /// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
 ///
 /// The manager is one that speaks systemd's protocol and listens at `$NOTIFY_SOCKET`, a path or an abstract name. Where none

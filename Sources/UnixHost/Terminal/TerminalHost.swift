@@ -13,6 +13,9 @@ public import PubSub
 /// | SIGTERM, SIGINT, SIGHUP, hang-up | `terminate`; when it came during a stop, after a `wake` |
 /// | memory is short | `memoryWarning`, once in two seconds at most |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
+/// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
+/// | the session is locked; unlocked (the same) | `lock`; `unlock`, also at a key or at the keyboard focus |
+/// | the machine shuts down (the same) | `terminate` |
 /// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
 /// | a second SIGTERM or SIGINT, SIGQUIT | none: the terminal is restored, and the process dies of the signal |
 ///

@@ -42,7 +42,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if machine.holdsTerminal, !device.hasOutput { writeOutput() }
     let watchesTerminal = machine.hasTerminal && device.descriptor >= 0
     var events: Int32 = 0
-    if machine.readsTerminal { events |= Int32(POLLIN) }
+    // What is typed while the machine goes to sleep waits for it to wake.
+    if machine.readsTerminal, !isAsleep { events |= Int32(POLLIN) }
     if device.hasOutput { events |= Int32(POLLOUT) }
     // Without any event, too: a hang-up is told all the same, and some shells send their background jobs nothing.
     return [pollfd(fd: watchesTerminal ? device.descriptor : -1, events: Int16(events), revents: 0)]
@@ -85,8 +86,12 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func take(_ elements: [TerminalInputParser.Element]) {
     for element in elements {
       switch element {
-      case .bytes(let bytes): tell(Terminal.DidReceiveInput(terminal: terminal, bytes: bytes))
-      case .focus(let isFocused): process(.focus(isFocused))
+      case .bytes(let bytes):
+        tellLogind(.userIsPresent)
+        tell(Terminal.DidReceiveInput(terminal: terminal, bytes: bytes))
+      case .focus(let isFocused):
+        if isFocused { tellLogind(.userIsPresent) }
+        process(.focus(isFocused))
       case .suspendKey: process(.suspendKey)
       }
     }
@@ -122,7 +127,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       device.drop()
     case .quietFocus: device.quietFocus()
     case .requestDisplay: requestDisplay()
-    case .send(let delivery): if delivery.needsDisplay { send(delivery, then: display) } else { send(delivery) }
+    case .send(let delivery): send(delivery)
     case .finishBackgroundTasks(let id, let cause): finishBackgroundTasks(id, because: cause)
     case .setJobMode(let isJob): parts.mailbox.send { [jobMode] in jobMode.set(isJob) }
     case .armDeadline(let duration): arm(duration)
@@ -136,6 +141,12 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .finish(let status, let mainActorAnswers): finish(status, mainActorAnswers: mainActorAnswers)
     }
     return []
+  }
+
+  override func afterwards(_ delivery: HostDelivery) -> @MainActor @Sendable () -> Void {
+    // A session may be unlocked while the terminal is another job's.
+    guard delivery.needsDisplay, delivery.input != .unlock || machine.holdsTerminal else { return {} }
+    return display
   }
 
   /// Has the application's background tasks end before the process stops.
@@ -184,7 +195,9 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   private func stop() -> [Event] {
+    tellLogind(.processWillStop)
     let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
+    tellLogind(.processDidContinue)
     // The application was told of this one.
     watch.showLife()
     // Signals that waited for the stop to end are being taken by all threads at once: those on other threads may be a moment

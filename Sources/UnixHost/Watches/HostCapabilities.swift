@@ -27,6 +27,11 @@ public struct HostCapabilities: Sendable, Hashable {
   /// Whether the process was suspended without its doing, and by what.
   public internal(set) var suspension: Availability
 
+  /// Whether the machine's sleep and shutdown, and the lock of the session, are told before they happen.
+  ///
+  /// It is known, and may change, only while the host runs: logind is asked then.
+  public internal(set) var session: Availability
+
   /// What the host that runs can see; nil where none does.
   @MainActor public internal(set) static var current: HostCapabilities?
 }

@@ -44,7 +44,8 @@ struct SystemWatch: Sendable {
     (self.zone, self.clock) = (zone, clock)
     capabilities = HostCapabilities(
       memoryPressure: .unavailable(""), wallClock: clock.availability, timeZone: zone.availability,
-      suspension: .available("SIGCONT, the machine's clocks, and the scheduler's account, each second"))
+      suspension: .available("SIGCONT, the machine's clocks, and the scheduler's account, each second"),
+      session: LogindWatch.availability)
     do {
       let source = try MemoryPressureSource { getenv($0).map { String(cString: $0) } }
       capabilities.memoryPressure = .available(source.name)

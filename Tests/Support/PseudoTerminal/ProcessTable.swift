@@ -93,7 +93,7 @@ package func readFile(_ path: String) throws -> String {
 }
 
 /// Everything that a blocking descriptor gives until its end.
-func readAll(from descriptor: Int32) throws -> [UInt8] {
+package func readAll(from descriptor: Int32) throws -> [UInt8] {
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 65_536)
   while true {

@@ -51,6 +51,7 @@ extension Probe: MainApplicationDelegate {
       Log.shared.write("memory \(capabilities.memoryPressure)")
       Log.shared.write("clock \(capabilities.wallClock)")
       Log.shared.write("zone \(capabilities.timeZone)")
+      Log.shared.write("session \(capabilities.session)")
     }
     Log.shared.followSuspensions(of: application)
     watchReloads(of: application)
@@ -71,6 +72,7 @@ extension Probe: MainApplicationDelegate {
     let gate = options.reloadGate.map { Gate($0) }
     application.bus.subscribe(self, to: ServiceHost.Reload.self) { probe, reload in
       Log.shared.write("reload begin")
+      if let capabilities = HostCapabilities.current { Log.shared.write("session \(capabilities.session)") }
       while probe.options.hangsAtReload { pause() }
       await gate?.pass()
       Log.shared.write("reload end")

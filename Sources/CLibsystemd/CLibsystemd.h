@@ -1,0 +1,2 @@
+// The D-Bus client of libsystemd.
+#include <systemd/sd-bus.h>

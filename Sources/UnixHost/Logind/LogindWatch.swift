@@ -1,0 +1,154 @@
+import AppLifecycle
+import PubSub
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What a host's thread has of logind: what to decide with, and the way there.
+///
+/// Only where the package was built with the trait `Logind`, on Linux.
+struct LogindWatch {
+  var machine = LogindStateMachine()
+  let connection: any LogindConnection
+  /// Told what the application has done.
+  let answers: LogindAnswers
+  var deadline: SuspendingClock.Instant?
+  /// What was last said of it.
+  var availability: HostCapabilities.Availability?
+
+  init(connection: any LogindConnection, waker: WakePipe) {
+    self.connection = connection
+    answers = LogindAnswers(waker: waker)
+  }
+
+  /// What is known before logind has been asked.
+  static var availability: HostCapabilities.Availability {
+    #if Logind && os(Linux)
+      .unavailable("logind has not answered yet")
+    #elseif os(Linux)
+      .unavailable("the package was built without its trait Logind")
+    #else
+      .unavailable("there is no logind on this system")
+    #endif
+  }
+
+  /// The machine's logind; nil where the package was built without it.
+  static func live(waker: WakePipe) -> LogindWatch? {
+    #if Logind && os(Linux)
+      LogindWatch(connection: LogindBus(), waker: waker)
+    #else
+      nil
+    #endif
+  }
+}
+
+/// What the main actor has for a host's ``LogindWatch``.
+final class LogindAnswers: Sendable {
+  private let events = Guarded<[LogindStateMachine.Event]>([])
+  private let waker: WakePipe
+
+  init(waker: WakePipe) { self.waker = waker }
+
+  /// Adds an event; any thread.
+  func send(_ event: LogindStateMachine.Event) {
+    events.withLock { $0.append(event) }
+    waker.wake()
+  }
+
+  /// Takes all events, oldest first; after the waker was cleared.
+  func take() -> [LogindStateMachine.Event] {
+    events.withLock { events in
+      defer { events = [] }
+      return events
+    }
+  }
+}
+
+// MARK: - In the host's loop
+
+extension HostThread {
+  /// Whether the machine is about to sleep, or sleeps: then the application is not to be bothered.
+  final var isAsleep: Bool { logind?.machine.isAsleep ?? false }
+
+  /// What is to be polled.
+  final var logindDescriptors: [pollfd] { logind.map { [$0.connection.descriptor] } ?? [] }
+
+  final var logindDeadline: Instant? {
+    guard let logind else { return nil }
+    return [logind.deadline, logind.connection.deadline].compactMap { $0 }.min()
+  }
+
+  final func beginLogind() {
+    logind?.connection.begin()
+    tellCapabilities()
+  }
+
+  /// Takes what logind has said and what the application has done, and lets time pass.
+  final func takeLogind(_ now: Instant) {
+    guard let logind, !isFinished else { return }
+    for event in logind.answers.take() { tellLogind(event) }
+    for event in logind.connection.take() { tellLogind(event) }
+    if let time = self.logind?.deadline, now >= time {
+      self.logind?.deadline = nil
+      tellLogind(.deadlinePassed)
+    }
+    tellCapabilities()
+  }
+
+  /// Gives the machine an event and performs what it says.
+  final func tellLogind(_ event: LogindStateMachine.Event) {
+    for effect in logind?.machine.handle(event) ?? [] { perform(effect) }
+  }
+
+  final func endLogind() {
+    tellLogind(.hostEnds)
+    logind?.connection.close()
+  }
+
+  private func perform(_ effect: LogindStateMachine.Effect) {
+    switch effect {
+    case .requestInhibitor: logind?.connection.requestInhibitor()
+    case .releaseInhibitor: logind?.connection.releaseInhibitor()
+    case .pass(let delivery): give(delivery)
+    case .send(let delivery): give(delivery, answers: logind?.answers)
+    case .finishBackgroundTasks(let id, let cause): finishBackgroundTasks(id, because: cause)
+    case .stopFinishingBackgroundTasks:
+      parts.mailbox.send { [application = parts.application] in application.stopFinishingBackgroundTasks() }
+    case .armDeadline(let duration): logind?.deadline = duration.map { .now + $0 }
+    case .report(let overrun): StandardError.report(overrun)
+    case .reportDelay(let delay):
+      StandardError.report("the machine waits no longer for the tear-down: logind's delay of \(delay) has passed")
+    }
+  }
+
+  private func give(_ delivery: HostDelivery, answers: LogindAnswers?) {
+    let then = afterwards(delivery)
+    parts.mailbox.send { [application = parts.application] in
+      let report = await application.handle(delivery.input, cause: delivery.cause)
+      then()
+      answers?.send(
+        .transitionFinished(id: delivery.id, hadEffect: report.outcome == .completed, overruns: report.overruns))
+    }
+  }
+
+  /// Has the background tasks end before the machine sleeps, within logind's delay but for a grace.
+  private func finishBackgroundTasks(_ id: Int, because cause: LifecycleCause) {
+    let now = Instant.now
+    let budget = max(.zero, (logind?.deadline ?? now) - now - HostBudgets().grace)
+    parts.mailbox.send { [application = parts.application, answers = logind?.answers] in
+      let open = await application.finishBackgroundTasks(within: budget, cause: cause)
+      let overrun = BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: open)
+      answers?.send(.transitionFinished(id: id, hadEffect: true, overruns: open.isEmpty ? [] : [overrun]))
+    }
+  }
+
+  /// Says what can be seen, whenever that changes.
+  private func tellCapabilities() {
+    guard let availability = logind?.connection.availability, availability != logind?.availability else { return }
+    logind?.availability = availability
+    parts.mailbox.send { HostCapabilities.current?.session = availability }
+  }
+}

@@ -1,0 +1,313 @@
+import AppLifecycle
+import PubSub
+import Testing
+
+@testable import UnixHost
+
+/// What holds of sleep, lock and shutdown whatever happens in whatever order: every short sequence, and long random ones.
+@Suite struct LogindExplorationTests {
+  /// Something that the world around the machine does.
+  enum Action: Sendable, Hashable, CaseIterable {
+    case logindComes, logindGoes
+    case sleeps, wakes, sleepsAndWakes, locks, unlocks, shutsDown
+    case grants, refuses
+    case applicationFinishes, timePasses
+    case userComes
+    case hostLeaves, hostOpens, hostStops, hostGoesOnInFront, hostGoesOnBehind, hostTerminates
+  }
+
+  /// A logind, a host and an application that the machine stands between; it notes what must never be.
+  struct World: Sendable {
+    var machine = LogindStateMachine()
+    var application = LifecycleStateMachine()
+    var faults: [String] = []
+
+    /// Where the host has the application, as far as it knows; it tears nothing down twice.
+    private enum Place { case front, behind, stopped, ended }
+    private var place = Place.front
+    private var logindIsThere = false
+    private var machineSleeps = false
+    private var isShuttingDown = false
+    private var sessionIsLocked = false
+    /// Inhibitors that logind counts, and requests that it has not answered.
+    private var inhibitors = 0
+    private var requests = 0
+    private var wasRefused = false
+    private var delayHasPassed = false
+    private var deadlineIsArmed = false
+    /// What the application has not finished yet, oldest first; and whether it had an effect.
+    private var unfinished: [(id: Int, hadEffect: Bool, isHosts: Bool)] = []
+    private var deliveries = 0
+    /// The last news that the machine was given.
+    private var toldOfSleep = false
+
+    init() {
+      _ = application.handle(.launch)
+    }
+
+    mutating func act(_ action: Action) {
+      switch action {
+      case .logindComes:
+        guard !logindIsThere else { break }
+        (logindIsThere, wasRefused, toldOfSleep) = (true, false, machineSleeps)
+        give(.connected(.init(delay: .seconds(3), news: machineSleeps ? [.sleep(true)] : [])))
+      case .logindGoes:
+        guard logindIsThere else { break }
+        (logindIsThere, requests, toldOfSleep) = (false, 0, false)
+        give(.disconnected)
+        if inhibitors != 0 { faults.append("keeps an inhibitor that nobody counts") }
+        // It forgets a sleep that it was preparing.
+        machineSleeps = false
+      case .sleeps: news(.sleep(true))
+      case .wakes: news(.sleep(false))
+      case .sleepsAndWakes:
+        guard logindIsThere, !machineSleeps, place != .ended else { break }
+        let before = unfinished.count
+        give(.news([.sleep(true), .sleep(false)]))
+        if unfinished.count != before { faults.append("goes to bed for a sleep that is over") }
+      case .locks: news(.lock(true))
+      case .unlocks: news(.lock(false))
+      case .shutsDown: news(.shutdown(true))
+      case .grants:
+        guard requests > 0 else { break }
+        requests -= 1
+        inhibitors += 1
+        give(.inhibitorObtained)
+      case .refuses:
+        guard requests > 0 else { break }
+        requests -= 1
+        wasRefused = true
+        give(.inhibitorRefused)
+      case .applicationFinishes: finishOldest()
+      case .timePasses:
+        guard deadlineIsArmed else { break }
+        (deadlineIsArmed, delayHasPassed) = (false, true)
+        give(.deadlinePassed)
+        if inhibitors > 0 { faults.append("holds an inhibitor past logind's delay") }
+      case .userComes: if place == .front { give(.userIsPresent) }
+      case .hostLeaves: if place == .front { host(.home, .behind) }
+      case .hostOpens: if place == .behind { host(.open, .front) }
+      case .hostStops:
+        guard place == .front || place == .behind else { break }
+        if place == .front { host(.home, .behind) }
+        finishAll()
+        host(.suspend, .stopped)
+        finishAll()
+        give(.processWillStop)
+        if inhibitors > 0 { faults.append("stops with an inhibitor") }
+      case .hostGoesOnInFront: goOn(.open, .front)
+      case .hostGoesOnBehind: goOn(.wake, .behind)
+      case .hostTerminates: terminate()
+      }
+      check()
+    }
+
+    private mutating func goOn(_ input: SystemInput, _ next: Place) {
+      guard place == .stopped else { return }
+      wasRefused = false
+      give(.processDidContinue)
+      host(input, next)
+    }
+
+    private mutating func terminate() {
+      guard place != .ended else { return }
+      if place == .stopped { goOn(.wake, .behind) }
+      host(.terminate, place)
+    }
+
+    /// Nothing is told to a process that is stopped; it hears all at once when it goes on.
+    private mutating func news(_ news: LogindStateMachine.News) {
+      guard logindIsThere, place != .stopped, place != .ended else { return }
+      switch news {
+      case .sleep(let isBeginning):
+        guard isBeginning != machineSleeps else { return }
+        machineSleeps = isBeginning
+        if !isBeginning { wasRefused = false }
+        toldOfSleep = isBeginning
+      case .lock(let isBeginning): sessionIsLocked = isBeginning
+      case .shutdown: isShuttingDown = true
+      }
+      give(.news([news]))
+    }
+
+    private mutating func host(_ input: SystemInput, _ next: Place) {
+      deliveries += 1
+      place = next
+      give(.hostSends(HostDelivery(id: deliveries, input: input, cause: "host")))
+    }
+
+    private mutating func finishOldest() {
+      guard !unfinished.isEmpty else { return }
+      let (id, hadEffect, isHosts) = unfinished.removeFirst()
+      if !isHosts { give(.transitionFinished(id: id, hadEffect: hadEffect, overruns: [])) }
+      if application.state == .notRunning, unfinished.isEmpty, place != .ended {
+        place = .ended
+        give(.hostEnds)
+      }
+    }
+
+    private mutating func finishAll() { while !unfinished.isEmpty { finishOldest() } }
+
+    private mutating func give(_ event: LogindStateMachine.Event) {
+      for effect in machine.handle(event) { perform(effect) }
+    }
+
+    private mutating func perform(_ effect: LogindStateMachine.Effect) {
+      switch effect {
+      case .requestInhibitor:
+        if !logindIsThere { faults.append("asks nobody for an inhibitor") }
+        if machineSleeps, toldOfSleep { faults.append("asks for an inhibitor while the machine sleeps") }
+        if requests + inhibitors > 0 { faults.append("asks for a second inhibitor") }
+        requests += 1
+      case .releaseInhibitor:
+        if inhibitors != 1 { faults.append("releases \(inhibitors) inhibitors") }
+        inhibitors -= 1
+      case .pass(let delivery): send(delivery, isHosts: true)
+      case .send(let delivery): send(delivery, isHosts: false)
+      case .finishBackgroundTasks(let id, _):
+        if !deadlineIsArmed, !delayHasPassed { faults.append("gives background tasks no time") }
+        unfinished.append((id, true, false))
+      case .stopFinishingBackgroundTasks, .report, .reportDelay: break
+      case .armDeadline(let duration):
+        deadlineIsArmed = duration != nil
+        delayHasPassed = false
+      }
+    }
+
+    /// The application takes inputs in the order in which they were sent.
+    private mutating func send(_ delivery: HostDelivery, isHosts: Bool) {
+      let before = application.state
+      let effects = application.handle(delivery.input)
+      var isIgnored = false
+      if case .ignore(let reason)? = effects.first {
+        isIgnored = true
+        // The question whether it is in front is asked whatever the answer may be.
+        let isQuestion = delivery.input == .home && (!isHosts || machine.isAsleep)
+        // What ends has nowhere to go.
+        let isOver = machine.phase == .ending && isHosts
+        if reason == .screenLocked, !isQuestion, !isOver {
+          faults.append("sends \(delivery.input.scriptToken) to a locked screen")
+        }
+        if reason == .alreadyLocked || reason == .notLocked { faults.append("tells of the lock twice") }
+      }
+      if delivery.input == .terminate, before.isInMemory, !effects.contains(.call(.willTerminate)) {
+        faults.append("ends in \(before) without a word")
+      }
+      unfinished.append((delivery.id, !isIgnored, isHosts))
+    }
+
+    /// What must be true between events.
+    private mutating func check() {
+      if inhibitors > 1 { faults.append("holds \(inhibitors) inhibitors") }
+      if (inhibitors == 1) != (machine.inhibitor == .held) { faults.append("is wrong about its inhibitor") }
+      if place == .ended || !logindIsThere {
+        if inhibitors > 0 { faults.append("holds an inhibitor without a purpose") }
+        return
+      }
+      let isTearingDown = machine.phase != .awake && machine.phase != .asleep
+      switch machine.phase {
+      case .awake:
+        if toldOfSleep { faults.append("is awake while the machine sleeps") }
+        if deadlineIsArmed { faults.append("has a deadline while awake") }
+        if place != .stopped, !wasRefused, inhibitors + requests == 0 { faults.append("has no inhibitor while awake") }
+        if place != .stopped, unfinished.isEmpty { checkState() }
+      case .leaving, .finishing, .suspending:
+        if unfinished.isEmpty { faults.append("waits in \(machine.phase) for nothing") }
+        if !deadlineIsArmed, inhibitors > 0 { faults.append("holds its inhibitor without a limit") }
+      case .asleep:
+        if inhibitors > 0 { faults.append("delays a sleep that it is ready for") }
+        if application.state != .suspended { faults.append("sleeps in \(application.state)") }
+        if !toldOfSleep { faults.append("sleeps while the machine is awake") }
+      case .ending: break
+      case .ended: faults.append("has ended too early")
+      }
+      if isTearingDown, place == .stopped, inhibitors > 0 { faults.append("is stopped with an inhibitor") }
+      if isShuttingDown, machine.phase != .ending { faults.append("does not shut down") }
+    }
+
+    /// Awake, the application is where the host has it, but for a lock.
+    private mutating func checkState() {
+      let isInFront = application.state.isForeground
+      switch place {
+      case .front:
+        if !application.state.runsCode { faults.append("is left \(application.state)") }
+        if !isInFront, !sessionIsLocked { faults.append("does not come back to the foreground") }
+      case .behind: if application.state != .background { faults.append("behind, it is \(application.state)") }
+      case .stopped, .ended: break
+      }
+    }
+
+    /// However it got here: woken, unlocked and given time, the application is where the host has it; then it ends.
+    mutating func end() {
+      if place == .stopped { act(.hostGoesOnInFront) }
+      act(.logindComes)
+      if place != .ended, machine.phase != .ending {
+        act(.wakes)
+        act(.unlocks)
+        finishAll()
+        if !unfinished.isEmpty { faults.append("waits for ever") }
+        check()
+        if place != .ended, !wasRefused {
+          act(.grants)
+          if place != .ended, machine.inhibitor != .held { faults.append("does not take its inhibitor again") }
+        }
+      }
+      act(.hostTerminates)
+      finishAll()
+      if application.state != .notRunning || place != .ended { faults.append("does not end") }
+      if inhibitors > 0 { faults.append("ends with an inhibitor") }
+    }
+  }
+
+  @Test(arguments: Action.allCases)
+  func everyShortSequenceKeepsTheRules(first: Action) {
+    func explore(_ world: World, _ past: [Action], depth: Int) -> Bool {
+      for action in Action.allCases {
+        var next = world
+        next.act(action)
+        var last = next
+        last.end()
+        guard last.faults.isEmpty else {
+          Issue.record("after \(past + [action]): \(last.faults)")
+          return false
+        }
+        if depth > 1, !explore(next, past + [action], depth: depth - 1) { return false }
+      }
+      return true
+    }
+    for beginning in Self.beginnings {
+      var world = World()
+      for action in beginning + [first] { world.act(action) }
+      guard explore(world, beginning + [first], depth: beginning.count == 2 ? 3 : 2) else { return }
+    }
+  }
+
+  /// Where the sequences begin: before logind has come, and in each phase.
+  private static let beginnings: [[Action]] = [
+    [], [.logindComes, .grants], [.logindComes, .grants, .sleeps], [.logindComes, .sleeps, .applicationFinishes],
+    [.logindComes, .grants, .sleeps] + Array(repeating: .applicationFinishes, count: 2),
+    [.logindComes, .grants, .sleeps] + Array(repeating: .applicationFinishes, count: 3),
+    [.logindComes, .grants, .locks, .sleeps] + Array(repeating: .applicationFinishes, count: 4),
+    [.logindComes, .grants, .shutsDown],
+  ]
+
+  @Test(arguments: 1...300 as ClosedRange<UInt64>)
+  func everyLongSequenceKeepsTheRules(seed: UInt64) {
+    print("LogindExplorationTests.everyLongSequenceKeepsTheRules: seed \(seed)")
+    var random = SplitMix64(seed: seed)
+    var world = World()
+    world.act(.logindComes)
+    // Orders to end are rare, or nothing would live long.
+    let actions =
+      Action.allCases.filter { $0 != .hostTerminates && $0 != .shutsDown }
+      + Array(repeating: [.applicationFinishes, .grants], count: 4).flatMap { $0 }
+    var past: [Action] = []
+    for _ in 0..<200 where world.faults.isEmpty {
+      let action = actions.randomElement(using: &random)!
+      past.append(action)
+      world.act(action)
+    }
+    world.end()
+    #expect(world.faults.isEmpty, "seed \(seed): after \(past.suffix(12))")
+  }
+}
