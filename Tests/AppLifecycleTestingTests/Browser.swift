@@ -28,23 +28,30 @@ struct Browser {
   enum Trouble: Error { case ended(status: Int32), noNetworkLog }
 
   /// Opens a page; the browser finds no host, whatever is asked of it.
-  func visit(_ page: URL, width: Int = 1_280, in folder: URL) throws -> Visit {
+  func visit(_ page: URL, width: Int = 1_280, in folder: URL) async throws -> Visit {
     let log = folder.appending(path: "network-\(UUID().uuidString).json")
-    let text = try run(
+    let text = try await run(
       ["--log-net-log=\(log.path)", "--window-size=\(width),900", "--dump-dom", page.absoluteString], in: folder)
     return Visit(elements: Element.all(in: text), requests: try Self.requests(in: log))
   }
 
   /// Takes a picture of a page.
-  func picture(of page: URL, width: Int, height: Int, isDark: Bool, to file: URL, in folder: URL) throws {
-    _ = try run(
+  func picture(of page: URL, width: Int, height: Int, isDark: Bool, to file: URL, in folder: URL) async throws {
+    _ = try await run(
       [
         "--window-size=\(width),\(height)", "--hide-scrollbars", "--screenshot=\(file.path)",
         "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)", page.absoluteString,
       ], in: folder)
   }
 
-  private func run(_ arguments: [String], in folder: URL) throws -> String {
+  /// Waits in a thread of its own: a browser takes seconds, in which other tests have to go on.
+  private func run(_ arguments: [String], in folder: URL) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Result { try wait(for: arguments, in: folder) }) }
+    }
+  }
+
+  private func wait(for arguments: [String], in folder: URL) throws -> String {
     let process = Process()
     let output = Pipe()
     // The time limit bounds a hang alone.

@@ -49,7 +49,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     guard let browser = Browser() else { return }
     try await TripsJournal.write(to: journal)
-    let visit = try browser.visit(try makePage(), in: folder)
+    let visit = try await browser.visit(try makePage(), in: folder)
     let elements = visit.elements
     #expect(elements.first { $0.name == "h1" }?.text == "trips.jsonl")
     #expect(
@@ -105,14 +105,14 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     guard let browser = Browser() else { return }
     try await TripsJournal.write(to: journal)
-    #expect(try browser.visit(try makePage(), in: folder).requests == [])
+    #expect(try await browser.visit(try makePage(), in: folder).requests == [])
     // A page that does is caught.
     let other = folder.appending(path: "other.html")
     try Data("<!DOCTYPE html><title>a</title><img src=\"http://page.invalid/a.png\">".utf8).write(to: other)
-    #expect(try browser.visit(other, in: folder).requests == ["http://page.invalid/a.png"])
+    #expect(try await browser.visit(other, in: folder).requests == ["http://page.invalid/a.png"])
     // And ours could not, if it wanted to.
     let ours = try makePage("const image = new Image(); image.src = 'http://page.invalid/b.png'")
-    #expect(try browser.visit(ours, in: folder).requests == [])
+    #expect(try await browser.visit(ours, in: folder).requests == [])
   }
 
   @Test(arguments: [500, 1_280]) @MainActor
@@ -122,7 +122,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     guard let browser = Browser() else { return }
     try await TripsJournal.write(to: journal)
-    let visit = try browser.visit(
+    let visit = try await browser.visit(
       try makePage(
         """
         // A headless window may have got its width after the page was drawn.
@@ -171,7 +171,7 @@ import Testing
       #"{"t":0.0,"kind":"report","name":"\#(name)","state":"active","scene":"\#(name)","cause":"\#(name)"}\#n"#.utf8
     ).write(to: URL(filePath: journal))
     let page = try makePage("document.querySelector('output').textContent = JSON.stringify(troubles)")
-    let visit = try browser.visit(page, in: folder)
+    let visit = try await browser.visit(page, in: folder)
     #expect(visit.elements.first { $0.name == "output" }?.text == "[]" && visit.requests == [])
     let shown = items(visit.elements, "system", run: 1).compactMap { $0["data-name"] }
     #expect(shown == [#"</script><b onclick="x">&amp;\u{1B}\u{2028}'"#])
@@ -188,7 +188,7 @@ import Testing
     try await TripsJournal.write(to: journal)
     let page = try makePage()
     for (name, isDark) in [("light", false), ("dark", true)] {
-      try browser.picture(
+      try await browser.picture(
         of: page, width: 1_240, height: 1_140, isDark: isDark, to: pictures.appending(path: "timeline-\(name).png"),
         in: folder)
     }
