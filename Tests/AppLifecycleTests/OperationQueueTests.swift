@@ -7,7 +7,7 @@ import Testing
 /// The queue of operations, alone, in a world in which time stands still.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct `A queue of operations` {
   /// What operations did, and the queue that they run in.
-  @MainActor private final class Workshop {
+  @MainActor private final class Workshop: OperationPerformer {
     let clock = ManualClock()
     var notes: [String] = []
     /// These take a second; the others do not suspend.
@@ -16,12 +16,12 @@ import Testing
     var whenBegun: (@MainActor (Int) -> Void)?
 
     init() {
-      queue = OperationQueue(tasks: TaskStarter(clock: clock)) { [weak self] number in await self?.perform(number) }
+      queue = OperationQueue(tasks: TaskStarter(clock: clock), performer: self)
     }
 
     func add(_ numbers: Int...) { for number in numbers { queue?.add(number) } }
 
-    private func perform(_ number: Int) async {
+    func performOperation(_ number: Int) async {
       notes.append("\(number) began\(Task.isCancelled ? ", cancelled" : "")")
       whenBegun?(number)
       if slow.contains(number) { try? await clock.sleep(for: .seconds(1)) }

@@ -31,8 +31,8 @@ import Testing
       tasks: TaskStarter(executor: executor), clock: TransitionClock(clock), retry: RetryPolicy(), seed: 0)
     manager.add(
       ResourceManager.Operations(
-        name: "connection",
-        acquire: {
+        name: "connection", holding: ResourceHolding(),
+        acquire: { _ in
           acquires += 1
           let number = acquires
           didBegin.yield(number)
@@ -42,7 +42,7 @@ import Testing
           wasCancelled.yield(number)
           throw CancellationError()
         },
-        release: {}, lose: {}, statusDidChange: { _ in }),
+        release: { _, _ in }),
       while: .running, after: [])
     var begins = began.makeAsyncIterator()
     var ends = cancelled.makeAsyncIterator()

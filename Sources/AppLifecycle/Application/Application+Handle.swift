@@ -1,6 +1,7 @@
 internal import PubSub
 
-// Inputs wait in one queue, whoever sends them from wherever; one task works them off, one transition after another.
+// Inputs wait in one queue, whoever sends them from wherever; one task works them off, one transition after another. An input
+// that finds nobody before it is taken by the task that brings it, which saves two changes of tasks.
 
 /// An input on its way.
 struct PendingInput: Sendable {
@@ -30,11 +31,27 @@ struct InputQueue: Sendable {
     (outgoing.reversed() + incoming).compactMap { if case .input(let pending) = $0 { pending.input } else { nil } }
   }
 
+  /// Whether nothing waits.
+  var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
+
   /// Adds one; true if nobody works the queue off, and the caller must see to it.
   mutating func add(_ element: Element) -> Bool {
     incoming.append(element)
     defer { isBeingWorkedOff = true }
     return !isBeingWorkedOff
+  }
+
+  /// Lets the caller work in its own turn if nobody works the queue off, and nothing waits in it.
+  mutating func beginOwnTurn() -> Bool {
+    guard !isBeingWorkedOff else { return false }
+    isBeingWorkedOff = true
+    return true
+  }
+
+  /// The caller's own turn is over; true if others have come meanwhile, and the caller must see to it.
+  mutating func endOwnTurn() -> Bool {
+    isBeingWorkedOff = !isEmpty
+    return isBeingWorkedOff
   }
 
   /// Takes the next; nil ends the work.
@@ -92,6 +109,11 @@ extension Application {
       enqueue(.input(PendingInput(input: input, cause: cause)))
       return TransitionReport(outcome: .queued, cause: cause, from: state, to: state)
     }
+    if canTakeTurn(context), inbox.withLock({ $0.beginOwnTurn() }) {
+      let report = await run(PendingInput(input: input, cause: cause))
+      if inbox.withLock({ $0.endOwnTurn() }) { startWorkingOff() }
+      return report
+    }
     return await withUnsafeContinuation { waiter in
       enqueue(.input(PendingInput(input: input, cause: cause, waiter: waiter, context: context)))
     }
@@ -113,15 +135,25 @@ extension Application {
     return pendingPosts.contains { context.isAwaited(by: $0.post) }
   }
 
+  /// Whether transitions may run in the present task: it belongs to no handler, old or new, and need not be seen by a
+  /// simulation.
+  private func canTakeTurn(_ context: HandlerContext?) -> Bool {
+    context == nil && HandlerScope.run == nil && tasks.executor == nil
+  }
+
   nonisolated func enqueue(_ element: InputQueue.Element) {
     let mustStart = inbox.withLock { $0.add(element) }
     if mustStart {
-      // The transitions belong to no handler, though one may have sent the first input.
-      tasks.start { await HandlerScope.$run.withValue(nil) { await self.workOff() } }
+      startWorkingOff()
     } else if case .input(let pending) = element, pending.input.mayBringToForeground {
       // It may have to hurry the tear-down that is being awaited.
-      tasks.start { await self.hurryTearDownIfReturning() }
+      tasks.startOnMainActor { self.hurryTearDownIfReturning() }
     }
+  }
+
+  /// The transitions belong to no handler, though one may have sent the first input.
+  private nonisolated func startWorkingOff() {
+    tasks.startOnMainActor { await HandlerScope.$run.withValue(nil) { await self.workOff() } }
   }
 
   private func workOff() async {

@@ -9,6 +9,9 @@ extension Application {
     transitionCause = pending.cause
     defer { transitionCause = nil }
     noteInput(pending.input)
+    // What is acquired must not delay a callback, of this transition or of the next.
+    manager.holdBack()
+    defer { manager.performNow(orLater: !inbox.withLock { $0.isEmpty }) }
     let began = clock.now()
     let from = state
     let effects = machine.handle(pending.input)

@@ -162,7 +162,29 @@ struct TransitionClock: Sendable {
   let now: @Sendable () -> Duration
   let sleepUntil: @Sendable (Duration) async throws -> Void
 
-  init(_ clock: any Clock<Duration>) { self = Self.opened(clock) }
+  init(_ clock: any Clock<Duration>) {
+    // Of those that programs have the type is named, so that nothing of it is looked up at each reading.
+    self =
+      switch clock {
+      case let clock as SuspendingClock: Self.opened(clock)
+      case let clock as ContinuousClock: Self.opened(clock)
+      default: Self.opened(clock)
+      }
+  }
+
+  private static func opened(_ clock: SuspendingClock) -> TransitionClock {
+    let origin = clock.now
+    return TransitionClock(
+      now: { origin.duration(to: clock.now) },
+      sleepUntil: { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) })
+  }
+
+  private static func opened(_ clock: ContinuousClock) -> TransitionClock {
+    let origin = clock.now
+    return TransitionClock(
+      now: { origin.duration(to: clock.now) },
+      sleepUntil: { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) })
+  }
 
   private init(
     now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void

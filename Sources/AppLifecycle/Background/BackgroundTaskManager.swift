@@ -84,7 +84,7 @@ extension BackgroundTaskManager {
     let (id, isRefused) = time.beginTask(named: name, at: clock.now())
     if isRefused { noteRefusal(of: name) }
     let task = BackgroundTask(name: name, id: id, manager: self)
-    let running = starter.start { await Self.run(operation, then: task) }
+    let running = starter.startOnMainActor { await Self.run(operation, then: task) }
     if isRefused {
       running.cancel()
     } else {
@@ -182,9 +182,9 @@ extension BackgroundTaskManager {
     deadline = next
     sleeper?.cancel()
     sleeper = next.map { next in
-      starter.start { [clock, weak self] in
+      starter.startOnMainActor { [clock, weak self] in
         guard (try? await clock.sleepUntil(next)) != nil else { return }
-        await self?.strike()
+        self?.strike()
       }
     }
   }
@@ -233,9 +233,9 @@ extension BackgroundTaskManager {
   private func waitForTasks(until deadline: Duration, _ order: Int) async {
     // The wait also ends with that of somebody else who has less time.
     while mustFinish(order), !time.tasks.isEmpty, clock.now() < deadline {
-      let timer = starter.start { [clock, weak self] in
+      let timer = starter.startOnMainActor { [clock, weak self] in
         guard (try? await clock.sleepUntil(deadline)) != nil else { return }
-        await self?.timeIsUp()
+        self?.timeIsUp()
       }
       await withUnsafeContinuation { waiters.append($0) }
       timer.cancel()

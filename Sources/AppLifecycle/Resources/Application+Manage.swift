@@ -78,19 +78,18 @@ extension Application {
     let index = manager.nextIndex
     let resource = ManagedResource<Handle>(name: name, phase: phase, index: index, owner: manager) {
       [tasks, weak manager] in
-      tasks.start { [weak manager] in await manager?.wasUsedAfterRelease(index) }
+      tasks.startOnMainActor { [weak manager] in manager?.wasUsedAfterRelease(index) }
     }
     var seen: Set<Int> = []
     manager.add(
       ResourceManager.Operations(
-        name: name,
-        acquire: {
-          let handle = try await acquire()
-          return { resource.setHandle(handle) }
+        name: name, holding: resource.holding,
+        acquire: { run in
+          try await HandlerScope.$run.withValue(run) { ManagedResource<Handle>.boxed(try await acquire()) }
         },
-        release: { if let handle = resource.takeHandle() { try await release(handle) } },
-        lose: { resource.setHandle(nil) },
-        statusDidChange: { resource.setStatus($0) }),
+        release: { run, handle in
+          try await HandlerScope.$run.withValue(run) { try await release(ManagedResource<Handle>.unboxed(handle)) }
+        }),
       while: phase, after: dependencies.filter { seen.insert($0).inserted })
     return resource
   }

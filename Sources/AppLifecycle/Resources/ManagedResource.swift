@@ -14,14 +14,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   weak let owner: ResourceManager?
   private let whenUsedAfterRelease: @Sendable () -> Void
 
-  private struct State {
-    var handle: Handle?
-    var status = ResourceStatus.idle
-    /// Whether it has been held, and is not any more.
-    var wasReleased = false
-  }
-
-  private let state = Guarded(State())
+  let holding = ResourceHolding()
 
   init(
     name: String, phase: LifecyclePhase, index: Int, owner: ResourceManager,
@@ -35,7 +28,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   }
 
   /// What was acquired, while it is held; nil from the moment on at which its release begins.
-  public var current: Handle? { state.withLock { $0.handle } }
+  public var current: Handle? { holding.handle.map(Self.unboxed) }
 
   /// What was acquired.
   ///
@@ -47,40 +40,73 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   ///   it is acquired again.
   public var value: Handle {
     get throws(ResourceError) {
-      let (handle, wasReleased) = state.withLock { ($0.handle, $0.wasReleased) }
-      if let handle { return handle }
-      guard wasReleased else { throw .notHeld(name) }
+      if let current { return current }
+      guard holding.wasReleased else { throw .notHeld(name) }
       whenUsedAfterRelease()
       throw .released(name)
     }
   }
 
   /// What is being done with it.
-  public var status: ResourceStatus { state.withLock { $0.status } }
+  public var status: ResourceStatus { holding.status }
 
-  func setHandle(_ handle: Handle?) {
-    // The former handle is released outside the lock.
-    _ = state.withLock { state in
-      defer {
-        state.handle = handle
-        // A process that vanishes releases nothing.
-        state.wasReleased = false
-      }
-      return state.handle
-    }
+  /// A handle in a form that does not tell its type.
+  static func boxed(_ handle: Handle) -> HeldHandle { HandleBox(handle) }
+
+  /// The handle that this resource's own ``boxed(_:)`` put away.
+  static func unboxed(_ box: HeldHandle) -> Handle { unsafeDowncast(box, to: HandleBox<Handle>.self).handle }
+}
+
+/// A handle whose type is forgotten.
+class HeldHandle: @unchecked Sendable {}
+
+private final class HandleBox<Handle: Sendable>: HeldHandle, @unchecked Sendable {
+  let handle: Handle
+  init(_ handle: Handle) { self.handle = handle }
+}
+
+/// What is held of a managed resource, and how it fares, for readers on any thread.
+///
+/// The type of the handle is forgotten: behind a lock it would be looked up at each access.
+final class ResourceHolding: @unchecked Sendable {
+  private struct State {
+    var handle: HeldHandle?
+    var status = ResourceStatus.idle
+    /// Whether it has been held, and is not any more.
+    var wasReleased = false
   }
 
-  func takeHandle() -> Handle? {
-    state.withLock { state in
-      defer {
-        state.handle = nil
-        state.wasReleased = true
-      }
-      return state.handle
-    }
+  private let lock = Lock()
+  /// Guarded by the lock, which is why the compiler's check of each access is left out.
+  @exclusivity(unchecked) private var state = State()
+
+  var handle: HeldHandle? { read.handle }
+  var wasReleased: Bool { read.wasReleased }
+  var status: ResourceStatus { read.status }
+
+  private var read: State {
+    var read = State()
+    lock.withLock { read = state }
+    return read
   }
 
-  func setStatus(_ status: ResourceStatus) { state.withLock { $0.status = status } }
+  /// Holds a handle; or none, as the process has vanished, which releases nothing.
+  func hold(_ handle: HeldHandle?) { _ = exchange(handle, wasReleased: false) }
+
+  /// Takes the handle away: its release begins.
+  func take() -> HeldHandle? { exchange(nil, wasReleased: true) }
+
+  /// Returns the former handle, which is not to be let go of inside the lock.
+  private func exchange(_ handle: HeldHandle?, wasReleased: Bool) -> HeldHandle? {
+    var handle = handle
+    lock.withLock {
+      swap(&state.handle, &handle)
+      state.wasReleased = wasReleased
+    }
+    return handle
+  }
+
+  func setStatus(_ status: ResourceStatus) { lock.withLock { state.status = status } }
 }
 
 /// What is being done with a managed resource.

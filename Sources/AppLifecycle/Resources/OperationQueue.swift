@@ -1,60 +1,106 @@
 internal import PubSub
 
+/// Performs the operations of an ``OperationQueue``.
+@MainActor protocol OperationPerformer: AnyObject {
+  /// Performs the operation of a number.
+  func performOperation(_ number: Int) async
+}
+
 /// Runs the operations of managed resources side by side, without a task for each that returns without suspending.
 ///
 /// One task takes operation after operation. Behind it a spare task is on its way to the main actor: it gets there only if the
 /// first one suspends, and then goes on with what is left, with a spare of its own behind it. Operations that suspend so run
-/// side by side, a task for each; of those that do not, a thousand cost two tasks.
+/// side by side, a task for each; of those that do not, a thousand cost two tasks. Who has time to give can let the first task
+/// run in it (``performNow()``): then a thousand cost one, and nobody waits for any.
 @MainActor final class OperationQueue {
+  /// A task that performs operations.
+  private final class Worker {
+    /// Nil while the task runs in the time of who started it, before the first suspension.
+    var task: Task<Void, Never>? { didSet { if isCancelled { task?.cancel() } } }
+    private var isCancelled = false
+
+    func cancel() {
+      isCancelled = true
+      task?.cancel()
+    }
+  }
+
   private let tasks: TaskStarter
-  private let perform: @MainActor (Int) async -> Void
+  /// Weak, as it keeps the queue.
+  private weak var performer: (any OperationPerformer)?
   private var queue: [Int] = []
   private var head = 0
   /// On its way; nil if none is.
-  private var spare: Task<Void, Never>?
-  /// The task in which each operation runs that has begun.
-  private var running: [Int: Task<Void, Never>] = [:]
+  private var spare: Worker?
+  /// Who performs each operation that has begun, by its number.
+  private var running: [Worker?] = []
+  /// Whether a worker runs in the time of who started it: what is left when it suspends is seen to there.
+  private var isPerformingNow = false
+  /// Whether what is added waits for ``performNow()``, which is sure to come.
+  private var waits = false
 
-  init(tasks: TaskStarter, perform: @escaping @MainActor (Int) async -> Void) {
+  init(tasks: TaskStarter, performer: any OperationPerformer) {
     self.tasks = tasks
-    self.perform = perform
+    self.performer = performer
   }
 
-  /// Has an operation begin as soon as the main actor is free.
+  /// Has an operation begin as soon as the main actor is free, or with ``performNow()``.
   func add(_ operation: Int) {
     queue.append(operation)
-    startSpare()
+    while running.count <= operation { running.append(nil) }
+    if !waits { startSpare() }
+  }
+
+  /// Lets what is added from now on wait for ``performNow()``.
+  func holdBack() { waits = true }
+
+  /// Performs what waits, in the caller's time as far as it does not suspend; or as soon as the main actor is free.
+  func performNow(orLater: Bool = false) {
+    waits = false
+    guard head < queue.count, !isPerformingNow else { return }
+    if !orLater {
+      let worker = Worker()
+      isPerformingNow = true
+      worker.task = tasks.startImmediately { await self.work(worker) }
+      isPerformingNow = false
+    }
+    if head < queue.count { startSpare() }
   }
 
   /// Cancels an operation that has begun.
-  func cancel(_ operation: Int) { running[operation]?.cancel() }
+  func cancel(_ operation: Int) { if operation < running.count { running[operation]?.cancel() } }
 
   /// Forgets what has not begun, and cancels what has.
   func removeAll() {
     (queue, head) = ([], 0)
-    // In an order that does not depend on hashes: what follows a cancellation is to be repeatable.
-    for operation in running.keys.sorted() { running[operation]?.cancel() }
-    running = [:]
+    let former = running
+    running = []
+    for worker in former { worker?.cancel() }
   }
 
   private func startSpare() {
     guard spare == nil else { return }
-    spare = tasks.start { await self.work() }
+    let worker = Worker()
+    spare = worker
+    worker.task = tasks.startOnMainActor {
+      // It has arrived.
+      self.spare = nil
+      await self.work(worker)
+    }
   }
 
-  private func work() async {
-    // The one on its way has arrived.
-    guard let me = spare else { return }
-    spare = nil
+  private func work(_ me: Worker) async {
+    guard let performer else { return }
     while let next = takeNext() {
-      if head < queue.count { startSpare() }
+      if head < queue.count, !isPerformingNow { startSpare() }
       running[next] = me
-      await perform(next)
-      if running[next] == me { running[next] = nil }
+      await performer.performOperation(next)
+      // The process may have vanished, and another begun.
+      if next < running.count, running[next] === me { running[next] = nil }
       // A cancelled task stays so; the others are not to be cancelled with it.
       if Task.isCancelled { break }
     }
-    if head < queue.count { startSpare() }
+    if head < queue.count, !isPerformingNow { startSpare() }
   }
 
   private func takeNext() -> Int? {

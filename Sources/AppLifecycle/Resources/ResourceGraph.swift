@@ -14,6 +14,20 @@ struct ResourceGraph {
     case cancelRetry(Int)
   }
 
+  /// What happens to one resource.
+  enum Event: Hashable {
+    case acquired(Int)
+    case failedToAcquire(Int)
+    case released(Int)
+    case retryIsDue(Int)
+
+    var index: Int {
+      switch self {
+      case .acquired(let index), .failedToAcquire(let index), .released(let index), .retryIsDue(let index): index
+      }
+    }
+  }
+
   private struct Node {
     /// Its own phase, or a narrower one of what it depends on: it cannot outlast that.
     let phase: LifecyclePhase
@@ -105,6 +119,16 @@ struct ResourceGraph {
     return collectActions { graph in
       for index in graph.nodes.indices.reversed() where !graph.isWanted(index) { graph.consider(index) }
       for index in graph.nodes.indices where graph.isWanted(index) { graph.consider(index) }
+    }
+  }
+
+  /// What has happened to a resource: what is to be done now.
+  mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .acquired(let index): didAcquire(index)
+    case .failedToAcquire(let index): didFailToAcquire(index)
+    case .released(let index): didRelease(index)
+    case .retryIsDue(let index): retryIsDue(index)
     }
   }
 

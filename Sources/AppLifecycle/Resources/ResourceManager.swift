@@ -1,17 +1,16 @@
 internal import PubSub
 
 /// Performs what the graph of managed resources decides.
-@MainActor final class ResourceManager {
+@MainActor final class ResourceManager: OperationPerformer {
   /// A resource's own operations, its type forgotten.
   struct Operations {
     let name: String
-    /// Acquires, and returns what keeps the handle; throws what acquiring threw.
-    let acquire: @MainActor () async throws -> @MainActor () -> Void
-    /// Takes the handle away and releases it.
-    let release: @MainActor () async throws -> Void
-    /// The process vanished: the handle goes without a release.
-    let lose: @MainActor () -> Void
-    let statusDidChange: @MainActor (ResourceStatus) -> Void
+    /// Where the handle is kept.
+    let holding: ResourceHolding
+    /// Acquires in the scope of a run, and returns the handle; throws what acquiring threw.
+    let acquire: @MainActor (HandlerRun) async throws -> HeldHandle
+    /// Releases the handle in the scope of a run.
+    let release: @MainActor (HandlerRun, HeldHandle) async throws -> Void
   }
 
   /// What is known of a resource beside the graph.
@@ -27,6 +26,19 @@ internal import PubSub
     var operationHasBegun = false
     /// To which page its operation belongs.
     var page: LedgerKeeper.PageID?
+
+    mutating func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
+      (operationBegan, operationHasBegun) = (time, false)
+      self.page = page
+    }
+
+    mutating func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }
+
+    func entry(_ step: String, _ outcome: LedgerEntry.Outcome, at time: Duration) -> LedgerEntry {
+      LedgerEntry(
+        .resource, operations.name, step: step, began: operationBegan, duration: time - operationBegan,
+        outcome: outcome)
+    }
   }
 
   private let tasks: TaskStarter
@@ -44,6 +56,8 @@ internal import PubSub
   private var generation = 0
   /// The application comes back: all of the present tear-down is to be quick, also what has not begun yet.
   private var isHurried = false
+  /// Whether anything was being torn down that somebody may wait for.
+  private var isAwaited = false
   /// Told what changes, and what took how long.
   weak var application: Application?
   /// Who waits for all that is wanted to be held.
@@ -58,8 +72,7 @@ internal import PubSub
     self.retry = retry
     self.scope = scope
     random = SplitMix64(seed: seed ?? UInt64.random(in: .min ... .max))
-    // Weak, as the tasks of the queue keep it while they work, and it is this that keeps the queue.
-    queue = OperationQueue(tasks: tasks) { [weak self] index in await self?.performOperation(of: index) }
+    queue = OperationQueue(tasks: tasks, performer: self)
   }
 
   /// Whether nothing is being torn down that somebody might wait for.
@@ -82,6 +95,14 @@ internal import PubSub
     if !phases.subtracting(graph.openPhases).isEmpty { isHurried = false }
     perform(graph.setOpenPhases(phases, lingering: lingering))
   }
+
+  /// A transition begins: what it sets going can wait for ``performNow(orLater:)``.
+  ///
+  /// Not in a simulation, in which every operation has its turn in one order.
+  func holdBack() { if tasks.executor == nil { queue?.holdBack() } }
+
+  /// Performs what waits, in the caller's time as far as it does not suspend; or as soon as the main actor is free.
+  func performNow(orLater: Bool = false) { if tasks.executor == nil { queue?.performNow(orLater: orLater) } }
 
   /// Hurries what is being torn down, as the application comes back; it is still awaited.
   func cancelTearDown() {
@@ -109,8 +130,8 @@ internal import PubSub
     retries = [:]
     isHurried = false
     graph.loseEverything()
-    for resource in resources { resource.operations.lose() }
-    announceChanges()
+    for resource in resources { resource.operations.holding.hold(nil) }
+    perform([])
     serveHoldWaiters()
   }
 
@@ -128,7 +149,7 @@ internal import PubSub
       } else {
         names.notBegun.append(resource.operations.name)
       }
-      note(index, blames && resource.operationHasBegun ? .overran : .cutShort, at: now)
+      note(index, blames && resource.operationHasBegun ? .overran : .cutShort, at: now, in: application)
     }
     return names
   }
@@ -137,76 +158,97 @@ internal import PubSub
 // MARK: - Operations
 
 extension ResourceManager {
-  private func perform(_ actions: [ResourceGraph.Action]) {
-    for action in actions {
-      switch action {
-      case .acquire(let index), .release(let index):
-        resources[index].operationBegan = clock.now()
-        resources[index].operationHasBegun = false
-        resources[index].page = application?.ledgerKeeper.ownPage
-        queue?.add(index)
-      case .retry(let index, let failures):
-        let chance = Double.random(in: 0..<1, using: &random)
-        let deadline = clock.now() + retry.delay(afterFailures: failures, chance: chance)
-        let generation = generation
-        retries[index] = tasks.start { await self.waitToRetry(index, until: deadline, generation) }
-      case .cancelAcquire(let index): queue?.cancel(index)
-      case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
-      }
+  /// Sets going what the graph has decided, and tells of what has changed.
+  private func perform(_ actions: [ResourceGraph.Action]) { perform(actions, at: nil, for: application) }
+
+  private func perform(_ actions: [ResourceGraph.Action], at time: Duration?, for application: Application?) {
+    let changes = graph.takeChanges()
+    if !actions.isEmpty || !changes.isEmpty {
+      let time = time ?? clock.now()
+      let page = application?.ledgerKeeper.ownPage
+      for action in actions { perform(action, at: time, on: page) }
+      announce(changes, at: time, to: application)
     }
-    announceChanges()
-    if graph.awaited == 0 { application?.tearDownDidProgress() }
+    // With the last operation the wait for a tear-down may be over.
+    let awaits = graph.awaited > 0
+    if isAwaited, !awaits { application?.tearDownDidProgress() }
+    isAwaited = awaits
   }
 
-  private func performOperation(of index: Int) async {
+  private func perform(_ action: ResourceGraph.Action, at time: Duration, on page: LedgerKeeper.PageID?) {
+    switch action {
+    case .acquire(let index), .release(let index):
+      resources[index].operationIsDecided(at: time, on: page)
+      queue?.add(index)
+    case .retry(let index, let failures):
+      let chance = Double.random(in: 0..<1, using: &random)
+      let deadline = time + retry.delay(afterFailures: failures, chance: chance)
+      let generation = generation
+      retries[index] = tasks.startOnMainActor { await self.waitToRetry(index, until: deadline, generation) }
+    case .cancelAcquire(let index): queue?.cancel(index)
+    case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
+    }
+  }
+
+  func performOperation(_ index: Int) async {
     switch graph.status(of: index) {
-    case .acquiring: await perform(index, acquire)
+    // One that is not wanted any more has nothing to acquire.
+    case .acquiring where graph.isAcquireCancelled(index): didEnd(.failedToAcquire(index), generation)
+    case .acquiring:
+      let run = begin(index)
+      do {
+        let handle = try await resources[index].operations.acquire(run)
+        didAcquire(index, handle, run)
+      } catch {
+        didFailToAcquire(index, error, run)
+      }
     case .releasing:
-      if isHurried { queue?.cancel(index) }
-      await perform(index, release)
+      if isHurried { withUnsafeCurrentTask { $0?.cancel() } }
+      let run = begin(index)
+      do {
+        let operations = resources[index].operations
+        if let handle = operations.holding.take() { try await operations.release(run, handle) }
+        didRelease(index, nil, run)
+      } catch {
+        didRelease(index, error, run)
+      }
     case .idle, .waiting, .held, .retrying: break
     }
     serveHoldWaiters()
   }
 
-  private func perform(_ index: Int, _ operation: @MainActor (Int, HandlerRun) async -> Void) async {
-    // One that is not wanted any more has nothing to acquire.
-    if graph.isAcquireCancelled(index) { return didEnd(index, generation) { $0.didFailToAcquire(index) } }
-    resources[index].operationBegan = clock.now()
-    resources[index].operationHasBegun = true
-    let run = HandlerRun(of: scope, generation: generation)
-    await HandlerScope.$run.withValue(run) { await operation(index, run) }
+  private func begin(_ index: Int) -> HandlerRun {
+    resources[index].operationBegins(at: clock.now())
+    return HandlerRun(of: scope, generation: generation)
   }
 
-  private func acquire(_ index: Int, _ run: HandlerRun) async {
-    defer { run.isOver = true }
-    do {
-      let keep = try await resources[index].operations.acquire()
-      guard run.generation == generation else { return }
-      keep()
-      didEnd(index, run.generation, .completed) { $0.didAcquire(index) }
-    } catch {
-      guard run.generation == generation else { return }
-      let isCancelled = graph.isAcquireCancelled(index)
-      if !isCancelled { resources[index].lastError = String(describing: error) }
-      didEnd(index, run.generation, isCancelled ? .cancelled : .failed(String(describing: error))) {
-        $0.didFailToAcquire(index)
-      }
-    }
+  private func didAcquire(_ index: Int, _ handle: HeldHandle, _ run: HandlerRun) {
+    run.isOver = true
+    guard run.generation == generation else { return }
+    resources[index].operations.holding.hold(handle)
+    didEnd(.acquired(index), generation, .completed)
   }
 
-  private func release(_ index: Int, _ run: HandlerRun) async {
-    defer { run.isOver = true }
+  private func didFailToAcquire(_ index: Int, _ error: any Error, _ run: HandlerRun) {
+    run.isOver = true
+    guard run.generation == generation else { return }
+    let isCancelled = graph.isAcquireCancelled(index)
+    let text = String(describing: error)
+    if !isCancelled { resources[index].lastError = text }
+    didEnd(.failedToAcquire(index), generation, isCancelled ? .cancelled : .failed(text))
+  }
+
+  private func didRelease(_ index: Int, _ error: (any Error)?, _ run: HandlerRun) {
+    run.isOver = true
+    guard run.generation == generation else { return }
     var outcome = LedgerEntry.Outcome.completed
-    do {
-      try await resources[index].operations.release()
-    } catch {
+    if let error {
       // It has ended all the same: what it held is gone, and it is acquired anew.
-      guard run.generation == generation else { return }
-      resources[index].lastError = String(describing: error)
-      outcome = isHurried && error is CancellationError ? .cancelled : .failed(String(describing: error))
+      let text = String(describing: error)
+      resources[index].lastError = text
+      outcome = isHurried && error is CancellationError ? .cancelled : .failed(text)
     }
-    didEnd(index, run.generation, outcome) { $0.didRelease(index) }
+    didEnd(.released(index), generation, outcome)
   }
 
   private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {
@@ -214,28 +256,27 @@ extension ResourceManager {
     guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
     guard generation == self.generation else { return }
     retries[index] = nil
-    didEnd(index, generation) { $0.retryIsDue(index) }
+    didEnd(.retryIsDue(index), generation)
   }
 
-  private func didEnd(
-    _ index: Int, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil,
-    _ input: (inout ResourceGraph) -> [ResourceGraph.Action]
-  ) {
+  private func didEnd(_ event: ResourceGraph.Event, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil) {
     guard generation == self.generation else { return }
+    let time = clock.now()
+    let application = application
     // One that was late has been noted.
-    if let outcome, !graph.isLate(index) { note(index, outcome, at: clock.now()) }
-    perform(input(&graph))
+    if let outcome, !graph.isLate(event.index) { note(event.index, outcome, at: time, in: application) }
+    perform(graph.handle(event), at: time, for: application)
   }
 
-  private func note(_ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration) {
+  private func note(
+    _ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration, in application: Application?
+  ) {
     guard let application else { return }
-    let resource = resources[index]
-    let step = graph.status(of: index) == .acquiring ? "acquire" : "release"
+    let isAcquired = graph.status(of: index) == .acquiring
+    let isTearDown = !graph.openPhases.contains(resources[index].phase)
     application.note(
-      LedgerEntry(
-        .resource, resource.operations.name, step: step, began: resource.operationBegan,
-        duration: time - resource.operationBegan, outcome: outcome),
-      on: resource.page, isTearDown: !graph.openPhases.contains(resource.phase))
+      resources[index].entry(isAcquired ? "acquire" : "release", outcome, at: time), on: resources[index].page,
+      isTearDown: isTearDown)
   }
 }
 
@@ -256,15 +297,13 @@ extension ResourceManager {
     return .waiting(for: resources[missing].operations.name)
   }
 
-  private func announceChanges() {
-    let changes = graph.takeChanges()
-    guard !changes.isEmpty else { return }
-    let now = clock.now()
+  private func announce(_ changes: [Int], at time: Duration, to application: Application?) {
     for index in changes {
-      resources[index].since = now
-      resources[index].operations.statusDidChange(status(of: index))
-      application?.resourceDidChange(health(of: index))
+      resources[index].since = time
+      resources[index].operations.holding.setStatus(status(of: index))
     }
+    guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
+    for index in changes { application.resourceDidChange(health(of: index)) }
   }
 
   /// A resource was asked for after its release.

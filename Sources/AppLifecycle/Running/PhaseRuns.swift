@@ -53,7 +53,7 @@ internal import PubSub
         if open.contains(phase) { perform(call.state.phaseDidOpen(), id, call) }
       }
     } onCancel: {
-      tasks.start { await self.callerWasCancelled(id) }
+      tasks.startOnMainActor { self.callerWasCancelled(id) }
     }
   }
 
@@ -126,7 +126,7 @@ internal import PubSub
   private func start(_ id: UInt64, _ call: Call) {
     call.isLate = false
     let run = HandlerRun(of: scope, generation: generation)
-    call.task = tasks.start { await HandlerScope.$run.withValue(run) { await self.run(id, run) } }
+    call.task = tasks.startOnMainActor { await HandlerScope.$run.withValue(run) { await self.run(id, run) } }
   }
 
   private func run(_ id: UInt64, _ run: HandlerRun) async {

@@ -49,10 +49,14 @@ extension Application {
   private func waitForTearDown(until deadline: Duration) async {
     let wait = OneShot()
     tearDown = wait
-    let timer = deadlines.set(deadline) { wait.settle(false) }
     hurryTearDownIfReturning()
-    _ = await wait.value
-    deadlines.clear(timer)
+    manager.performNow()
+    // Nearly always all has been torn down by now, and nobody has to wait for it.
+    if !isTornDown {
+      let timer = deadlines.set(deadline) { wait.settle(false) }
+      _ = await wait.value
+      deadlines.clear(timer)
+    }
     // What ended late, before the end of the wait was noticed, has been noted; the others are named in `endBudget`.
     if isTornDown { tearDown = nil }
   }
@@ -128,9 +132,9 @@ extension Application {
     pendingPosts.append(pending)
     setTimer(of: pendingPosts.count - 1)
     let post = pending.post
-    tasks.start { [weak self] in
+    tasks.startOnMainActor { [weak self] in
       await post.finish()
-      await self?.didSettle(post)
+      self?.didSettle(post)
     }
   }
 
@@ -152,7 +156,7 @@ extension Application {
     guard budget == nil, pendingPosts[index].timer == nil else { return }
     let post = pendingPosts[index].post
     pendingPosts[index].timer = deadlines.set(pendingPosts[index].deadline) { [tasks, weak self] in
-      tasks.start { [weak self] in await self?.handlersAreLate(of: post) }
+      tasks.startOnMainActor { [weak self] in self?.handlersAreLate(of: post) }
     }
   }
 

@@ -82,6 +82,9 @@ extension EventBus {
 // MARK: - Looking
 
 extension EventBus {
+  /// Whether a post of this type would reach anybody, or be seen: else its event need not be made.
+  package func isHeard<E: BusEvent>(_ type: E.Type) -> Bool { core.isHeard(type) }
+
   /// One subscription, as ``EventBus/subscriptions`` lists it.
   public struct Listing: Sendable, Hashable {
     /// Who subscribed, and where.

@@ -4,28 +4,35 @@
 /// should two share it, who waits for the one waits for the other, too.
 struct AwaitedCalls {
   private struct Calls {
-    var running = 0
+    let id: UInt32
+    var running = 1
     var idleActions: [@Sendable () -> Void] = []
   }
 
-  private var calls: [UInt32: Calls] = [:]
+  /// One for each post under way, hardly ever more than two or three.
+  private var calls: [Calls] = []
 
-  mutating func begin(_ id: UInt64) { calls[UInt32(truncatingIfNeeded: id), default: Calls()].running += 1 }
+  mutating func begin(_ id: UInt64) {
+    let id = UInt32(truncatingIfNeeded: id)
+    if let index = calls.firstIndex(where: { $0.id == id }) {
+      calls[index].running += 1
+    } else {
+      calls.append(Calls(id: id))
+    }
+  }
 
   /// Returns what is to be done when the last has returned.
   mutating func end(_ id: UInt64) -> [@Sendable () -> Void] {
-    let key = UInt32(truncatingIfNeeded: id)
-    guard var ended = calls[key] else { return [] }
-    ended.running -= 1
-    calls[key] = ended.running == 0 ? nil : ended
-    return ended.running == 0 ? ended.idleActions : []
+    let id = UInt32(truncatingIfNeeded: id)
+    guard let index = calls.firstIndex(where: { $0.id == id }) else { return [] }
+    calls[index].running -= 1
+    return calls[index].running == 0 ? calls.remove(at: index).idleActions : []
   }
 
   /// Keeps what is to be done when the last has returned; false if none is called.
   mutating func whenReturned(_ shortID: UInt32, _ action: @escaping @Sendable () -> Void) -> Bool {
-    guard var running = calls[shortID] else { return false }
-    running.idleActions.append(action)
-    calls[shortID] = running
+    guard let index = calls.firstIndex(where: { $0.id == shortID }) else { return false }
+    calls[index].idleActions.append(action)
     return true
   }
 }

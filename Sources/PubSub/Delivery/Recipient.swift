@@ -1,31 +1,36 @@
 internal import CPubSub
 
 /// One subscriber of a post that waits: the post holds it, while others come and go.
-struct Recipient<E: BusEvent>: Sendable {
+///
+/// It knows nothing of the event's type, so that many of them are made and passed on without a look at any metadata.
+struct Recipient: @unchecked Sendable {
   let id: UInt64
   let subscriber: Subscriber
   let priority: Priority
   /// What more is known of it; nil if the subscription is plain.
   let registration: Registration?
-  /// The handler; of asynchronous ones, what puts the event into the mailbox.
-  let deliver: @Sendable (E) throws -> Void
+  private let function: UnsafeRawPointer
+  /// What the handler captured: kept, as the subscription may be cancelled meanwhile.
+  private let captured: AnyObject?
 
-  /// A subscriber as it stands in a store; it is kept alive, and so is what its handler captured.
+  /// A subscriber as it stands in a store.
   init(_ standing: HandlerStore.Standing, _ subscriber: Subscriber, _ registration: Registration?) {
     id = standing.entry.id
     self.subscriber = subscriber
     priority = standing.priority
     self.registration = registration
-    if let typed = registration?.throwing as? ThrowingHandler<E> {
-      deliver = typed.body
-    } else if let wildcard = registration?.throwing as? ThrowingHandler<any BusEvent> {
-      deliver = { try wildcard.body($0) }
-    } else {
-      let kept = KeptHandler(standing.handler)
-      deliver = { event in
-        withUnsafePointer(to: event) { pubsub_call(kept.handler.function, kept.handler.context, $0) }
-      }
+    function = standing.handler.function
+    captured = standing.handler.context.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Calls the handler; of asynchronous ones, what puts the event into the mailbox.
+  func deliver<E: BusEvent>(_ event: E) throws {
+    if let throwing = registration?.throwing {
+      if let typed = throwing as? ThrowingHandler<E> { return try typed.body(event) }
+      if let wildcard = throwing as? ThrowingHandler<any BusEvent> { return try wildcard.body(event) }
     }
+    let context = captured.map { Unmanaged.passUnretained($0).toOpaque() }
+    withUnsafePointer(to: event) { pubsub_call(function, context, $0) }
   }
 }
 
@@ -33,18 +38,4 @@ struct Recipient<E: BusEvent>: Sendable {
 final class ThrowingHandler<Element>: Sendable {
   let body: @Sendable (Element) throws -> Void
   init(_ body: @escaping @Sendable (Element) throws -> Void) { self.body = body }
-}
-
-/// A handler whose context is retained.
-private final class KeptHandler: @unchecked Sendable {
-  let handler: pubsub_handler
-
-  init(_ handler: pubsub_handler) {
-    self.handler = handler
-    if let context = handler.context { _ = Unmanaged<AnyObject>.fromOpaque(context).retain() }
-  }
-
-  deinit {
-    if let context = handler.context { Unmanaged<AnyObject>.fromOpaque(context).release() }
-  }
 }

@@ -84,6 +84,14 @@ extension BusCore {
   }
 }
 
+extension BusCore {
+  /// Whether a post of this type would reach anybody, or be seen: else the event need not be made.
+  func isHeard<E: BusEvent>(_ type: E.Type) -> Bool {
+    guard let topic = Self.topic(of: type, in: table) else { return canBeHeardByAll }
+    return pubsub_root(topic) != nil || pubsub_flags(topic) & Int(PUBSUB_GENERAL) != 0
+  }
+}
+
 // MARK: - Posts nested too deep
 
 extension BusCore {
@@ -132,7 +140,8 @@ extension BusCore {
 
   /// Tells that nobody received an event; never of itself.
   func reportUndelivered<E: BusEvent>(_ event: E) {
-    guard !(event is Undelivered) else { return }
+    // Nearly always nobody wants to know.
+    guard isHeard(Undelivered.self), !(event is Undelivered) else { return }
     post(Undelivered(event: event))
   }
 }

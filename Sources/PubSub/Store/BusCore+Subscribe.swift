@@ -194,31 +194,4 @@ extension BusCore {
     }
     if !isTaken { whenUnread(affected.dropFirst(), action) }
   }
-
-  /// Those for whom a post that waits is, in the order of delivery; a sticky event is kept in the same instant.
-  func recipients<E: BusEvent>(of event: E, from subject: (any AnyObject & Sendable)?) -> [Recipient<E>] {
-    observe(event)
-    let (recipients, former) = withLock { released in
-      let store = store(of: E.self, &released)
-      let former = store.keep(event, from: subject)
-      return (store.recipients(from: subject), former)
-    }
-    withExtendedLifetime(former) {}
-    if recipients.isEmpty { reportUndelivered(event) }
-    return recipients
-  }
-
-  /// Counts a handler in that a waiting post calls, unless the subscription was cancelled.
-  func beginCall<E: BusEvent>(of recipient: Recipient<E>) -> Bool {
-    withLock { released in
-      guard store(of: E.self, &released).stands(recipient.id, recipient.registration) else { return false }
-      awaitedCalls.begin(recipient.id)
-      return true
-    }
-  }
-
-  /// Counts a handler out, and lets go on who waited for the last one.
-  func endCall<E: BusEvent>(of recipient: Recipient<E>) {
-    for action in withLock({ _ in awaitedCalls.end(recipient.id) }) { action() }
-  }
 }

@@ -208,6 +208,9 @@ extension BusCore {
 // MARK: - Identifiers and observers
 
 extension BusCore {
+  /// Whether somebody sees posts of types that nobody subscribed to.
+  var canBeHeardByAll: Bool { seesEveryPost.load(ordering: .acquiring) }
+
   /// Takes the next identifier, before its handler stands anywhere; the caller holds the lock.
   ///
   /// Who has been delivered one post must not miss the next, whichever way that takes.

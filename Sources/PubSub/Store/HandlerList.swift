@@ -27,6 +27,9 @@ struct HandlerList {
     return nil
   }
 
+  /// How many handlers stand.
+  var living: Int { segments.reduce(0) { $0 + $1.living } }
+
   /// No handler that stands has a lower identifier.
   var lowestID: UInt64? { segments.lazy.map { $0.buffer.entries[0].id }.min() }
 

@@ -13,18 +13,35 @@ extension HandlerStore {
   /// Everybody who subscribes, in no order.
   var all: [Standing] { (subjects.values.map(\.list) + [list]).flatMap(standing) }
 
-  /// Those who stand for a post from a subject, in the order of delivery.
-  func standing(for subject: AnyObject?) -> [Standing] {
+  /// Those for whom a post from a subject is, in the order of delivery; the caller holds the lock.
+  func recipients(from subject: AnyObject?) -> [Recipient] {
     let key = subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
-    let ofSubject = key.flatMap { subjects[$0]?.list }.map(standing) ?? []
-    var standing = standing(in: list)
+    let ofSubject = subjects.isEmpty ? nil : key.flatMap { subjects[$0]?.list }
+    var recipients: [Recipient] = []
+    recipients.reserveCapacity(list.living + (ofSubject?.living ?? 0))
+    add(list, to: &recipients)
     // One list is in order already; two are merged.
-    if !ofSubject.isEmpty {
-      standing = (standing + ofSubject).sorted {
-        $0.priority != $1.priority ? $0.priority > $1.priority : $0.entry.id < $1.entry.id
+    if let ofSubject {
+      add(ofSubject, to: &recipients)
+      recipients.sort { $0.priority != $1.priority ? $0.priority > $1.priority : $0.id < $1.id }
+    }
+    if traits.contains(.reversed) { recipients.reverse() }
+    return recipients
+  }
+
+  private func add(_ list: HandlerList, to recipients: inout [Recipient]) {
+    for segment in list.segments {
+      let buffer = segment.buffer
+      for place in 0..<buffer.count where !buffer.isCancelled(at: place) {
+        let entry = buffer.entries[place]
+        let registration = entry.site == HandlerBuffer.Entry.registered ? registrations[entry.id] : nil
+        recipients.append(
+          Recipient(
+            Standing(
+              entry: entry, priority: Priority(rawValue: segment.priority), handler: buffer.handlers[place]),
+            registration?.subscriber ?? core.sites.subscriber(at: entry.site), registration))
       }
     }
-    return traits.contains(.reversed) ? standing.reversed() : standing
   }
 
   private func standing(in list: HandlerList) -> [Standing] {

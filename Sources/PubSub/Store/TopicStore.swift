@@ -33,15 +33,6 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return latest
   }
 
-  /// Those for whom a post from a subject is, in the order of delivery; the caller holds the lock.
-  func recipients(from subject: (any AnyObject & Sendable)?) -> [Recipient<E>] {
-    standing(for: subject).map { standing in
-      let registration = registrations[standing.entry.id]
-      let subscriber = registration?.subscriber ?? core.sites.subscriber(at: standing.entry.site)
-      return Recipient(standing, subscriber, registration)
-    }
-  }
-
   override func wasNotReceived(_ event: UnsafeRawPointer, in core: BusCore) {
     core.reportUndelivered(event.assumingMemoryBound(to: E.self).pointee)
   }

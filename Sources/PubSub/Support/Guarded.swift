@@ -63,3 +63,14 @@
     }
   }
 #endif
+
+/// A lock without a value of its own, for variables of a class that are guarded together.
+///
+/// Not generic: what is used from another module is not specialised there, and would look up its types at each call.
+package struct Lock: ~Copyable, Sendable {
+  private let guarded = Guarded(())
+
+  package init() {}
+
+  package borrowing func withLock(_ body: () -> Void) { guarded.withLock { _ in body() } }
+}

@@ -15,6 +15,30 @@ package struct TaskStarter: Sendable {
   package func start(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
     if let executor { Task(executorPreference: executor, operation: operation) } else { Task(operation: operation) }
   }
+
+  /// Starts a task on the main actor, without a detour by another thread.
+  ///
+  /// Those that are started on the main actor begin in the order in which they were started.
+  @discardableResult
+  package func startOnMainActor(_ operation: @escaping @Sendable @MainActor () async -> Void) -> Task<Void, Never> {
+    if let executor {
+      // In a simulation the executor's own order counts.
+      Task(executorPreference: executor) { await operation() }
+    } else {
+      Task(operation: operation)
+    }
+  }
+
+  /// Starts a task on the main actor, and runs it up to its first suspension before this returns.
+  ///
+  /// - Returns: the task; nil, and nothing has been started, where that cannot be: in a simulation, which is to see every
+  ///   task, and on systems whose tasks cannot begin so.
+  @MainActor package func startImmediately(
+    _ operation: @escaping @Sendable @MainActor () async -> Void
+  ) -> Task<Void, Never>? {
+    guard executor == nil, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return nil }
+    return Task.immediate(operation: operation)
+  }
 }
 
 /// A clock of a closed, simulated world, which brings the executor on which that world runs.

@@ -71,7 +71,8 @@ private struct WaitForPost {
   let deadlines: Deadlines
   let deadline: Duration?
 
-  func deliver<E: BusEvent>(_ event: E, to recipients: [Recipient<E>]) async -> [DeliveryReport.Delivery] {
+  func deliver<E: BusEvent>(_ event: E, to recipients: Recipients) async -> [DeliveryReport.Delivery] {
+    let (store, recipients) = (recipients.store, recipients.list)
     let timer = recipients.contains { $0.registration?.mailbox != nil } ? setTimer() : nil
     let token = WaitGraph.begin(in: post.poster) { [post] in post.awaited }
     defer {
@@ -84,7 +85,7 @@ private struct WaitForPost {
       if index > 0, recipients[index - 1].priority != recipient.priority {
         await post.wait()
       }
-      if let entry = begin(event, at: recipient) { entries.append((recipient.subscriber, entry)) }
+      if let entry = begin(event, at: recipient, in: store) { entries.append((recipient.subscriber, entry)) }
     }
     await post.wait()
     return entries.map(report)
@@ -93,7 +94,7 @@ private struct WaitForPost {
   private func setTimer() -> DeadlineHeap.ID? { deadline.map { deadlines.set($0) { [post] in post.expire() } } }
 
   /// Has a recipient begin; nil if it is not there any more.
-  private func begin<E: BusEvent>(_ event: E, at recipient: Recipient<E>) -> Entry? {
+  private func begin<E: BusEvent>(_ event: E, at recipient: Recipient, in store: HandlerStore) -> Entry? {
     let registration = recipient.registration
     if let registration, registration.isExpired {
       registration.cancel()
@@ -101,7 +102,9 @@ private struct WaitForPost {
     }
     let time = deadlines.now()
     if let deadline, deadline <= time { return .ended(.timedOut, .zero) }
-    guard let mailbox = registration?.mailbox else { return call(recipient, with: event, at: time) }
+    guard let mailbox = registration?.mailbox else {
+      return call(recipient, in: store, with: event, at: time)
+    }
     let waited = WaitGraph.extend(waitIn: post.poster, by: mailbox) { post.add(mailbox, at: time) }
     switch waited {
     case .none:
@@ -114,9 +117,12 @@ private struct WaitForPost {
     }
   }
 
-  private func call<E: BusEvent>(_ recipient: Recipient<E>, with event: E, at time: Duration) -> Entry {
-    guard bus.core.beginCall(of: recipient) else { return .ended(.cancelled, .zero) }
-    defer { bus.core.endCall(of: recipient) }
+  private func call<E: BusEvent>(
+    _ recipient: Recipient, in store: HandlerStore, with event: E, at time: Duration
+  ) -> Entry {
+    var calls = SynchronousCalls(of: bus.core, in: store)
+    guard calls.begin(recipient) else { return .ended(.cancelled, .zero) }
+    defer { calls.end() }
     do {
       try recipient.deliver(event)
       return .ended(.delivered, deadlines.now() - time)

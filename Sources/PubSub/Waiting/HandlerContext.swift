@@ -19,9 +19,11 @@ package struct HandlerContext: Sendable {
   }
 
   /// Does something on behalf of a handler that waits for it; or of none, whatever the present task has inherited.
-  package static func with<Result>(
-    _ context: HandlerContext?, isolation: isolated (any Actor)? = #isolation, _ body: () async -> Result
+  @MainActor package static func with<Result>(
+    _ context: HandlerContext?, _ body: @MainActor () async -> Result
   ) async -> Result {
-    await HandlerRun.$current.withValue(context?.run, operation: body, isolation: isolation)
+    // Nothing to bind is nearly always the case.
+    if context == nil, HandlerRun.current == nil { return await body() }
+    return await HandlerRun.$current.withValue(context?.run) { await body() }
   }
 }

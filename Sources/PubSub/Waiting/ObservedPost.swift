@@ -157,7 +157,7 @@ extension EventBus {
     note: @escaping @MainActor (ObservedDelivery) -> Void
   ) -> ObservedPost? {
     let recipients = core.recipients(of: event, from: subject)
-    guard !recipients.isEmpty else { return nil }
+    guard !recipients.list.isEmpty else { return nil }
     var run = ObservedRun(event: event, bus: self, recipients: recipients, now: now, note: note)
     return run.deliver(for: nil, awaits: awaits)
   }
@@ -167,7 +167,7 @@ extension EventBus {
 @MainActor private struct ObservedRun<E: MainActorEvent> {
   let event: E
   let bus: EventBus
-  let recipients: [Recipient<E>]
+  let recipients: Recipients
   let now: @Sendable () -> Duration
   let note: @MainActor (ObservedDelivery) -> Void
   var next = 0
@@ -175,11 +175,13 @@ extension EventBus {
   /// Delivers up to the first priority behind one that has to be waited for.
   mutating func deliver(for begun: ObservedPost?, awaits: Bool) -> ObservedPost? {
     var post = begun
+    let list = recipients.list
+    var calls = SynchronousCalls(of: bus.core, in: recipients.store)
     // The end of one handler is the beginning of the next: a look at the clock for each.
     var time = now()
-    while next < recipients.count {
-      let recipient = recipients[next]
-      if let post, next > 0, recipients[next - 1].priority != recipient.priority, post.isOpen {
+    while next < list.count {
+      let recipient = list[next]
+      if let post, next > 0, list[next - 1].priority != recipient.priority, post.isOpen {
         let rest = self
         post.proceed = { post in
           var rest = rest
@@ -188,24 +190,26 @@ extension EventBus {
         break
       }
       next += 1
-      if let registration = recipient.registration, registration.isExpired {
-        registration.cancel()
-        continue
+      if let registration = recipient.registration {
+        if registration.isExpired {
+          registration.cancel()
+          continue
+        }
+        if awaits, let mailbox = registration.mailbox {
+          calls.end()
+          let present = post ?? ObservedPost(E.name, on: bus, now: now, note: note)
+          present.handOver(event, to: mailbox)
+          post = present
+          continue
+        }
       }
-      guard awaits, let mailbox = recipient.registration?.mailbox else {
-        call(recipient, &time)
-        continue
-      }
-      let present = post ?? ObservedPost(E.name, on: bus, now: now, note: note)
-      present.handOver(event, to: mailbox)
-      post = present
+      if calls.begin(recipient) { call(recipient, &time) }
     }
+    calls.end()
     return post
   }
 
-  private func call(_ recipient: Recipient<E>, _ time: inout Duration) {
-    guard bus.core.beginCall(of: recipient) else { return }
-    defer { bus.core.endCall(of: recipient) }
+  private func call(_ recipient: Recipient, _ time: inout Duration) {
     let began = time
     var outcome = ObservedDelivery.Outcome.delivered
     do {
