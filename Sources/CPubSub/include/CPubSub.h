@@ -75,9 +75,6 @@ PUBSUB_INLINE void pubsub_cancel_handler(pubsub_handler *handler) {
     __atomic_store_n(&handler->function, pubsub_cancelled(), __ATOMIC_SEQ_CST);
 }
 
-/// Takes handlers that were cancelled out of the count of those that posts look at; seen by who protects the buffer later.
-PUBSUB_INLINE void pubsub_lower(long *place, long value) { __atomic_store_n(place, value, __ATOMIC_SEQ_CST); }
-
 /// Has the memory fetched that will be written to.
 PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_prefetch(memory, 1); }
 

@@ -86,7 +86,8 @@ struct HandlerBuffer: Equatable {
     var count = place
     while count > 0, place - count < 32, isCancelled(at: count - 1) { count -= 1 }
     Hook.step("lower: show fewer handlers")
-    pubsub_lower(countPlace, count)
+    // The handler is cancelled next, which is a fence: whoever protects the buffer unseen later on finds this count.
+    pubsub_store(countPlace, count)
   }
 
   /// Gives the places behind the last handler to others: nobody reads the buffer who does not know of the last lowering.
