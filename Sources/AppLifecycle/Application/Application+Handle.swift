@@ -95,7 +95,7 @@ extension Application {
   /// Inputs run in the order in which they came, after whatever transition is under way. Inside a handler that a transition
   /// waits for (an asynchronous handler of a closing notification, acquire and release of a managed resource, a body of
   /// ``run(while:label:fileID:line:_:)``) the input is queued and this returns at once; what such a handler has started waits
-  /// as everybody else once the handler is over.
+  /// as everybody else once the handler is over. That the calling task is cancelled ends nothing early.
   ///
   /// - Parameters:
   ///   - input: what the system does.

@@ -55,6 +55,7 @@ typedef struct pubsub_buffer {
     pubsub_handler handlers[];
 } pubsub_buffer;
 
+PUBSUB_INLINE int32_t *pubsub_used_place(pubsub_buffer *buffer) { return &buffer->used; }
 PUBSUB_INLINE long pubsub_load(const long *place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
 PUBSUB_INLINE void pubsub_store(long *place, long value) { __atomic_store_n(place, value, __ATOMIC_RELEASE); }
 PUBSUB_INLINE void pubsub_set_bits(long *place, long bits) { __atomic_fetch_or(place, bits, __ATOMIC_SEQ_CST); }

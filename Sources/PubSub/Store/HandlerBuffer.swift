@@ -47,7 +47,13 @@ struct HandlerBuffer: Equatable {
   func deallocate() { UnsafeMutableRawPointer(base).deallocate() }
 
   var capacity: Int { Int(base.pointee.capacity) }
-  var isFull: Bool { base.pointee.used == base.pointee.capacity }
+  var isFull: Bool { used == capacity }
+
+  /// How many places have been given away; for writers, who touch this word alone: readers look at the one before.
+  private var used: Int {
+    get { Int(pubsub_used_place(base).pointee) }
+    nonmutating set { pubsub_used_place(base).pointee = Int32(newValue) }
+  }
 
   /// How many handlers posts look at, cancelled ones among them.
   var count: Int { pubsub_load(countPlace) }
@@ -65,14 +71,14 @@ struct HandlerBuffer: Equatable {
   }
 
   /// No handler here has a higher identifier.
-  var lastID: UInt64 { base.pointee.used == 0 ? 0 : entries[Int(base.pointee.used) - 1].id }
+  var lastID: UInt64 { used == 0 ? 0 : entries[used - 1].id }
 
   /// Adds a handler behind the others; posts under way do not see it.
   func append(_ handler: pubsub_handler, _ entry: Entry) {
-    let index = Int(base.pointee.used)
+    let index = used
     handlers[index] = handler
     entries[index] = entry
-    base.pointee.used += 1
+    used = index + 1
     Hook.step("append: show the handler")
     pubsub_store(countPlace, index + 1)
   }
@@ -91,12 +97,12 @@ struct HandlerBuffer: Equatable {
   }
 
   /// Gives the places behind the last handler to others: nobody reads the buffer who does not know of the last lowering.
-  func reuse() { base.pointee.used = Int32(base.pointee.count) }
+  func reuse() { used = base.pointee.count }
 
   /// Begins anew; nobody reads the buffer, and nobody can.
   func removeAll() {
     base.pointee.count = 0
-    base.pointee.used = 0
+    used = 0
   }
 
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
@@ -146,7 +152,7 @@ struct HandlerBuffer: Equatable {
       next += 1
     }
     copy.base.pointee.count = next
-    copy.base.pointee.used = Int32(next)
+    copy.used = next
     return copy
   }
 }

@@ -7,13 +7,18 @@
 
   /// A value behind a lock that ThreadSanitizer can see: it is blind to `Synchronization.Mutex`, whose library is not
   /// instrumented, and would report false races.
-  package final class Guarded<Value>: @unchecked Sendable {
+  package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     /// With a byte beside it: a value without a size would have the address of the next member, and reports with it.
-    private var storage: (value: Value, padding: UInt8)
+    private struct Storage: ~Copyable {
+      var value: Value
+      let padding: UInt8 = 0
+    }
+
+    private var storage: Storage
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init(_ value: consuming sending Value) {
-      storage = (value, 0)
+      storage = Storage(value: value)
       mutex = .allocate(capacity: 1)
       pthread_mutex_init(mutex, nil)
     }
