@@ -108,12 +108,23 @@ extension StressRound {
   }
 
   private static func onThread(_ body: @escaping @Sendable () -> Void) async {
+    let handOver = HandOver()
     await withCheckedContinuation { continuation in
       WorkerThread.start {
         body()
+        handOver.pass()
         continuation.resume()
       }
     }
+    handOver.pass()
+  }
+
+  /// Puts what a thread did behind who goes on after it.
+  ///
+  /// The continuation sees to that by itself; but where it is resumed before it is awaited, ThreadSanitizer does not see it.
+  private final class HandOver: Sendable {
+    private let lock = Guarded(())
+    func pass() { lock.withLock { _ in } }
   }
 
   /// What threads and tasks do alike.
