@@ -58,7 +58,8 @@ import Testing
         numbers.append(-shown.number)
       },
     ]
-    let report = await bus.postAndWait(Shown(number: 1), within: .seconds(60))
+    // Bounds a hang alone: other tests may keep the main actor for long.
+    let report = await bus.postAndWait(Shown(number: 1), within: .seconds(600))
     withExtendedLifetime(subscriptions) {}
     #expect(numbers == [-1, 1])
     #expect(report.deliveries.count == 2)
