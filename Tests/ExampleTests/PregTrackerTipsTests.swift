@@ -38,7 +38,7 @@ import Testing
   private func report<Found: Sendable>(
     _ name: String, _ isWanted: @escaping @Sendable (TipsReport) -> Found?
   ) async throws -> Found {
-    try await reports.wait(for: name, within: .seconds(120)) { reports in
+    try await reports.wait(for: name, within: .seconds(240)) { reports in
       for (index, report) in reports.enumerated() {
         guard let found = isWanted(report) else { continue }
         reports.removeSubrange(...index)

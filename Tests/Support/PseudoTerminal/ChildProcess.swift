@@ -99,7 +99,7 @@ package final class ChildProcess: Sendable {
   }
 
   /// The next event that no one has taken yet.
-  package func nextEvent(within limit: Duration = .seconds(30)) async throws -> ChildEvent {
+  package func nextEvent(within limit: Duration = .seconds(240)) async throws -> ChildEvent {
     try await life.wait(for: "an event of child \(pid)", within: limit) { life in
       guard life.taken < life.events.count else { return nil }
       life.taken += 1
@@ -108,7 +108,7 @@ package final class ChildProcess: Sendable {
   }
 
   /// How the child ended, once it has; events before that are passed over.
-  package func ending(within limit: Duration = .seconds(30)) async throws -> ChildEvent {
+  package func ending(within limit: Duration = .seconds(240)) async throws -> ChildEvent {
     try await life.wait(for: "the end of child \(pid)", within: limit) { $0.ending }
   }
 

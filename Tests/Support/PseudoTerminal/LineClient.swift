@@ -46,12 +46,12 @@ package final class LineClient: Sendable {
   package func send(_ text: String) throws { try writeAll(Array(text.utf8), to: descriptor) }
 
   /// The next line that no one has taken yet.
-  package func line(within limit: Duration = .seconds(30)) async throws -> String {
+  package func line(within limit: Duration = .seconds(240)) async throws -> String {
     try await contents.wait(for: "a line", within: limit) { $0.lines.take { _ in true } }
   }
 
   /// Waits until the server has closed the connection.
-  package func hasEnded(within limit: Duration = .seconds(30)) async throws {
+  package func hasEnded(within limit: Duration = .seconds(240)) async throws {
     try await contents.wait(for: "the end of the connection", within: limit) { $0.hasEnded ? () : nil }
   }
 }

@@ -56,14 +56,14 @@ package final class LineFile: Sendable {
 
   /// Waits for the next line that no one has taken yet and that `isWanted`; the lines before it count as taken.
   @discardableResult package func line(
-    _ wanted: String, within limit: Duration = .seconds(30), where isWanted: @escaping @Sendable (String) -> Bool
+    _ wanted: String, within limit: Duration = .seconds(240), where isWanted: @escaping @Sendable (String) -> Bool
   ) async throws -> String {
     try await contents.wait(for: "the line \(wanted)", within: limit) { $0.take(where: isWanted) }
   }
 
   /// Waits for a line that begins with `prefix`, as `line(_:within:where:)` does.
   @discardableResult package func line(
-    startingWith prefix: String, within limit: Duration = .seconds(30)
+    startingWith prefix: String, within limit: Duration = .seconds(240)
   ) async throws -> String {
     try await line(prefix, within: limit) { $0.hasPrefix(prefix) }
   }

@@ -58,7 +58,7 @@ package final class LineServer: Sendable {
   package var connectionCount: Int { arrivals.state.connections.count }
 
   /// Waits for the next connection that no one has taken yet.
-  package func nextConnection(within limit: Duration = .seconds(30)) async throws -> Connection {
+  package func nextConnection(within limit: Duration = .seconds(240)) async throws -> Connection {
     try await arrivals.wait(for: "connection to port \(port)", within: limit) { arrivals in
       guard arrivals.taken < arrivals.connections.count else { return nil }
       arrivals.taken += 1
@@ -138,7 +138,7 @@ package final class LineServer: Sendable {
     }
 
     /// Waits for the next line from the client.
-    package func nextLine(within limit: Duration = .seconds(30)) async throws -> String {
+    package func nextLine(within limit: Duration = .seconds(240)) async throws -> String {
       try await traffic.wait(for: "a line on connection \(number)", within: limit) { traffic in
         if let line = traffic.received.take(where: { _ in true }) { return line }
         if traffic.socket == nil { throw WaitFailed(cause: .ended, wanted: "a line", found: "a closed connection") }
@@ -153,7 +153,7 @@ package final class LineServer: Sendable {
     }
 
     /// Waits until the connection is closed: by the client, if ``close()`` was not called.
-    package func closed(within limit: Duration = .seconds(30)) async throws {
+    package func closed(within limit: Duration = .seconds(240)) async throws {
       try await traffic.wait(for: "the close of connection \(number)", within: limit) { $0.socket == nil ? () : nil }
     }
   }

@@ -61,7 +61,7 @@ package enum ProcessTable {
   }
 
   /// Waits until a process has ended, whosever child it is.
-  package static func ending(of pid: Int32, within limit: Duration = .seconds(30)) async throws {
+  package static func ending(of pid: Int32, within limit: Duration = .seconds(240)) async throws {
     let process = cpt_process_open(pid)
     if process < 0 {
       if errno == ESRCH { return }

@@ -165,7 +165,7 @@ package final class PseudoTerminal: Sendable {
 
   /// Waits for text after what was waited for before, and returns all up to its end.
   @discardableResult package func wait(
-    for wanted: String, within limit: Duration = .seconds(30)
+    for wanted: String, within limit: Duration = .seconds(240)
   ) async throws -> String {
     let pattern = Array(wanted.utf8)
     return try await contents.wait(for: wanted.debugDescription, within: limit) { contents in
@@ -185,7 +185,7 @@ package final class PseudoTerminal: Sendable {
 
   /// Waits until the screen satisfies a condition, and returns the screen as it was then.
   @discardableResult package func waitForScreen(
-    _ wanted: String, within limit: Duration = .seconds(30),
+    _ wanted: String, within limit: Duration = .seconds(240),
     where isWanted: @escaping @Sendable (TerminalScreen) -> Bool
   ) async throws -> TerminalScreen {
     try await contents.wait(for: "a screen with \(wanted)", within: limit) { contents in
@@ -199,13 +199,13 @@ package final class PseudoTerminal: Sendable {
 
   /// Waits until some line of the screen contains `text`, and returns the screen as it was then.
   @discardableResult package func waitForScreen(
-    containing text: String, within limit: Duration = .seconds(30)
+    containing text: String, within limit: Duration = .seconds(240)
   ) async throws -> TerminalScreen {
     try await waitForScreen(text.debugDescription, within: limit) { $0.contains(text) }
   }
 
   /// Waits until all programs have left the terminal and all that they printed has been read.
-  package func outputHasEnded(within limit: Duration = .seconds(30)) async throws {
+  package func outputHasEnded(within limit: Duration = .seconds(240)) async throws {
     try await contents.wait(for: "the end of all output", within: limit) { $0.isClosed ? () : nil }
   }
 

@@ -85,7 +85,7 @@ package final class ServiceManagerDouble: Sendable {
 
   /// Waits for the next datagram with this field that no one has taken yet; the ones before it count as taken.
   @discardableResult package func notice(
-    with field: String, within limit: Duration = .seconds(30)
+    with field: String, within limit: Duration = .seconds(240)
   ) async throws -> Notice {
     try await inbox.wait(for: field, within: limit) { inbox in
       guard let index = inbox.notices[inbox.taken...].firstIndex(where: { $0.value(field) != nil }) else { return nil }

@@ -55,13 +55,13 @@ package enum Shell: String, Sendable, CaseIterable, CustomStringConvertible {
 
 extension PseudoTerminal {
   /// Waits for the shell's next prompt and returns what was printed before it.
-  @discardableResult package func prompt(within limit: Duration = .seconds(30)) async throws -> String {
+  @discardableResult package func prompt(within limit: Duration = .seconds(240)) async throws -> String {
     let printed = try await wait(for: Shell.prompt, within: limit)
     return String(printed.dropLast(Shell.prompt.count))
   }
 
   /// Asks the shell for the last command's exit status.
-  package func status(in shell: Shell, within limit: Duration = .seconds(30)) async throws -> Int32? {
+  package func status(in shell: Shell, within limit: Duration = .seconds(240)) async throws -> Int32? {
     line("echo status=\(shell.status).")
     // The echo of the command shows a dollar sign where the answer has digits.
     while true {

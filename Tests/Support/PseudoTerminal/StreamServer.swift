@@ -31,7 +31,7 @@ package final class StreamServer: Sendable {
   }
 
   /// The first bytes that the client sends, once they are all there.
-  package func received(_ count: Int, within limit: Duration = .seconds(30)) async throws -> [UInt8] {
+  package func received(_ count: Int, within limit: Duration = .seconds(240)) async throws -> [UInt8] {
     try await connection.wait(for: "\(count) bytes", within: limit) { connection in
       connection.bytes.count < count ? nil : Array(connection.bytes[..<count])
     }
