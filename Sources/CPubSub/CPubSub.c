@@ -360,11 +360,12 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
 
 __attribute__((swiftcall)) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
-/// The shortest way: an outermost post to handlers in one buffer, while nobody asks this thread for anything. It stores its
-/// root, and nothing else that any other thread reads; and nothing that it stores has to be loaded again on its own way.
+/// The shortest way: an outermost post to handlers in one buffer. It stores its root, and nothing else that any other thread
+/// reads; and nothing that it stores has to be loaded again on its own way.
 ///
-/// The topic had no flags a moment ago. Little is kept in registers while handlers run, so that little has to be saved before.
-/// It has lines of code of its own: how fast a loop of indirect calls runs depends on where it lies.
+/// The topic did not ask for the general way a moment ago; something may wait to be freed. Little is kept in registers while
+/// handlers run, so that little has to be saved before. It has lines of code of its own: how fast a loop of indirect calls runs
+/// depends on where it lies.
 __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type) {
     (void)type;
@@ -375,8 +376,9 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     const void **slot = &record->shallow[0];
     if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
         root = protect_fenced(slot, root, topic);
-        // The long way is also where a thread looks, now and then, whether it still has to fence.
-        if (root == NULL || pubsub_is_directory(root) || ++record->fenced >= patience) {
+        // The long way is also where a thread looks, now and then, whether it still has to fence; and where it fences when it
+        // leaves, on systems on which nobody else passes a barrier for it.
+        if (root == NULL || pubsub_is_directory(root) || !has_barrier || ++record->fenced >= patience) {
             __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
             return pubsub_post(event, topic, subject);
         }
