@@ -81,6 +81,7 @@ let package = Package(
       path: "Tests/Support/JournalProbe"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
+    .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
 
     // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal
     // libraries that are installed; the life cycle against its bounds.
@@ -104,13 +105,15 @@ let package = Package(
 
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(
-      name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine"],
+      name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine", "TestTraits"],
       swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
-    .testTarget(name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
+    .testTarget(
+      name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "TestTraits"]),
     .testTarget(
       name: "AppLifecycleTestingTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "lifecycle", "PseudoTerminal",
+        "TestTraits",
       ]),
     // One file of client code, compiled as clients may: in plain Swift 6, with what is to come, on the main actor by default.
     .testTarget(
@@ -127,17 +130,20 @@ let package = Package(
       name: "LifecycleJournalTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "JournalWorkload", "LifecycleJournal", "PubSub",
+        "TestTraits",
       ],
       exclude: ["Damaged"]),
     .testTarget(
       name: "UnixHostTests",
       dependencies: [
         "AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ServiceProbe", "TerminalProbe",
+        "TestTraits",
       ]),
     .testTarget(
       name: "ExampleTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service",
+        "TestTraits",
       ]),
     .testTarget(
       name: "DocumentationTests",

@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 @Suite struct ScriptTests {
@@ -151,7 +152,7 @@ import Testing
     #expect(error?.description.utf8.allSatisfy { (0x20...0x7E).contains($0) } == true)
   }
 
-  @Test func `random texts are read or refused, never a trap, and a mistake names a place in the text`() {
+  @Test(.longRunning) func `random texts are read or refused, never a trap, and a mistake names a place in the text`() {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix64(seed: seed)
     let pieces = [

@@ -1,4 +1,5 @@
 import PubSub
+import TestTraits
 import Testing
 
 @testable import AppLifecycle
@@ -208,7 +209,7 @@ private struct Pair {
   }
 }
 
-@Suite struct BackgroundTimeTests {
+@Suite(.longRunning) struct BackgroundTimeTests {
   @Test(arguments: Pair.Handlers.allCases)
   fileprivate func `every short sequence follows the rules of section 5`(handlers: Pair.Handlers) {
     let length = 5

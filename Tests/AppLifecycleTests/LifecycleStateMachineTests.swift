@@ -1,9 +1,10 @@
 import AppLifecycle
+import TestTraits
 import Testing
 
 /// Every sequence of inputs, checked step by step against the rules of the life cycle (``LifecycleRules``), which are
 /// written down a second time there, independent of the machine.
-@Suite struct LifecycleStateMachineTests {
+@Suite(.longRunning) struct LifecycleStateMachineTests {
   /// Every input, with two interruptions that can overlap.
   private static let inputs: [SystemInput] = [
     .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),

@@ -28,6 +28,8 @@ import Testing
   func `keeps all rules, and is the same again with the same seed`(profile: LifecycleProfile) async throws {
     var coverage = Coverage()
     for seed in 0..<Self.runs {
+      // Other tests want the main actor, too.
+      await Task.yield()
       let run = try await run(seed: seed, profile, &coverage)
       #expect(run.faults.isEmpty, "seed \(seed), \(profile), script: \(run.script.joined(separator: "; "))")
       #expect(run.foreignWakeUps == 0, "seed \(seed), \(profile)")

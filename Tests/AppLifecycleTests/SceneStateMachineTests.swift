@@ -1,8 +1,9 @@
 import AppLifecycle
+import TestTraits
 import Testing
 
 /// Every sequence of inputs with scenes, checked step by step against the rules of the life cycle (``LifecycleRules``).
-@Suite struct SceneStateMachineTests {
+@Suite(.longRunning) struct SceneStateMachineTests {
   private static let scenes: [SceneIdentifier] = [.main, "b"]
 
   /// Every input, with two scenes, and an interruption beside the switcher.

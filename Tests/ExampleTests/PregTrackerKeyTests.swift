@@ -1,4 +1,5 @@
 import PubSub
+import TestTraits
 import Testing
 
 @testable import PregTracker
@@ -46,7 +47,7 @@ import Testing
     #expect(keys("\u{1B}O", "q") == [.character("q")])
   }
 
-  @Test func `Of an immense pasted text only the beginning is kept`() {
+  @Test(.longRunning) func `Of an immense pasted text only the beginning is kept`() {
     var decoder = KeyDecoder()
     #expect(decoder.decode(Array("\u{1B}[200~".utf8)) == [])
     let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 4096)

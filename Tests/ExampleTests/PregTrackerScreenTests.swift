@@ -1,3 +1,4 @@
+import TestTraits
 import Testing
 
 @testable import PregTracker
@@ -58,7 +59,7 @@ import Testing
     #expect(text(try contents(), 80, 1) == [label])
   }
 
-  @Test func `The label is there at every size, and nothing is wider or longer than the screen`() throws {
+  @Test(.longRunning) func `The label is there at every size, and nothing is wider or longer than the screen`() throws {
     var contents = try contents()
     contents.tip = String(repeating: "長い tip 👶🏽 ", count: 30)
     contents.problem = String(repeating: "problem ", count: 30)

@@ -3,7 +3,7 @@ import PseudoTerminal
 import Testing
 
 /// The daemon, under a double of the service manager.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ServiceTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ServiceTests {
   /// A daemon that is ready.
   private struct Daemon {
     let manager: ServiceManagerDouble
@@ -15,19 +15,13 @@ import Testing
     _ options: [String] = [], in directory: TemporaryDirectory, body: (Daemon) async throws -> Void
   ) async throws -> FinishedProgram {
     let manager = try ServiceManagerDouble(.path, in: directory)
-    // The port is one that was free a moment ago.
-    let port = try await freePort()
+    let reserved = try ReservedPort()
+    let port = reserved.port
     async let finished = runProgram(
       [builtProduct("Service"), "--port", "\(port)"] + options, environment: ["NOTIFY_SOCKET": manager.address])
     let ready = try await manager.notice(with: "READY")
     try await body(Daemon(manager: manager, pid: ready.sender, port: port))
     return try await finished
-  }
-
-  private func freePort() async throws -> UInt16 {
-    let server = try LineServer()
-    await server.stop()
-    return server.port
   }
 
   @Test func `It serves, drains what has begun, refuses what comes later, and ends with status 0`() async throws {

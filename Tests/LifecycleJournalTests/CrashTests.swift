@@ -3,32 +3,32 @@ import Foundation
 import JournalWorkload
 import LifecycleJournal
 import PubSub
+import TestTraits
 import Testing
 
 /// Programs that are killed, held up, or refused the room to write: what they have acknowledged is there.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct CrashTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct CrashTests {
   /// What the workload of a seed leads to, input after input.
-  @MainActor private final class Expectation {
-    private let application = Application(delegate: BareDelegate())
-    private var workload: JournalWorkload
-    private var inputs = 0
-    /// The records so far, and for each the number of inputs that had begun by then.
-    private(set) var records: [LifecycleRecord] = []
+  private struct Expectation: Sendable {
+    let records: [LifecycleRecord]
     /// How many records there are when the input with a number has been worked off.
-    private(set) var counts: [Int] = []
+    let counts: [Int]
 
-    init(seed: UInt64) {
-      workload = JournalWorkload(seed: seed)
-      application.observeRecords { [unowned self] in records.append($0) }
-    }
-
-    func work(until isEnough: (Expectation) -> Bool) async {
-      while !isEnough(self), let input = workload.next() {
-        await application.handle(input, cause: JournalWorkload.cause(inputs))
-        inputs += 1
-        counts.append(records.count)
+    /// What it has led to once there are so many records, of so many inputs.
+    @MainActor static func of(_ seed: UInt64, records: Int, inputs: Int) async -> Expectation {
+      var counts: [Int] = []
+      var workload = JournalWorkload(seed: seed)
+      let application = Application(delegate: BareDelegate())
+      let recorded = Recorded()
+      application.observeRecords { recorded.records.append($0) }
+      while recorded.records.count < records || counts.count < inputs, let input = workload.next() {
+        await application.handle(input, cause: JournalWorkload.cause(counts.count))
+        counts.append(recorded.records.count)
       }
+      return Expectation(records: recorded.records, counts: counts)
     }
+
+    @MainActor private final class Recorded { var records: [LifecycleRecord] = [] }
 
     /// How a run ends that has written so many records and no more.
     func exit(after count: Int) -> PreviousExit.Kind {
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// One life of the program, killed when it has said so many bytes.
-  @MainActor private func life(_ seed: UInt64, random: inout SplitMix64) async throws {
+  private func life(_ seed: UInt64, random: inout SplitMix64) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     let size = [4_000_000, 100_000, 3_000].randomElement(using: &random) ?? 0
@@ -65,27 +65,26 @@ import Testing
     let note = "seed \(seed), size \(size), flush \(flush), \(bytes) bytes, acknowledged \(acknowledged ?? -1)"
     #expect(entries.damage.allSatisfy { $0 == .unfinished } && entries.damage.count <= 1, "\(note): \(entries.damage)")
     #expect(entries.gaps == [], "\(note)")
-    let expectation = Expectation(seed: seed)
-    await expectation.work { $0.records.count >= found.count && $0.counts.count > acknowledged ?? -1 }
-    let isSame = zip(found, expectation.records).allSatisfy { found, expected in
+    let expected = await Expectation.of(seed, records: found.count, inputs: (acknowledged ?? -1) + 1)
+    let isSame = zip(found, expected.records).allSatisfy { found, expected in
       var found = found
       found.instant = expected.instant
       return found == expected
     }
-    #expect(isSame && found.count <= expectation.records.count, "\(note): a record was invented, lost or changed")
-    if let acknowledged { #expect(found.count >= expectation.counts[acknowledged], "\(note): records were lost") }
+    #expect(isSame && found.count <= expected.records.count, "\(note): a record was invented, lost or changed")
+    if let acknowledged { #expect(found.count >= expected.counts[acknowledged], "\(note): records were lost") }
     // It could not begin the next input but one before it had acknowledged this one.
-    let begun = expectation.counts.dropFirst((acknowledged ?? -1) + 1).first ?? .max
+    let begun = expected.counts.dropFirst((acknowledged ?? -1) + 1).first ?? .max
     #expect(found.count <= begun, "\(note)")
     let exit = Journal(at: path).previousExit
-    #expect(exit.kind == expectation.exit(after: found.count), "\(note): \(exit)")
+    #expect(exit.kind == expected.exit(after: found.count), "\(note): \(exit)")
     #expect(exit.run.lastRecord == found.last, "\(note)")
   }
 
   /// Kills sixty, or as many as it is told.
   ///
   /// A thousand lives: `JOURNAL_KILLS=1000 swift test --filter CrashTests`. One of them again: `SEED=… JOURNAL_KILLS=1`.
-  @Test @MainActor
+  @Test(.longRunning)
   func `killed at random moments, nothing acknowledged is lost, nothing invented, and the end is named`()
     async throws
   {

@@ -1,6 +1,7 @@
 import AppLifecycle
 import LifecycleJournal
 import PubSub
+import TestTraits
 import Testing
 
 #if canImport(Glibc)
@@ -10,7 +11,7 @@ import Testing
 #endif
 
 /// Whatever the disk does, the program goes on, is told once, and the journal says what is missing.
-@Suite(.timeLimit(.minutes(5))) struct FaultTests {
+@Suite(.timeLimit(.minutes(20))) struct FaultTests {
   private let directory: TemporaryDirectory
   private let path: String
   private let bus = EventBus()
@@ -158,7 +159,7 @@ import Testing
     return (acknowledged, journal.failure != nil)
   }
 
-  @Test
+  @Test(.longRunning)
   func `whichever call fails, no acknowledged record is lost, none comes twice, and gaps say how many are missing`()
     throws
   {
@@ -179,7 +180,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 40, 10_000])
+  @Test(.longRunning, arguments: [0, 1, 40, 10_000])
   func `whenever the program dies, what was acknowledged is there once, and the next run can go on`(written: Int) throws
   {
     let count = try callsOfScenario()

@@ -2,9 +2,10 @@ import AppLifecycle
 import AppLifecycleTesting
 import LifecycleJournal
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct JournalTests {
+@Suite(.timeLimit(.minutes(20))) struct JournalTests {
   private let directory: TemporaryDirectory
   private let path: String
 
@@ -36,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, 1_000_000, 3_000, 1] as [Int?])
+  @Test(.longRunning, arguments: [nil, 1_000_000, 3_000, 1] as [Int?])
   func `keeps the contract of journals, whatever the length of its files`(maximumSize: Int?) throws {
     var configuration = Journal.Configuration()
     configuration.maximumSize = maximumSize

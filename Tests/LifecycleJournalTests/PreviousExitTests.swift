@@ -2,9 +2,10 @@ import AppLifecycle
 import AppLifecycleTesting
 import LifecycleJournal
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct PreviousExitTests {
+@Suite(.timeLimit(.minutes(20))) @MainActor struct PreviousExitTests {
   private let directory: TemporaryDirectory
   private let path: String
 
@@ -101,7 +102,9 @@ import Testing
     #expect(entries(of: path).headers.count == 3 && entries(of: path).damage == [.notJSON])
   }
 
-  @Test func `a run is found behind any number of its lines, and behind lines that look like its first`() throws {
+  @Test(.longRunning) func `a run is found behind any number of its lines, and behind lines that look like its first`()
+    throws
+  {
     let journal = open()
     for number in 0..<5_000 {
       var record = numbered(number, state: .suspended)

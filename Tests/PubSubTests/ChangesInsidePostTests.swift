@@ -1,3 +1,4 @@
+import TestTraits
 import Testing
 
 @testable import PubSub
@@ -6,7 +7,7 @@ import Testing
 ///
 /// What readers are shown has several forms (one buffer, several priorities, subjects), and each change may lead from one to
 /// another while the post reads the first. One thread suffices: its own post is protected as another's would be.
-@Suite struct `Changes inside a post` {
+@Suite(.longRunning) struct `Changes inside a post` {
   /// Subscribes what is named, or cancels it where it stands.
   private enum Change: String, CaseIterable {
     case higher, lower, sameSubject, other, crowd

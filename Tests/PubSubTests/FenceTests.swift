@@ -1,5 +1,6 @@
 import CPubSub
 import Dispatch
+import TestTraits
 import Testing
 
 @testable import PubSub
@@ -42,7 +43,7 @@ import Testing
   }
 
   /// In a process of its own: whoever cancels anything in this one marks all its threads, and these marks are counted.
-  @Test func `a thread on which nobody relies fences for 512 posts, and then no longer`() async {
+  @Test(.longRunning) func `a thread on which nobody relies fences for 512 posts, and then no longer`() async {
     await #expect(processExitsWith: .success) {
       let bus = EventBus()
       let (hasPosted, isMarked, ended) = (Gate(), DispatchSemaphore(value: 0), Gate())

@@ -1,6 +1,7 @@
 import Dispatch
 import PubSub
 import StressEngine
+import TestTraits
 import Testing
 
 private final class Flag: Sendable {
@@ -17,7 +18,7 @@ private final class Captured: Sendable {
 }
 
 /// The same as `swift run Stress` does for as long as it is told to, a few rounds of it.
-@Suite(.serialized) struct `Threads and tasks that post, subscribe, cancel, drain and release at random` {
+@Suite(.longRunning, .serialized) struct `Threads and tasks that post, subscribe, cancel, drain and release at random` {
   @Test(arguments: [true, false])
   func `lose nothing, double nothing, and leave nothing behind`(onOneBus: Bool) async {
     let seed = UInt64.random(in: .min ... .max)

@@ -3,7 +3,7 @@ import PseudoTerminal
 import Testing
 
 /// Background tasks at a stop, and the mode of a background job, in real shells.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct BackgroundTaskTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct BackgroundTaskTests {
   /// Half of it has to pass before a task expires; the other half is for a machine with much else to do.
   private static let budget = "--budget 2000"
 

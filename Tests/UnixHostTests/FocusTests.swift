@@ -2,7 +2,7 @@ import PseudoTerminal
 import Testing
 
 /// Focus reports, as the bytes that a terminal sends.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct FocusTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FocusTests {
   private let focusIn = "\u{1B}[I"
   private let focusOut = "\u{1B}[O"
 

@@ -3,7 +3,7 @@ import PseudoTerminal
 import Testing
 
 /// Ctrl-Z, `fg`, `bg` and `&`, typed into real shells.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct JobControlTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct JobControlTests {
   @Test(arguments: Shell.allCases) func startStopContinueQuit(shell: Shell) async throws {
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in

@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import TestTraits
 import Testing
 
 @testable import UnixHost
@@ -259,7 +260,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Action.allCases)
+  @Test(.longRunning, arguments: Action.allCases)
   func everyShortSequenceKeepsTheRules(first: Action) {
     func explore(_ world: World, _ past: [Action], depth: Int) -> Bool {
       for action in Action.allCases {

@@ -132,7 +132,7 @@ struct TerminalScreenTests {
 }
 
 /// The harness starts, watches and ends real programs.
-@Suite(.timeLimit(.minutes(2))) struct PseudoTerminalTests {
+@Suite(.timeLimit(.minutes(10))) struct PseudoTerminalTests {
   @Test func aChildHasTheTerminalAndLeadsItsSession() async throws {
     try await PseudoTerminal.run(["sh", "-c", "tty; echo pid=$$; read line; echo got $line; stty size"]) { terminal in
       try await terminal.wait(for: terminal.slave)

@@ -5,7 +5,7 @@ import Testing
 @testable import UnixHost
 
 /// What there is too little or too much of: file descriptors, focus reports, sequences without an end, error messages.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ScarcityTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ScarcityTests {
   private func limited(to limit: Int, _ arguments: [String]) -> [String] {
     ["bash", "-c", "ulimit -n \(limit) && exec \"$@\"", "-"] + arguments
   }

@@ -3,7 +3,7 @@ import PseudoTerminal
 import Testing
 
 /// A real service under a double of the service manager.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ServiceHostTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ServiceHostTests {
   typealias Place = ServiceManagerDouble.Place
 
   /// Runs the probe under a manager; the body ends it.

@@ -4,7 +4,7 @@ import PubSub
 import Testing
 
 /// Signals that are no order: what stops a program without asking, what it was started to ignore.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SignalTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SignalTests {
   /// SIGSTOP cannot be caught: the application is told nothing, but the screen is its own again.
   @Test func stoppedFromOutsideWithoutAShell() async throws {
     try await ProbeSession.run { probe in

@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import TestTraits
 import Testing
 
 @testable import UnixHost
@@ -196,7 +197,7 @@ import Testing
     World(startsInForeground: true, ignoresHangUp: true),
   ]
 
-  @Test(arguments: Action.allCases)
+  @Test(.longRunning, arguments: Action.allCases)
   func everyShortSequenceKeepsTheRules(first: Action) {
     func explore(_ world: World, _ past: [Action], depth: Int) -> Bool {
       for action in Action.allCases {

@@ -1,12 +1,13 @@
 #if PUBSUB_HOOKS
   import Foundation
+  import TestTraits
   import Testing
 
   /// The bus itself, with real threads in every order of their steps, up to a number of preemptions.
   ///
   /// `PREEMPTIONS=3` has more schedules run than by default; `SCHEDULE` repeats one, as a failure has printed it. In a process
   /// of its own: others would make records, too, and mark those that are there.
-  @Suite(.timeLimit(.minutes(20))) struct `Exploration of threads` {
+  @Suite(.longRunning, .timeLimit(.minutes(20))) struct `Exploration of threads` {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// Of one scenario all schedules within the bound, or the one that was asked for.

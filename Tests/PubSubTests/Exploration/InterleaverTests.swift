@@ -1,4 +1,5 @@
 #if PUBSUB_HOOKS
+  import TestTraits
   import Testing
 
   /// That the explorer misses nothing within its bound, and that what it finds can be repeated.
@@ -111,7 +112,7 @@
     }
 
     /// In a process of its own, as the threads are lost.
-    @Test func `two who wait for each other are told of`() async {
+    @Test(.longRunning) func `two who wait for each other are told of`() async {
       await #expect(processExitsWith: .success) {
         let locks = (0..<2).map { _ in UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)) }
         var schedule: Schedule?

@@ -15,8 +15,10 @@ package enum ChildEvent: Sendable, Equatable {
 
 /// A direct child of the test, with what happens to it as a sequence of events.
 ///
-/// A thread of its own waits for the child. The child stays on the process table until ``end()``, so its number cannot come to
-/// mean another process while the test may still send it a signal.
+/// A thread of its own waits for the child. One that leads a session stays on the process table until ``end()``, so that the
+/// session's number cannot come to mean another one while members of it may have to be found. Any other is taken off at once:
+/// the testing library's thread that waits for its own children looks again and again, without a pause, at one that nobody
+/// takes off.
 package final class ChildProcess: Sendable {
   private struct Life: Sendable {
     var events: [ChildEvent] = []
@@ -28,6 +30,7 @@ package final class ChildProcess: Sendable {
   /// The process number.
   package let pid: Int32
   private let life: Monitor<Life>
+  private let leadsSession: Bool
 
   /// Starts a program on the terminal with this slave, as the leader of a session of its own.
   ///
@@ -70,13 +73,14 @@ package final class ChildProcess: Sendable {
     self.pid = pid
     let life = Monitor(Life()) { "the events \($0.events)" }
     self.life = life
-    startThread { [pid] in
-      Self.watch(pid, life)
+    leadsSession = terminal != nil
+    startThread { [pid, leadsSession] in
+      Self.watch(pid, life, leadsSession: leadsSession)
       atEnd()
     }
   }
 
-  private static func watch(_ pid: Int32, _ life: Monitor<Life>) {
+  private static func watch(_ pid: Int32, _ life: Monitor<Life>, leadsSession: Bool) {
     while true {
       var kind = CPT_EXITED
       var value: Int32 = 0
@@ -92,7 +96,13 @@ package final class ChildProcess: Sendable {
       let isEnding = kind == CPT_EXITED || kind == CPT_KILLED
       life.update { life in
         life.events.append(event)
-        if isEnding { life.ending = event }
+        guard isEnding else { return }
+        if !leadsSession {
+          // In here, as a signal is: its number may mean another process afterwards.
+          _ = cpt_reap(pid)
+          life.isReaped = true
+        }
+        life.ending = event
       }
       if isEnding { return }
     }
@@ -112,7 +122,7 @@ package final class ChildProcess: Sendable {
     try await life.wait(for: "the end of child \(pid)", within: limit) { $0.ending }
   }
 
-  /// Sends a signal; to an ended child without effect.
+  /// Sends a signal; to a child that has ended without effect.
   package func signal(_ signal: Int32) {
     life.update { life in
       if !life.isReaped { kill(pid, signal) }
@@ -122,6 +132,8 @@ package final class ChildProcess: Sendable {
   /// Kills the child if it has not ended, waits for its end and takes it off the process table.
   package func end() async {
     signal(SIGKILL)
+    // Who watches it takes it off.
+    guard leadsSession else { return _ = try? await ending() }
     let pid = pid
     // A child that SIGKILL was sent to ends, so this wait needs no deadline.
     await onThread { _ = cpt_reap(pid) }

@@ -2,13 +2,14 @@ import Glibc
 
 /// A client of a line-based server on 127.0.0.1.
 package final class LineClient: Sendable {
-  private let descriptor: Int32
+  private let socket: OwnedDescriptor
   private let contents: Monitor<(lines: ReceivedLines, hasEnded: Bool)>
 
   /// Connects.
   package init(port: UInt16) throws {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError("socket") }
+    let socket = OwnedDescriptor(descriptor)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -18,32 +19,27 @@ package final class LineClient: Sendable {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    guard isConnected else {
-      let error = SystemError("connect")
-      close(descriptor)
-      throw error
-    }
-    self.descriptor = descriptor
+    guard isConnected else { throw SystemError("connect") }
+    self.socket = socket
     let contents = Monitor((lines: ReceivedLines(), hasEnded: false)) {
       $0.lines.lines.joined(separator: "\n") + ($0.hasEnded ? "\n(end)" : "")
     }
     self.contents = contents
     startThread {
       var buffer = [UInt8](repeating: 0, count: 4096)
-      while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+      while case let count = read(socket.number, &buffer, buffer.count), count > 0 {
         let bytes = buffer[..<count]
         contents.update { $0.lines.append(bytes) }
       }
       contents.update { $0.hasEnded = true }
-      close(descriptor)
     }
   }
 
-  // The thread closes the socket once that has ended.
-  deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  // Ends the thread's `read`.
+  deinit { shutdown(socket.number, Int32(SHUT_RDWR)) }
 
   /// Sends bytes as they are.
-  package func send(_ text: String) throws { try writeAll(Array(text.utf8), to: descriptor) }
+  package func send(_ text: String) throws { try writeAll(Array(text.utf8), to: socket.number) }
 
   /// The next line that no one has taken yet.
   package func line(within limit: Duration = .seconds(240)) async throws -> String {

@@ -9,33 +9,20 @@ package final class LineServer: Sendable {
     var listener: Int32?
   }
 
-  /// The port it listens on.
-  package let port: UInt16
+  /// The port it listens on; it stays reserved while this object lives.
+  package var port: UInt16 { reserved.port }
+  private let reserved: ReservedPort
   private let arrivals: Monitor<Arrivals>
 
   /// Listens on `port`, or on one that is free.
   package init(port: UInt16 = 0) throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard listener >= 0 else { throw SystemError("socket") }
-    var yes: Int32 = 1
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(listener, address, length) == 0 && listen(listener, 16) == 0
-          && getsockname(listener, address, &length) == 0
-      }
-    }
-    guard isListening else {
-      let error = SystemError("bind")
+    reserved = try ReservedPort(port)
+    let (listener, _) = try boundSocket(reserved.port)
+    guard listen(listener, 16) == 0 else {
+      let error = SystemError("listen")
       close(listener)
       throw error
     }
-    self.port = UInt16(bigEndian: address.sin_port)
     let arrivals = Monitor(Arrivals(listener: listener)) { "\($0.connections.count) connections" }
     self.arrivals = arrivals
     startThread {
@@ -157,4 +144,45 @@ package final class LineServer: Sendable {
       try await traffic.wait(for: "the close of connection \(number)", within: limit) { $0.socket == nil ? () : nil }
     }
   }
+}
+
+/// A port of 127.0.0.1 on which nobody listens, and which nobody is given who asks for one that is free.
+///
+/// Without it a client that tries a port again and again, until a server is there, may find that of another test. Who asks for
+/// this port, and for `SO_REUSEADDR`, may listen on it.
+package final class ReservedPort: Sendable {
+  /// The port.
+  package let port: UInt16
+  private let socket: Int32
+
+  /// Reserves a port, or one that is free, for as long as this object lives.
+  package init(_ port: UInt16 = 0) throws { (socket, self.port) = try boundSocket(port) }
+
+  deinit { close(socket) }
+}
+
+/// A socket that does not listen yet.
+///
+/// Several may have the same port, if it is asked for, as long as none listens.
+private func boundSocket(_ port: UInt16) throws -> (socket: Int32, port: UInt16) {
+  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  guard descriptor >= 0 else { throw SystemError("socket") }
+  var yes: Int32 = 1
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = port.bigEndian
+  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  let isBound = withUnsafeMutablePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+      bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+    }
+  }
+  guard isBound else {
+    let error = SystemError("bind")
+    close(descriptor)
+    throw error
+  }
+  return (descriptor, UInt16(bigEndian: address.sin_port))
 }

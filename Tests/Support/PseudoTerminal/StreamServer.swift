@@ -4,7 +4,7 @@ import Glibc
 /// A stream socket in the file system that takes one connection.
 package final class StreamServer: Sendable {
   private struct Connection: Sendable {
-    var descriptor: Int32?
+    var client: OwnedDescriptor?
     var bytes: [UInt8] = []
   }
 
@@ -18,12 +18,13 @@ package final class StreamServer: Sendable {
     let listener = cpt_stream_listen(path)
     guard listener >= 0 else { throw SystemError("listen \(path)") }
     startThread { [connection] in
-      let client = accept(listener, nil, nil)
+      let descriptor = accept(listener, nil, nil)
       close(listener)
-      guard client >= 0 else { return }
-      connection.update { $0.descriptor = client }
+      guard descriptor >= 0 else { return }
+      let client = OwnedDescriptor(descriptor)
+      connection.update { $0.client = client }
       var buffer = [UInt8](repeating: 0, count: 4096)
-      while case let count = read(client, &buffer, buffer.count), count > 0 {
+      while case let count = read(client.number, &buffer, buffer.count), count > 0 {
         let bytes = Array(buffer[..<count])
         connection.update { $0.bytes += bytes }
       }
@@ -39,12 +40,12 @@ package final class StreamServer: Sendable {
 
   /// Sends to the client that has connected.
   package func send(_ text: String) throws {
-    guard let descriptor = connection.state.descriptor else { return }
-    try writeAll(Array(text.utf8), to: descriptor)
+    guard let client = connection.state.client else { return }
+    try writeAll(Array(text.utf8), to: client.number)
   }
 
   /// Ends the connection.
   package func closeConnection() {
-    if let descriptor = connection.state.descriptor { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    if let client = connection.state.client { shutdown(client.number, Int32(SHUT_RDWR)) }
   }
 }

@@ -44,6 +44,16 @@ package func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result
   }
 }
 
+/// A descriptor that is closed when nobody holds this object any more: a number that is used after its closing may be that of
+/// another test by then.
+final class OwnedDescriptor: Sendable {
+  let number: Int32
+
+  init(_ number: Int32) { self.number = number }
+
+  deinit { close(number) }
+}
+
 /// Ends a thread's `poll` from another thread: a descriptor that becomes readable once.
 struct Waker: Sendable {
   let descriptor: Int32
