@@ -53,13 +53,42 @@ import Testing
         try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
         try probe.signal(SIGCONT)
         try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
-        try await terminal.prompt()
         #expect(!terminal.text.contains(shell.stopMark))
       }
       #expect(!probe.log.lines.contains("expire save"))
-      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"))
+    }
+  }
+
+  /// What somebody asked time for is not cut off: it ends, or expires, before the application is told of the end.
+  @Test func atATerminationTasksExpireBeforeIt() async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.bash.run { terminal in
+        terminal.line(probe.command("--task save", Self.budget))
+        try await probe.isActive(visit: 1, on: terminal)
+        try probe.signal(SIGTERM)
+        try await probe.isNotRunning()
+        #expect(!terminal.text.contains("overran"))
+      }
+      let lines = probe.log.lines
+      let expired = try #require(lines.firstIndex(of: "task expire:save background SIGTERM"))
+      let ends = try #require(lines.firstIndex { $0.hasPrefix("delegate applicationWillTerminate") })
+      #expect(expired < ends)
+    }
+  }
+
+  @Test func aTaskThatDoesNotEndAtATerminationIsNamed() async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.bash.run { terminal in
+        terminal.line(probe.command("--open-task upload", Self.budget))
+        try await probe.isActive(visit: 1, on: terminal)
+        try probe.signal(SIGTERM)
+        try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 2.0 seconds: upload")
+        try await probe.isNotRunning()
+        try await terminal.prompt()
+        #expect(try await terminal.status(in: .bash) == 70)
+      }
+      #expect(probe.log.lines.contains("report backgroundTimeExpired:upload background SIGTERM"))
     }
   }
 

@@ -19,18 +19,23 @@ extension Application {
       outcome: .completed, cause: pending.cause, from: from, to: from)
     if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
     if state == .notRunning, effects.contains(.call(.didFinishLaunching)) { launchCause = pending.cause }
+    // When the tear-down that has just been waited for had to be done.
+    var deadline: Duration?
     perform: for (index, effect) in effects.enumerated() {
       switch effect {
       case .ignore(let reason): report.outcome = .ignored(reason: reason)
       case .setDeactivationReasons(let reasons): deactivationReasons = reasons
       case .commit(let next): commit(next, cause: pending.cause)
-      case .call(let callback): call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
+      case .call(let callback):
+        if callback == .willTerminate { await finishBackgroundTasksBeforeEnd(until: deadline, cause: pending.cause) }
+        call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .post(let callback): post(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .commitScene(let id, let next): commitScene(id, next)
       case .callScene(let id, let callback):
         callScene(id, callback, rest: effects[(index + 1)...], cause: pending.cause)
       case .endSession(let id): sceneDirectory.endSession(id)
       case .awaitTearDown:
+        deadline = budget?.deadline
         // What an overrun ends takes no further step.
         guard await awaitTearDown(cause: pending.cause) else { break perform }
       case .loseProcess: loseProcess()

@@ -50,7 +50,8 @@ extension Application {
   /// Runs an operation with time in the background, which ends with it.
   ///
   /// As with ``beginBackgroundTask(named:expirationHandler:)``; when the time is nearly over the operation is cancelled. One
-  /// that is refused runs, cancelled from the beginning. When the process ends, what still runs is cancelled.
+  /// that is refused runs, cancelled from the beginning. At a termination that a host orders it has what is left of the
+  /// tear-down's budget, and is awaited; when the process ends, what still runs is cancelled.
   ///
   /// - Parameters:
   ///   - name: what records and reports call the background task.
@@ -115,9 +116,36 @@ extension Application {
   }
 }
 
-// MARK: - Before the process is stopped
+// MARK: - Before the process is stopped, or ends
 
 extension Application {
+  /// Lets open background tasks end before the application does: what somebody asked time for is not cut off.
+  ///
+  /// They have what is left of the budget of a didEnterBackground in the same transition; of an application that was in the
+  /// background already, half of willTerminate's, so that its handlers and resources have the other half. After half of that
+  /// their expiration handlers run. One that does not end is reported and named as an overrun. A simulated system, which has
+  /// clocks of its own for all this, cuts them off, as iOS does.
+  ///
+  /// - Parameters:
+  ///   - deadline: that of didEnterBackground's budget; nil if the application was in the background already.
+  ///   - cause: why the application ends.
+  func finishBackgroundTasksBeforeEnd(until deadline: Duration?, cause: LifecycleCause) async {
+    guard !enforcesBudgets, background.hasOpenTasks else { return }
+    var (callback, length) = (ApplicationCallback.didEnterBackground, configuration.didEnterBackgroundBudget)
+    let now = clock.now()
+    var end = deadline ?? now
+    if deadline == nil {
+      beginBudget(of: .willTerminate)
+      (callback, length) = (.willTerminate, configuration.willTerminateBudget)
+      if let budget { end = now + (budget.deadline - now) / 2 }
+    }
+    let names = await background.finishTasks(by: end)
+    guard !names.isEmpty else { return }
+    for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
+    background.noteUnended()
+    ledgerKeeper.note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ledgerKeeper.transition)
+  }
+
   /// Lets open background tasks end before a host stops the process: what is not finished would stand still with it.
   ///
   /// They have so long; after half of it their expiration handlers run. Returns as soon as none is open, or when an input

@@ -44,6 +44,8 @@ internal import PubSub
   /// How long the application may still run; nil if that is not limited.
   var remaining: Duration? { time.remaining(at: clock.now()) }
 
+  var hasOpenTasks: Bool { !time.tasks.isEmpty }
+
   func didCommit(_ state: ApplicationState) {
     if state == .notRunning { loseProcess() }
     time.didCommit(state, at: clock.now())
@@ -203,10 +205,10 @@ extension BackgroundTaskManager {
   }
 }
 
-// MARK: - Before the process is stopped
+// MARK: - Before the process is stopped, or ends
 
 extension BackgroundTaskManager {
-  /// Gives the open tasks until then to end, in the background, as the process is about to be stopped.
+  /// Gives the open tasks until then to end, in the background, as the process is about to be stopped or to end.
   ///
   /// At half time the expiration handlers of those that are still open are called, as the system's clock would.
   ///
