@@ -55,12 +55,11 @@ let package = Package(
       path: "Examples/Quickstart"),
     .executableTarget(
       name: "PregTracker",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "UnixHost"],
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "UnixHost"],
       path: "Examples/PregTracker"),
-
     .executableTarget(
       name: "Service",
-      dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
+      dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "UnixHost"],
       path: "Examples/Service"),
 
     // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
@@ -136,14 +135,14 @@ let package = Package(
     .testTarget(
       name: "UnixHostTests",
       dependencies: [
-        "AppLifecycle", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ServiceProbe", "TerminalProbe",
-        "TestTraits",
+        "AppLifecycle", "JournalProbe", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ServiceProbe",
+        "TerminalProbe", "TestTraits",
       ]),
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service",
-        "TestTraits",
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PregTracker", "PseudoTerminal", "PubSub",
+        "Quickstart", "Service", "TestTraits", "lifecycle",
       ]),
     .testTarget(
       name: "DocumentationTests",

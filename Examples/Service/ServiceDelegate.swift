@@ -1,16 +1,38 @@
-// A small daemon: it counts the words of each line that it is sent. `swift run Service --port 7000`, then `nc 127.0.0.1 7000`.
-// Under systemd: Type=notify-reload, WatchdogSec=30, ExecStart=/path/to/Service --port 7000.
-
 import AppLifecycle
+import LifecycleJournal
 import PubSub
 import UnixHost
 
-@main @MainActor final class ServiceDelegate {
-  private let options = Options(CommandLine.arguments.dropFirst())
-  private lazy var greeting = Greeting(path: options.greetingPath)
+@MainActor final class ServiceDelegate {
+  private let options: Options
+  private let greeting: Greeting
+
+  init(_ options: Options) {
+    self.options = options
+    greeting = Greeting(path: options.greetingPath)
+  }
+
+  /// Records the run, if that was asked for, and says how the one before ended, if not in order.
+  func openJournal(of application: Application) {
+    guard let path = options.journalPath else { return }
+    // Before it is opened: that may fail already. The service goes on without.
+    application.bus.subscribe(self, to: Journal.DidFail.self) { _, event in
+      writeLine("\(event.failure); \(event.missing)")
+    }
+    application.bus.subscribe(self, to: Journal.DidRecover.self) { _, event in
+      writeLine("\(event.path) is written again; lines that are missing: \(event.gap.lost)")
+    }
+    let exit = Journal(at: path, of: application).previousExit
+    switch exit.kind {
+    case .firstRun, .terminated: break
+    case .stillRunning: break  // that is the failure, and it names the other process
+    case .killedWhileSuspended, .killedInBackground, .crashedInForeground, .watchdog, .deviceRestarted, .unknown:
+      writeLine("previous run: \(exit)")
+    }
+  }
 }
 
-extension ServiceDelegate: ServiceApplicationDelegate {
+extension ServiceDelegate: ApplicationDelegate {
   func applicationWillFinishLaunching(_ application: Application) {
     do {
       // The manager is told that the service is ready once the port is open. One that is taken is tried again.

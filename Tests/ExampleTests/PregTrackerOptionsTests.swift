@@ -14,6 +14,7 @@ import Testing
     #expect(options.tips == Endpoint(host: "::1", port: 4040))
     #expect(options.isStale)
     #expect(options.script == "launch; home")
+    #expect(try Options(["--journal", "runs.jsonl"]).journalPath == "runs.jsonl")
     #expect(try Options([]) == Options(["--state=x"]).without(\.statePath))
   }
 
@@ -25,6 +26,8 @@ import Testing
     (["--due=soon"], "--due: “soon” is not a date; write YYYY-MM-DD"),
     (["--tips", "localhost"], "--tips: “localhost” is not HOST:PORT"),
     (["--stale=yes"], "--stale takes no value"),
+    (["--journal"], "--journal wants a value"),
+    (["--journal=a", "--script=launch"], "--journal is for a run in a terminal; a script prints its record"),
   ])
   func `A mistake is named`(arguments: [String], message: String) {
     #expect(throws: Options.Mistake(description: message)) { try Options(arguments) }

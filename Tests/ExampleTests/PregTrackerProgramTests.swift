@@ -49,9 +49,23 @@ import Testing
     }
   }
 
+  @Test func `A journal is refused without a terminal, and none is made`() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory.file("runs.jsonl")
+      for arguments in [["--journal", path], ["--journal", path, "--script", "launch"]] {
+        let program = try await runProgram([builtProduct("PregTracker")] + arguments)
+        #expect(program.ending == .exited(64))
+        #expect(program.errors.contains("--journal is for a run in a terminal"))
+        #expect(program.output == "")
+      }
+      #expect(try fileNames(in: directory.path) == [])
+    }
+  }
+
   @Test func `Help is printed`() async throws {
     let program = try await run("--help")
     #expect(program.ending == .exited(0))
     #expect(program.output.hasPrefix("usage: PregTracker"))
+    #expect(program.output.contains("--journal FILE"))
   }
 }

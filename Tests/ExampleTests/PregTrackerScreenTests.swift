@@ -41,6 +41,48 @@ import Testing
       ])
   }
 
+  @Test func `What the user should know stands below the tips, in full, before the table`() throws {
+    var contents = try contents()
+    contents.previousRun = "previous run: killed in the background (process 4711, last state background)"
+    contents.journalProblem = "cannot lock runs.jsonl: process 4712 (PregTracker) writes it"
+    contents.problem = "due-date: empty; kept as due-date.kept-1"
+    #expect(
+      text(contents, 60, 24)[8...14] == [
+        "     connected to 127.0.0.1:4040",
+        "previous run: killed in the background (process 4711, last",
+        "state background)",
+        "cannot lock runs.jsonl: process 4712 (PregTracker) writes it",
+        "due-date: empty; kept as due-date.kept-1",
+        "",
+        "Event               State       Time",
+      ])
+    // Where there is little room, first goes how it was, then what cannot be recorded, then the date that may be lost.
+    #expect(
+      text(contents, 60, 6) == [
+        "Day 142 of 280 · week 20+2 · second trimester", "138 days to go",
+        "Due  2026-06-25",
+        "cannot lock runs.jsonl: process 4712 (PregTracker) writes it",
+        "due-date: empty; kept as due-date.kept-1",
+        "d due date  t next tip  h help  q quit",
+      ])
+    #expect(text(contents, 60, 3).last == "due-date: empty; kept as due-date.kept-1")
+  }
+
+  @Test func `A notice is broken between words, and a word that is too long where the screen ends`() throws {
+    func lines(_ notice: String, _ columns: Int) -> [String] {
+      var contents = ScreenContents()
+      contents.problem = notice
+      let lines = ScreenLayout(columns: columns, rows: 24).lines(contents)
+      return lines.filter { $0.spans.first?.style == .warning }.map { $0.text.trimmingTrailingSpaces }
+    }
+    #expect(lines("one two three", 13) == ["one two three"])
+    #expect(lines("one two three", 12) == ["one two", "three"])
+    #expect(lines("one two three", 7) == ["one two", "three"])
+    #expect(lines("one two three", 6) == ["one", "two", "three"])
+    #expect(lines("in /a/b/c/d/e", 6) == ["in", "/a/b/c", "/d/e"])
+    #expect(lines("長い 長い", 5) == ["長い", "長い"])
+  }
+
   @Test func `A small screen keeps what matters`() throws {
     #expect(
       text(try contents(), 40, 10) == [
@@ -63,6 +105,8 @@ import Testing
     var contents = try contents()
     contents.tip = String(repeating: "長い tip 👶🏽 ", count: 30)
     contents.problem = String(repeating: "problem ", count: 30)
+    contents.journalProblem = String(repeating: "journal ", count: 30)
+    contents.previousRun = String(repeating: "run ", count: 30)
     contents.events += (0..<50).map { .init(name: "didBecomeActive", state: "active", time: "14:04:\($0 + 10)") }
     var editing = Interaction()
     _ = editing.press(.character("d"))

@@ -78,4 +78,88 @@ import Testing
       #expect(finished.ending == .exited(0))
     }
   }
+
+  // MARK: The journal
+
+  @Test func `A run that SIGKILL ended is named by the next one, and one that SIGTERM ended is not`() async throws {
+    try await withTemporaryDirectory { directory in
+      let journal = directory.file("runs.jsonl")
+      var killed: Int32 = 0
+      var runs: [FinishedProgram] = []
+      for signal in [SIGKILL, SIGTERM, SIGTERM] {
+        let run = try await withTemporaryDirectory { own in
+          try await withDaemon(["--journal", journal], in: own) { daemon in
+            if signal == SIGKILL { killed = daemon.pid }
+            kill(daemon.pid, signal)
+          }
+        }
+        runs.append(run)
+      }
+      #expect(runs.map(\.ending) == [.killed(SIGKILL), .exited(0), .exited(0)])
+      let notice = "previous run: killed in the background (process \(killed), last state background; last record "
+      #expect(runs.map { $0.errors.contains(notice) } == [false, true, false])
+      #expect(runs.map { $0.errors.contains("previous run") } == [false, true, false])
+
+      let tool = try await runProgram([builtProduct("lifecycle"), "sessions", journal])
+      #expect(tool.ending == .exited(0) && tool.errors == "")
+      let rows = tool.output.split(separator: "\n").dropFirst()
+      #expect(rows.map { $0.hasSuffix("  killed in the background") } == [true, false, false])
+      #expect(rows.map { $0.hasSuffix("  terminated") } == [false, true, true])
+    }
+  }
+
+  @Test func `A journal holds the whole run, and can be played again`() async throws {
+    try await withTemporaryDirectory { directory in
+      let journal = directory.file("runs.jsonl")
+      _ = try await withDaemon(["--journal", journal], in: directory) { daemon in kill(daemon.pid, SIGTERM) }
+      let log = try await runProgram([builtProduct("lifecycle"), "log", "--session", "last", "--json", journal])
+      let replay = try await runProgram([builtProduct("lifecycle"), "simulate", "--replay", "-"], input: log.output)
+      #expect(replay.ending == .exited(0), "\(replay.errors)")
+      for name in ["applicationWillFinishLaunching", "applicationDidFinishLaunching", "applicationWillTerminate"] {
+        #expect(log.output.contains(name) && replay.output.contains(name))
+      }
+    }
+  }
+
+  @Test func `A journal that another run writes is named, and the service goes on without`() async throws {
+    try await withTemporaryDirectory { directory in
+      let journal = directory.file("runs.jsonl")
+      let first = try await withDaemon(["--journal", journal], in: directory) { first in
+        try await withTemporaryDirectory { other in
+          let second = try await withDaemon(["--journal", journal], in: other) { second in
+            let client = try LineClient(port: second.port)
+            #expect(try await client.line() == "hello")
+            kill(second.pid, SIGTERM)
+          }
+          #expect(second.ending == .exited(0))
+          let failure = "cannot lock \(journal): process \(first.pid) (Service) writes it; nothing is recorded"
+          #expect(second.errors.contains(failure))
+          #expect(!second.errors.contains("previous run"))
+        }
+        kill(first.pid, SIGTERM)
+      }
+      #expect(first.ending == .exited(0))
+      #expect(!first.errors.contains("cannot"))
+    }
+  }
+
+  @Test func `What a journal says of the run before is one line, whatever it is`() async throws {
+    try await withTemporaryDirectory { directory in
+      let run = #"{"journal":"run","version":1,"run":"a-1","part":0,"program":"Service","pid":1,"boot":"\u001b[2J\nz","#
+      try directory.write(run + #""start":0.0,"t":0.0,"wall":0.0,"state":"background"}"# + "\n", to: "runs.jsonl")
+      let finished = try await withDaemon(["--journal", directory.file("runs.jsonl")], in: directory) { daemon in
+        kill(daemon.pid, SIGTERM)
+      }
+      let lines = finished.errors.split(separator: "\n")
+      #expect(
+        lines.first?.hasPrefix(
+          #"previous run: the device restarted (process 1, last state background; boot \u{1B}[2J\nz, now "#) == true)
+    }
+  }
+
+  @Test func `It links no Foundation, neither itself nor what it links`() async throws {
+    let finished = try await runProgram(["ldd", builtProduct("Service")])
+    try #require(finished.output.contains("libswiftCore"), "\(finished.errors)")
+    #expect(!finished.output.contains("Foundation"))
+  }
 }

@@ -1,10 +1,12 @@
 import PseudoTerminal
 import Testing
 
-/// A program that uses `PubSub`, `AppLifecycle` and `UnixHost` alone links no Foundation.
+/// A program that uses `PubSub`, `AppLifecycle`, `UnixHost` and `LifecycleJournal` alone links no Foundation.
 struct LinkageTests {
-  @Test func theProbesOwnLibrariesAreNoFoundation() async throws {
-    let finished = try await runProgram(["readelf", "--dynamic", "--wide", builtProduct("TerminalProbe")])
+  static let probes = ["TerminalProbe", "JournalProbe"]
+
+  @Test(arguments: probes) func theProbesOwnLibrariesAreNoFoundation(probe: String) async throws {
+    let finished = try await runProgram(["readelf", "--dynamic", "--wide", builtProduct(probe)])
     try #require(finished.ending == .exited(0), "\(finished.errors)")
     let needed = finished.output.split(separator: "\n").filter { $0.contains("(NEEDED)") }
     // Else the listing itself was not understood.
@@ -12,8 +14,8 @@ struct LinkageTests {
     #expect(needed.filter { $0.contains("Foundation") } == [])
   }
 
-  @Test func theLibrariesOfItsLibrariesAreNoFoundation() async throws {
-    let finished = try await runProgram(["ldd", builtProduct("TerminalProbe")])
+  @Test(arguments: probes) func theLibrariesOfItsLibrariesAreNoFoundation(probe: String) async throws {
+    let finished = try await runProgram(["ldd", builtProduct(probe)])
     try #require(finished.ending == .exited(0), "\(finished.errors)")
     let lines = finished.output.split(separator: "\n")
     try #require(lines.contains { $0.contains("libswiftCore") })

@@ -5,6 +5,7 @@ struct Options: Equatable, Sendable {
   var dueDate: CivilDate?
   var statePath: String?
   var todayPath: String?
+  var journalPath: String?
   var tips: Endpoint?
   var isStale = false
   var script: String?
@@ -43,6 +44,7 @@ struct Options: Equatable, Sendable {
         }
       case "--state": statePath = try value()
       case "--today-file": todayPath = try value()
+      case "--journal": journalPath = try value()
       case "--tips":
         let text = try value()
         guard let endpoint = Endpoint(text) else {
@@ -55,6 +57,9 @@ struct Options: Equatable, Sendable {
       default: throw Mistake(description: "unknown option “\(argument.escaped)”")
       }
       if attached != nil { throw Mistake(description: "\(name) takes no value") }
+    }
+    if journalPath != nil, script != nil {
+      throw Mistake(description: "--journal is for a run in a terminal; a script prints its record")
     }
   }
 
@@ -70,6 +75,7 @@ struct Options: Equatable, Sendable {
       --due YYYY-MM-DD     set the due date
       --state PATH         the file in which it is kept
       --today-file PATH    a file that holds the calendar's today, read at each use
+      --journal FILE       record the run, and tell how the one before ended
       --tips HOST:PORT     another tips server than the program's own
       --stale              leave out the refresh on return, and watch the label go stale
       --script SCRIPT      play a script on a simulated system: "launch; home; wait:1d; open"

@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import Foundation
+import LifecycleJournal
 import UnixHost
 
 /// A pregnancy tracker whose label went stale, and how it is put right.
@@ -14,6 +15,8 @@ import UnixHost
     }
     if options.wantsHelp {
       print(Options.help)
+    } else if options.journalPath != nil, isatty(STDOUT_FILENO) == 0 {
+      fail("PregTracker: --journal is for a run in a terminal, and standard output is none", status: EX_USAGE)
     } else if options.script != nil || isatty(STDOUT_FILENO) == 0 {
       play(options)
     } else {
@@ -31,8 +34,11 @@ import UnixHost
       surroundings.state = StateFile(path: path)
       surroundings.timeOfDay = { Date().timeOfDay }
       if let endpoint = options.tips { surroundings.tips = { RemoteTips(endpoint) } }
-      let application = Application(delegate: TrackerDelegate(surroundings))
+      let delegate = TrackerDelegate(surroundings)
+      let application = Application(delegate: delegate)
       Application.adopt(application)
+      // Opened before the launch, it holds the whole run.
+      delegate.surroundings.journal = options.journalPath.map { Journal(at: $0, of: application) }
       return await TerminalHost(application: application).run()
     }
   }

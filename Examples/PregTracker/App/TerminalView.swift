@@ -27,6 +27,9 @@ import UnixHost
     bus.subscribe(self, to: SessionTimer.DidTick.self) { view, timer in view.contents.inFront = timer.elapsed }
     bus.subscribe(self, to: EventLog.DidChange.self) { view, log in view.contents.events = log.events }
     bus.subscribe(self, to: StateSaver.DidReport.self) { view, state in view.contents.problem = state.problem }
+    bus.subscribe(self, to: JournalReporter.DidReport.self) { view, journal in
+      (view.contents.previousRun, view.contents.journalProblem) = (journal.previousRun, journal.problem)
+    }
 
     bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, screen in
       view.screen = screen

@@ -1,4 +1,5 @@
 import AppLifecycle
+import LifecycleJournal
 import PubSub
 
 /// Puts the program together.
@@ -13,6 +14,8 @@ import PubSub
     var tips: @MainActor () throws -> any TipsService = { try LocalTips() }
     /// Where the due date is kept; nil: nowhere.
     var state: StateFile?
+    /// Where the run is recorded; nil: nowhere.
+    var journal: Journal?
     /// Counts more than what is kept.
     var dueDate: CivilDate?
     var isStale = false
@@ -52,6 +55,9 @@ extension TrackerDelegate: ApplicationDelegate {
     components = [view, log, timer]
     if let state = surroundings.state {
       components.append(StateSaver(file: state, dueDate: dueDate, application: application))
+    }
+    if let journal = surroundings.journal {
+      components.append(JournalReporter(journal: journal, application: application))
     }
     if let date = surroundings.dueDate { dueDate.set(date) }
     do {

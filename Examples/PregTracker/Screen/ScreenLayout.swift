@@ -21,16 +21,18 @@ struct ScreenLayout {
     var blocks = [
       Block(lines: [title(contents)], importance: 2),
       Block(lines: [""], importance: 0),
-      Block(lines: label, importance: 10),
+      Block(lines: label, importance: 12),
       Block(lines: [bar(contents.progress)], importance: 1),
       Block(lines: [""], importance: 0),
-      Block(lines: dueDate, importance: contents.mode.isEditing ? 9 : 6),
-      Block(lines: [field("Tip", contents.tip.isEmpty ? "–" : contents.tip)], importance: 5),
+      Block(lines: dueDate, importance: contents.mode.isEditing ? 11 : 7),
+      Block(lines: [field("Tip", contents.tip.isEmpty ? "–" : contents.tip)], importance: 6),
       Block(lines: [field("", contents.tipsStatus, .dim)], importance: 4),
-      Block(lines: problem(contents.problem), importance: 8),
+      Block(lines: notice(contents.previousRun), importance: 5),
+      Block(lines: notice(contents.journalProblem), importance: 9),
+      Block(lines: notice(contents.problem), importance: 10),
       Block(lines: [""], importance: 0),
     ]
-    let keys = Block(lines: [self.keys(contents.mode)], importance: 7)
+    let keys = Block(lines: [self.keys(contents.mode)], importance: 8)
 
     // The table takes what is left, and wants three rows at least before it gives way to the rest.
     let wanted = min(contents.events.count, 3) + 1
@@ -99,14 +101,18 @@ struct ScreenLayout {
     return [line, StyledLine(complaint, .warning)]
   }
 
-  /// All of it, on as many lines as it takes: it names a file, and says what became of it.
-  private func problem(_ problem: String?) -> [StyledLine] {
-    guard var rest = problem?.escaped else { return [] }
+  /// All of it, on as many lines as it takes: it names a file or a process, and says what became of it.
+  private func notice(_ text: String?) -> [StyledLine] {
+    guard var rest = text?.escaped else { return [] }
     var lines: [StyledLine] = []
     while !rest.isEmpty {
-      let line = rest.prefix(columns: columns)
+      var line = rest.prefix(columns: columns)
+      let next = rest.dropFirst(line.count).first
+      // Between two words, unless one alone is too long, as a path may be.
+      if let next, next != " ", let space = line.lastIndex(of: " ") { line = String(line[...space]) }
       lines.append(StyledLine(line, .warning))
       rest.removeFirst(max(line.count, 1))  // a character that is wider than the screen is left out
+      if next == " " { rest.removeFirst() }
     }
     return lines
   }

@@ -54,7 +54,7 @@ extension Journal {
       switch failure.operation {
       case .open, .lock, .write: "nothing is recorded until it can be written again"
       case .flush: "what was recorded last may be lost if the machine goes down"
-      case .rotate: "nothing; the file grows beyond its limit"
+      case .rotate: "nothing is missing; the file grows beyond its limit"
       }
     }
   }
