@@ -26,31 +26,41 @@ struct SubjectTable {
 
   private typealias Place = UnsafeMutablePointer<UnsafeRawPointer?>
 
+  /// Where a search for a subject begins, in a table of so many entries.
+  static func firstIndex(of subject: UnsafeRawPointer, bits: Int) -> Int { firstIndex(subject, UInt64(64 - bits)) }
+
+  private static func firstIndex(_ subject: UnsafeRawPointer, _ shift: UInt64) -> Int {
+    Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: subject)) &* 0x9E37_79B9_7F4A_7C15) >> shift)
+  }
+
   /// Where the entry of a subject is, or where it would be.
-  private func place(of subject: UnsafeRawPointer) -> Place {
+  ///
+  /// Each key is looked at once: a place that was free may be another subject's a moment later.
+  private func find(_ subject: UnsafeRawPointer) -> (place: Place, isThere: Bool) {
     let header = memory.load(as: Header.self)
     let entries = (memory + MemoryLayout<Header>.size).assumingMemoryBound(to: UnsafeRawPointer?.self)
-    var index = Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: subject)) &* 0x9E37_79B9_7F4A_7C15) >> header.shift)
+    var index = Self.firstIndex(subject, header.shift)
     while true {
-      let key = pubsub_load_pointer(entries + 2 * index)
-      if key == nil || key == subject { return entries + 2 * index }
+      let place = entries + 2 * index
+      let key = pubsub_load_pointer(place)
+      if key == nil || key == subject { return (place, key != nil) }
       index = (index + 1) & header.mask
     }
   }
 
   /// The handlers of a subject; for readers.
   func handlers(of subject: UnsafeRawPointer) -> Directory? {
-    let place = place(of: subject)
-    guard pubsub_load_pointer(place) != nil else { return nil }
-    return pubsub_load_pointer(place + 1).map { Directory(root: $0) }
+    let (place, isThere) = find(subject)
+    Hook.step("post: a subject's place has been found")
+    return isThere ? pubsub_load_pointer(place + 1).map { Directory(root: $0) } : nil
   }
 
   /// Whether a subject's key stands, with handlers or without.
-  func contains(_ subject: UnsafeRawPointer) -> Bool { place(of: subject).pointee != nil }
+  func contains(_ subject: UnsafeRawPointer) -> Bool { find(subject).isThere }
 
   /// Sets the handlers of a subject; the table has room.
   func set(_ subject: UnsafeRawPointer, _ handlers: Directory?) {
-    let place = place(of: subject)
+    let place = find(subject).place
     // The value first: a reader that finds the key must find what belongs to it.
     pubsub_store_pointer(place + 1, handlers?.root)
     pubsub_store_pointer(place, subject)

@@ -23,6 +23,7 @@
     case cancelInsideGrowth = "post, another cancelled inside ∥ subscribe where there is no room"
     case subject = "post from a subject ∥ cancel the subject's, subscribe another"
     case firstSubject = "post ∥ first subject, cancel the others"
+    case twoSubjects = "post from a subject ∥ first handler of another, whose place is the same"
     case firstPost = "first post of a type ∥ subscribe"
     case threadEnds = "post, end of the thread ∥ post ∥ cancel"
     case twoReclaimers = "posts on two buses ∥ cancel on one ∥ cancel on the other"
@@ -68,6 +69,7 @@
       switch self {
       case .nestedElsewhere, .twoReclaimers, .marksTakenOff: onTwoBuses()
       case .subject, .firstSubject: withSubjects()
+      case .twoSubjects: withSubjectsInOnePlace()
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
       default: onOneBus()
       }
@@ -206,6 +208,23 @@
           world.cancel(ofSubject)
           world.subscribe("another of the subject", .high, from: subject)
         },
+      ]
+      return world
+    }
+
+    /// A table of subjects with eight places, and two subjects that are looked for from the same one on.
+    private func withSubjectsInOnePlace() -> World {
+      let world = World()
+      let things = (0..<9).map { _ in Thing() }
+      func place(_ thing: Thing) -> Int {
+        SubjectTable.firstIndex(of: Unmanaged.passUnretained(thing).toOpaque(), bits: 3)
+      }
+      // Nine in eight places: two share one.
+      let shared = Dictionary(grouping: things, by: place).first { $1.count > 1 }!.value
+      world.subscribe("a third one's", from: things.first { place($0) != place(shared[0]) } ?? Thing())
+      world.bodies = [
+        { world.post(1, from: shared[0]) },
+        { world.subscribe("the other's", from: shared[1]) },
       ]
       return world
     }
