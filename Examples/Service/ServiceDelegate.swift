@@ -1,19 +1,19 @@
+// A small daemon: it counts the words of each line that it is sent. `swift run Service --port 7000`, then `nc 127.0.0.1 7000`.
+// Under systemd: Type=notify-reload, WatchdogSec=30, ExecStart=/path/to/Service --port 7000 --journal /var/lib/words/runs.jsonl.
+
 import AppLifecycle
 import LifecycleJournal
 import PubSub
 import UnixHost
 
-@MainActor final class ServiceDelegate {
-  private let options: Options
-  private let greeting: Greeting
+@main @MainActor final class ServiceDelegate {
+  private let options = Options(CommandLine.arguments.dropFirst())
+  private lazy var greeting = Greeting(path: options.greetingPath)
+}
 
-  init(_ options: Options) {
-    self.options = options
-    greeting = Greeting(path: options.greetingPath)
-  }
-
+extension ServiceDelegate: ServiceApplicationDelegate {
   /// Records the run, if that was asked for, and says how the one before ended, if not in order.
-  func openJournal(of application: Application) {
+  func prepare(_ application: Application) {
     guard let path = options.journalPath else { return }
     // Before it is opened: that may fail already. The service goes on without.
     application.bus.subscribe(self, to: Journal.DidFail.self) { _, event in
@@ -30,9 +30,7 @@ import UnixHost
       writeLine("previous run: \(exit)")
     }
   }
-}
 
-extension ServiceDelegate: ApplicationDelegate {
   func applicationWillFinishLaunching(_ application: Application) {
     do {
       // The manager is told that the service is ready once the port is open. One that is taken is tried again.

@@ -71,4 +71,15 @@ extension ApplicationDelegate {
 @MainActor public protocol MainApplicationDelegate: ApplicationDelegate {
   /// Makes the delegate, before anything of the life cycle has happened.
   init()
+
+  /// Prepares the application for its launch: called once, after it was made and adopted, before anything has happened to it.
+  ///
+  /// For what must not miss the launch: a journal is opened here, and who wants every record subscribes. No host works yet, so
+  /// nothing ends what takes long. Does nothing unless it is implemented.
+  func prepare(_ application: Application)
+}
+
+extension MainApplicationDelegate {
+  /// Does nothing.
+  public func prepare(_ application: Application) {}
 }

@@ -20,8 +20,9 @@ extension ServiceApplicationDelegate {
 }
 
 extension MainApplicationDelegate {
-  /// The program, for `@main`: makes the delegate and its application, adopts that as ``Application/shared``, hosts it, and
-  /// exits with the status of ``TerminalHost/run()`` or ``ServiceHost/run()``.
+  /// The program, for `@main`: makes the delegate and its application, adopts that as ``Application/shared``, has the delegate
+  /// prepare it (``MainApplicationDelegate/prepare(_:)``), hosts it, and exits with the status of ``TerminalHost/run()`` or
+  /// ``ServiceHost/run()``.
   ///
   /// The host is a ``ServiceHost`` where a service manager has started the program (`$NOTIFY_SOCKET`), where it has no
   /// controlling terminal, and for a ``ServiceApplicationDelegate``; else a ``TerminalHost``.
@@ -30,8 +31,10 @@ extension MainApplicationDelegate {
   public static func main() {
     MainLoop.run {
       let kind = HostKind(Self.self)
-      let application = Application(delegate: Self())
+      let delegate = Self()
+      let application = Application(delegate: delegate)
       Application.adopt(application)
+      delegate.prepare(application)
       switch kind {
       case .terminal:
         let configuration = (Self.self as? any TerminalApplicationDelegate.Type)?.terminalConfiguration
