@@ -22,15 +22,12 @@ enum Completion: String, CaseIterable {
       ),
       (
         "log", "what happened to a program",
-        [
-          ("--follow", []), ("--since", []), ("--session", ["last"]), ("--json", []),
-          ("--color", ["auto", "always", "never"]),
-        ],
-        true
+        [("--follow", [])] + Selection.options + [("--json", []), ("--color", ["auto", "always", "never"])], true
       ),
       ("sessions", "one line for each run", [("--json", []), ("--color", ["auto", "always", "never"])], true),
       (
-        "timeline", "a picture of the runs", [("-o", []), ("--format", ["html", "json"]), ("--session", ["last"])], true
+        "timeline", "a picture of the runs",
+        [("-o", []), ("--format", ["html", "json"])] + Selection.options, true
       ),
       ("names", "every event with its raw name", [("--json", [])], false),
       ("completion", "words for a shell to complete", [], false),

@@ -3,14 +3,15 @@ extension Help {
     Prints what happened to a program, from the journal that it kept.
 
     USAGE
-      lifecycle log [--follow] [--since WHEN] [--session WHICH] [--json]
-                    [--color auto|always|never] FILE
+      lifecycle log [--follow] [--since WHEN] [--until WHEN] [--session WHICH]
+                    [--json] [--color auto|always|never] FILE
 
       FILE               the journal; the files that were put aside when it had
                          grown too long (FILE.1, FILE.2, ...) are read before it
       --follow, -f       when all is printed, wait for more, in the next file, too
       --since WHEN       only what happened since: 30s, 10m, 2h, 1d ago, or at
                          2026-11-21, 2026-11-21T17:15
+      --until WHEN       only what happened before then
       --session WHICH    only one run: its number, as 'lifecycle sessions' has it;
                          -1 or 'last'; or its name
       --json             the records as they stand in the journal, one JSON object a
@@ -83,12 +84,20 @@ extension Help {
     missing.
 
     USAGE
-      lifecycle timeline [--session WHICH] [--format html|json] FILE -o OUTPUT
+      lifecycle timeline [--since WHEN] [--until WHEN] [--session WHICH]
+                         [--format html|json] FILE -o OUTPUT
 
       -o page.html       one page that stands alone: it needs no network
       -o trace.json      the Trace Event format, for Perfetto and chrome://tracing
       -o - --format ...  either of them, to standard output
+      --since WHEN       only what happened since: 30s, 10m, 2h, 1d ago, or at
+                         2026-11-21, 2026-11-21T17:15
+      --until WHEN       only what happened before then
       --session WHICH    only one run: its number; -1 or 'last'; or its name
+
+    A page shows 20000 lines of the journal, the latest of those that are asked for,
+    and says how many it leaves out, as does standard error. A trace has all of
+    them, and takes no more memory for a long journal than for a short one.
 
     On the page, point at a bar, or go there with the arrow keys, for its details.
     Long times are drawn short, unless 'true to scale' is ticked; + and - zoom. What
@@ -101,6 +110,7 @@ extension Help {
     EXAMPLES
       lifecycle timeline trips.jsonl -o page.html
       lifecycle timeline --session last trips.jsonl -o trace.json
+      lifecycle timeline --since 2h --until 1h trips.jsonl -o page.html
 
     """
 

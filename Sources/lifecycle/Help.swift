@@ -24,9 +24,11 @@ enum Help {
 
     USAGE
       lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
-      lifecycle log [--follow] [--since WHEN] [--session WHICH] [--json] FILE
+      lifecycle log [--follow] [--since WHEN] [--until WHEN] [--session WHICH]
+                    [--json] FILE
       lifecycle sessions [--json] FILE
-      lifecycle timeline [--session WHICH] FILE -o page.html|trace.json
+      lifecycle timeline [--since WHEN] [--until WHEN] [--session WHICH] FILE
+                    -o page.html|trace.json
       lifecycle names [--json]
       lifecycle completion bash|zsh|fish
 

@@ -59,15 +59,15 @@ enum StandardStreams {
     try write(text, to: destination.rawValue, "write to standard \(destination)")
   }
 
-  /// Writes all of a text to a file, in the place of what it held.
-  static func write(_ text: String, toFile path: String) throws(Failure) {
+  /// A file that is written in the place of what it held.
+  static func create(_ path: String) throws(Failure) -> Int32 {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw Failure(operation: "open \(path)", number: errno) }
-    defer { close(descriptor) }
-    try write(text, to: descriptor, "write \(path)")
+    return descriptor
   }
 
-  private static func write(_ text: String, to descriptor: Int32, _ operation: String) throws(Failure) {
+  /// Writes all of a text to a descriptor.
+  static func write(_ text: String, to descriptor: Int32, _ operation: String) throws(Failure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }

@@ -102,6 +102,17 @@ import Testing
     #expect(try output("2026-11-22") == "" && output("0s") == "")
   }
 
+  @Test @MainActor func `--until leaves out what was from then on`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch; home; wait:3s; open", "launch")
+    let log = try Tool.run(["log", "--until", "2026-11-21T17:00:02", path], environment: ["TZ": "UTC"])
+    #expect(log.status == 0 && log.output.contains("home") && !log.output.contains("#2"))
+    #expect(!log.output.contains("applicationWillEnterForeground"))
+    let times = ["--since", "2026-11-21T17:00:02", "--until", "2026-11-21T17:30"]
+    let between = try Tool.run(["log"] + times + [path], environment: ["TZ": "UTC"])
+    #expect(between.output.contains("applicationWillEnterForeground") && !between.output.contains("#2"))
+  }
+
   @Test @MainActor func `what is damaged is named with its place, and the rest is read; status 1`() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try await makeJournal("launch")
@@ -263,6 +274,57 @@ import Testing
     #expect((try JSONSerialization.jsonObject(with: Data(trips.utf8)) as? [String: Any]) != nil)
   }
 
+  /// The runs that a page holds.
+  private func runs(of html: String) throws -> [[String: Any]] {
+    let data = html.components(separatedBy: "id=\"data\">").last?.components(separatedBy: "</script>").first
+    return try #require(try JSONSerialization.jsonObject(with: Data((data ?? "").utf8)) as? [[String: Any]])
+  }
+
+  @Test @MainActor func `timeline begins in the middle of a run, with what lasts there`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch; wait:1m; scene:open:second; home; wait:45m; open", "launch", profile: .scenes)
+    let times = ["--since", "2026-11-21T17:30", "--until", "2026-11-21T18:00:30"]
+    let page = try Tool.run(
+      ["timeline", path, "--format", "html", "-o", "-"] + times, environment: ["TZ": "UTC"])
+    #expect(page.status == 0 && page.error == "" && !page.output.contains("id=\"omission\""))
+    let runs = try runs(of: page.output)
+    #expect(runs.map { $0["session"] as? Int } == [1, 2])
+    let first = try #require((runs[0]["times"] as? [Double])?.first)
+    #expect(first == 2_760 && (runs[0]["omitted"] as? Int ?? 0) > 20 && runs[1]["omitted"] as? Int == 0)
+    let lanes = try #require(runs[0]["lanes"] as? [[String: Any]])
+    #expect(lanes.map { $0["name"] as? String }.prefix(3) == ["state", "scene main", "scene second"])
+    for lane in lanes {
+      for item in try #require(lane["items"] as? [[Any]]) {
+        #expect((item[2] as? Double ?? 0) >= first && (item[3] as? Int ?? -1) >= 0, "\(item)")
+      }
+    }
+    // The second window was in the background all the while; the state has been committed anew since.
+    let second = try #require((lanes[2]["items"] as? [[Any]])?.first)
+    #expect(second[0] as? String == "background" && second[2] as? Double == first)
+    let trace = try Tool.run(
+      ["timeline", path, "--format", "json", "-o", "-"] + times, environment: ["TZ": "UTC"]
+    ).output
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(trace.utf8)) as? [String: Any])
+    let stamps = try #require(object["traceEvents"] as? [[String: Any]]).compactMap { $0["ts"] as? Double }
+    #expect(stamps.min() == 2_760_000_000)
+  }
+
+  @Test @MainActor func `timeline does not write over the journal, and leaves no trace of a run that is not there`()
+    async throws
+  {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await makeJournal("launch", "launch", size: 600)
+    let content = try Data(contentsOf: URL(filePath: path))
+    for file in [path, path + ".1"] {
+      let result = try Tool.run("timeline", path, "--format", "json", "-o", file)
+      #expect(result.status == 64 && result.error.contains("is the journal itself: -o would write over it"))
+    }
+    #expect(try Data(contentsOf: URL(filePath: path)) == content)
+    let trace = folder.appending(path: "trace.json").path
+    #expect(try Tool.run("timeline", "--session", "9", path, "-o", trace).status == 1)
+    #expect(!FileManager.default.fileExists(atPath: trace))
+  }
+
   // MARK: usage
 
   @Test(
@@ -270,6 +332,7 @@ import Testing
       (["log"], "'log' needs a journal"), (["log", "a", "b"], "'log' takes one file, not 'b', too"),
       (["log", "--since", "soon", "a"], "--since is '10m'"),
       (["log", "--since", "2026-02-30", "a"], "--since is '10m'"),
+      (["timeline", "--until", "soon", "a"], "--until is '10m'"),
       (["log", "--json=yes", "a"], "this option takes no value: '=yes'"), (["log", "--session"], "--session needs"),
       (["log", "--color", "red", "a"], "--color is auto or always or never, not 'red'"),
       (["sessions", "--fast", "a"], "there is no option '--fast'"), (["names", "a"], "'names' takes no 'a'"),
@@ -324,7 +387,8 @@ import Testing
     // The words of a command line, the last of which is to be completed, and what they become; files are the shell's own.
     let cases = [
       ("lifecycle log --color a", "auto always"), ("lifecycle se", "sessions"), ("lifecycle log --f", "--follow"),
-      ("lifecycle log ''", ""), ("lifecycle timeline a -o ''", ""), ("lifecycle timeline -o a --s", "--session"),
+      ("lifecycle log ''", ""), ("lifecycle timeline a -o ''", ""), ("lifecycle timeline -o a --se", "--session"),
+      ("lifecycle timeline -o a --u", "--until"),
       ("lifecycle completion f", "fish"), ("lifecycle help lo", "log"),
       ("lifecycle simulate --profile ''", "app scene"),
     ]

@@ -12,9 +12,9 @@ import Testing
   }
 
   /// Makes the page of the journal; `script` runs after its own.
-  private func makePage(_ script: String = "") throws -> URL {
+  private func makePage(_ script: String = "", options: [String] = []) throws -> URL {
     let page = folder.appending(path: "page.html")
-    let made = try Tool.run(["timeline", journal, "-o", page.path], environment: ["TZ": "UTC"])
+    let made = try Tool.run(["timeline", journal, "-o", page.path] + options, environment: ["TZ": "UTC"])
     #expect(made.error == "")
     guard !script.isEmpty else { return page }
     // What goes wrong is written down before anything can.
@@ -161,6 +161,34 @@ import Testing
       ])
     #expect(said.dropFirst(8) == ["true", "1, 2.0", "thumbnails", "true", "true"])
     #expect((result[1] as? [String]) == [] && result[2] as? Int == width)
+  }
+
+  @Test @MainActor func `begins with the first line that is left of a run, and says that others are missing`()
+    async throws
+  {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    try await TripsJournal.write(to: journal)
+    let script = """
+      const said = [document.querySelector(".tick").textContent, axisOf(0).time(0)];
+      scale.click();
+      said.push(axisOf(0).time(0), document.querySelector(".tick").textContent, axisOf(0).place(runs[0].times[0], 0));
+      const items = [...document.querySelectorAll(".run .item")].map(item => parseFloat(item.style.left));
+      said.push(items.every(left => left >= 0));
+      function axisOf(index) { return charts[index].axis; }
+      document.querySelector("output").textContent = JSON.stringify([said, troubles]);
+      """
+    let visit = try await browser.visit(try makePage(script, options: ["--since", "2026-11-21T17:20"]), in: folder)
+    let output = try #require(visit.elements.first { $0.name == "output" }?.text)
+    let result = try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [Any])
+    let said = try #require(result[0] as? [Any])
+    #expect((result[1] as? [String]) == [])
+    // The program came back half an hour after it went home.
+    let first = try #require(said[1] as? Double)
+    #expect((1_875..<1_876).contains(first) && said[2] as? Double == first && said[0] as? String == "31:15", "\(said)")
+    #expect(said[4] as? Double == 0 && said[5] as? Bool == true && said[3] as? String != "0s")
+    let note = visit.elements.filter { $0.classes.first == "omitted" }.map(\.text)
+    #expect(note.count == 1 && note[0].hasPrefix("its first ") && note[0].hasSuffix(" lines are left out"))
   }
 
   @Test @MainActor func `shows what a journal holds as text, whatever it is`() async throws {

@@ -1,6 +1,7 @@
 #if os(Linux)
   import Foundation
   import PseudoTerminal
+  import TestTraits
   import Testing
 
   /// What the tool shows on a terminal.
@@ -44,6 +45,51 @@
           ])
       } else {
         #expect(sessions.last?.hasSuffix("5.0s          -  ended by the watchdog") == true)
+      }
+    }
+
+    /// A journal in a folder of its own, so long that its readers say how far they have got; nothing in it is to be seen.
+    private func makeLongJournal() throws -> (folder: URL, path: String) {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "progress-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let path = folder.appending(path: "trips.jsonl").path
+      let line = "{\"journal\":\"filler\",\"text\":\"" + String(repeating: "x", count: 1_000_000) + "\"}\n"
+      try Data(String(repeating: line, count: 34).utf8).write(to: URL(filePath: path))
+      return (folder, path)
+    }
+
+    @Test(
+      .longRunning,
+      arguments: ["timeline trips.jsonl -o page.html", "timeline trips.jsonl -o trace.json", "sessions trips.jsonl"])
+    func `says how far it has got with a long journal, and leaves nothing of that behind`(command: String) async throws
+    {
+      let (folder, path) = try makeLongJournal()
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let arguments = command.split(separator: " ").map { word in
+        word.contains(".") ? folder.appending(path: String(word)).path : String(word)
+      }
+      try await PseudoTerminal.run([Tool.executable.path] + arguments, rows: 24, columns: 200) { terminal in
+        try await terminal.outputHasEnded()
+        let shown = terminal.text.matches(of: /\r[^\r]*trips\.jsonl: (\d+) %/).compactMap { Int($0.1) }
+        #expect(shown.count > 20 && shown.count <= 100 && shown == shown.sorted() && (shown.last ?? 0) > 90)
+        #expect(!terminal.screen.contains("%") && FileManager.default.fileExists(atPath: path))
+      }
+    }
+
+    @Test(.longRunning) func `does not wait for a terminal that its user has stopped`() async throws {
+      let (folder, path) = try makeLongJournal()
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let done = try LineFile(folder.appending(path: "done").path)
+      let command = "read line; \"$1\" timeline \"$2\" -o \"$2.html\"; echo \"status $?\" > \"$3\""
+      let shell = ["/bin/sh", "-c", "echo ready; \(command)", "sh", Tool.executable.path, path, done.path]
+      try await PseudoTerminal.run(shell) { terminal in
+        try await terminal.wait(for: "ready")
+        // Ctrl-S stops all output; then the line that the shell waits for.
+        terminal.send([0x13, 0x0D])
+        #expect(try await done.line("the tool's end") { _ in true } == "status 0")
+        #expect(!terminal.text.contains("%"))
+        terminal.send([0x11])
+        try await terminal.outputHasEnded()
       }
     }
   }

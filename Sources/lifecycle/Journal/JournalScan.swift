@@ -15,8 +15,8 @@ final class JournalScan {
 
   private(set) var session = 0
   private(set) var run = RunSummary()
-  /// The runs' names.
-  private(set) var names: Set<String> = []
+  /// Whether a run has the name that is sought.
+  private(set) var hasSought = false
   /// How many lines were passed over.
   private(set) var damagedLines = 0
   /// How many records are missing, as the journal itself says.
@@ -25,20 +25,26 @@ final class JournalScan {
   ///
   /// ``finish()`` tells it of the last one.
   var didEndRun: ((_ session: Int, RunSummary, _ next: RunHeader?) throws -> Void)?
+  private let sought: SessionChoice?
+  private let progress: Progress?
+
+  /// A scan that is to tell whether a run is there, and that shows how far it has got.
+  init(seeking sought: SessionChoice? = nil, progress: Progress? = nil) {
+    (self.sought, self.progress) = (sought, progress)
+  }
 
   /// Reads the journal's files to their present end.
   ///
   /// - Returns: the reader of the file that is written, for whoever wants to read on.
   @discardableResult
   func read(
-    _ path: String, ending: JournalReader.Ending = .isReported, progress: Progress? = nil,
-    _ take: (Item) throws -> Void
+    _ path: String, ending: JournalReader.Ending = .isReported, _ take: (Item) throws -> Void
   ) throws -> JournalReader {
     let names = JournalFiles.all(of: path, files: SystemFiles())
     for name in names.dropLast() {
       // It may have been moved on between being listed and being opened; it is read under its next name.
       guard let reader = try? JournalReader(path: name) else { continue }
-      try read(reader, progress: progress, take)
+      try read(reader, take)
     }
     let reader: JournalReader
     do {
@@ -46,19 +52,18 @@ final class JournalScan {
     } catch {
       throw StandardStreams.Failure(operation: "open \(path)", number: error.number)
     }
-    try read(reader, progress: progress, take)
+    try read(reader, take)
     return reader
   }
 
   /// Reads a file on from where its reader stands.
-  func read(_ reader: JournalReader, progress: Progress? = nil, _ take: (Item) throws -> Void) throws {
-    var lines = 0
+  func read(_ reader: JournalReader, _ take: (Item) throws -> Void) throws {
+    progress?.begin(reader.path, from: reader.position, size: reader.size ?? 0)
     while let entry = reader.next() {
       if case .damaged(.unreadable(let error)) = entry.content {
         throw StandardStreams.Failure(operation: "read \(reader.path)", number: error.number)
       }
-      lines += 1
-      if lines.isMultiple(of: 10_000) { progress?.show(reader.path, reader.position, of: reader.size ?? 0) }
+      progress?.show(reader.position)
       try note(entry)
       try take(Item(file: reader.path, entry: entry, session: session, run: run))
     }
@@ -74,7 +79,7 @@ final class JournalScan {
     switch entry.content {
     case .line(let line):
       if case .run(let header) = line, header.run != run.header?.run {
-        names.insert(header.run)
+        if sought == .name(header.run) { hasSought = true }
         if session > 0 { try didEndRun?(session, run, header) }
         session += 1
         run = RunSummary()
@@ -95,6 +100,7 @@ final class JournalScan {
     guard case .damaged(let damage) = item.entry.content else { return }
     complaints += 1
     guard complaints <= Self.mostComplaints else { return }
+    progress?.clear()
     let place = "\(item.file.printable):\(item.entry.number)"
     try? StandardStreams.write("lifecycle: \(place): \(damage), at byte \(item.entry.offset)\n", to: .error)
   }

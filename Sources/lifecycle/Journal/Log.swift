@@ -5,8 +5,7 @@ import LifecycleJournal
 struct Log: Equatable {
   var path: String
   var follows = false
-  var since: Moment?
-  var session: SessionChoice?
+  var selection = Selection()
   var isJSON = false
   var color = Paint.Choice.auto
 
@@ -22,15 +21,9 @@ struct Log: Equatable {
       case .option("--follow"), .option("-f"): follows = true
       case .option("--json"): isJSON = true
       case .option("--color"): color = try arguments.choice(of: "--color")
-      case .option("--since"):
-        let text = try arguments.value(of: "--since", "a time: '10m', '2026-11-21' or '2026-11-21T17:15'")
-        guard let moment = Moment(text) else {
-          throw UsageError("--since is '10m', '2026-11-21' or '2026-11-21T17:15', not '\(text)'")
-        }
-        since = moment
-      case .option("--session"):
-        session = SessionChoice(try arguments.value(of: "--session", "a number, 'last', or the run's name"))
-      case .option(let option): throw UsageError(unknownOption: option, of: "log")
+      case .option(let option):
+        if try selection.take(option, &arguments) { continue }
+        throw UsageError(unknownOption: option, of: "log")
       case .operand(let file): try path.takeFile(file, for: "log")
       }
     }
@@ -39,22 +32,24 @@ struct Log: Equatable {
   }
 
   func run() throws -> ExitStatus {
-    let scan = JournalScan()
-    let wanted = try session?.resolved(in: path)
-    let earliest = since?.wallTime(now: RunFacts.ofThisProcess().wallTime())
+    let wanted = try selection.resolved(in: path)
+    // Who waits for a part of it sees nothing until that is reached.
+    let progress = Progress(isBesideOutput: !selection.isNarrow)
+    let scan = JournalScan(seeking: wanted.session, progress: progress)
     var page = Page(paint: Paint(color), isJSON: isJSON, width: Terminal.width)
     let take = { (item: JournalScan.Item) in
-      if let wanted, !wanted.matches(item) { return }
-      if let earliest, item.wallTime ?? .zero < earliest { return }
+      if !wanted.includesRun(of: item) || wanted.isBefore(item) || wanted.isAfter(item) { return }
       scan.complain(about: item)
       page.add(item)
-      if page.text.utf8.count > 60_000 { try page.flush() }
+      guard page.text.utf8.count > 60_000 else { return }
+      progress?.clear()
+      try page.flush()
     }
-    let reader = try scan.read(path, ending: follows ? .isAwaited : .isReported, progress: Progress(), take)
+    let reader = try scan.read(path, ending: follows ? .isAwaited : .isReported, take)
     try page.flush()
     guard follows else {
       scan.sumUpComplaints()
-      try wanted?.check(in: path, of: scan)
+      try wanted.session?.check(in: path, of: scan)
       return scan.status
     }
     try Follower(path: path, reader: reader).run { reader in

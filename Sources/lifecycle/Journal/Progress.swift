@@ -7,25 +7,51 @@
 #endif
 
 /// How far the reading of a long file has got, on the terminal of whoever waits for it.
+///
+/// A terminal that takes nothing at the moment is passed over: nobody waits for it.
 final class Progress {
-  private var shown = -1
+  private var name = ""
+  private var size: Int64 = 0
+  /// The position from which on there is something new to show.
+  private var next = Int64.max
+  private var isOnScreen = false
   private static let shortest: Int64 = 32 * 1_024 * 1_024
 
-  /// Nil where nobody looks, or where the output itself is what one sees.
-  init?() {
-    guard isatty(2) == 1, isatty(1) == 0 else { return nil }
+  /// Nil where nobody looks.
+  ///
+  /// - Parameter isBesideOutput: whether the output appears on standard output while the file is read; on a terminal it is
+  ///   what one sees.
+  init?(isBesideOutput: Bool = false) {
+    guard isatty(2) == 1, !isBesideOutput || isatty(1) == 0 else { return nil }
   }
 
-  func show(_ name: String, _ position: Int64, of size: Int64) {
-    guard size >= Self.shortest else { return }
-    let percent = Int(min(position, size) * 100 / size)
-    guard percent != shown else { return }
-    shown = percent
-    try? StandardStreams.write("\r\(name.printable): \(percent) %", to: .error)
+  /// A file of a length in bytes is read from a place on.
+  func begin(_ name: String, from position: Int64, size: Int64) {
+    (self.name, self.size) = (name, size)
+    next = size - position < Self.shortest ? .max : position + size / 100
   }
 
+  /// The file has been read up to a place.
+  func show(_ position: Int64) {
+    guard position >= next else { return }
+    // It may have grown meanwhile.
+    let shown = min(position / (size / 100), 100)
+    next = (shown + 1) * (size / 100)
+    guard isTerminalReady else { return }
+    isOnScreen = true
+    try? StandardStreams.write("\r\(name.printable): \(shown) %", to: .error)
+  }
+
+  /// Makes room for what is printed.
   func clear() {
-    if shown >= 0 { try? StandardStreams.write("\r\u{1B}[K", to: .error) }
-    shown = -1
+    guard isOnScreen, isTerminalReady else { return }
+    isOnScreen = false
+    try? StandardStreams.write("\r\u{1B}[K", to: .error)
+  }
+
+  /// Whether the terminal takes something now: its user may have stopped it, and a line may be slow.
+  private var isTerminalReady: Bool {
+    var terminal = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+    return poll(&terminal, 1, 0) == 1 && terminal.revents & Int16(POLLOUT) != 0
   }
 }

@@ -21,8 +21,8 @@ enum SessionChoice: Equatable {
   /// The choice without a count from the end, for which the journal is read once.
   func resolved(in path: String) throws -> SessionChoice {
     guard case .fromEnd(let number) = self else { return self }
-    let scan = JournalScan()
-    try scan.read(path, progress: Progress()) { _ in }
+    let scan = JournalScan(progress: Progress())
+    try scan.read(path) { _ in }
     return .number(scan.session - number + 1)
   }
 
@@ -49,7 +49,7 @@ enum SessionChoice: Equatable {
     let isThere =
       switch self {
       case .number(let number): (1...max(scan.session, 1)).contains(number) && scan.session > 0
-      case .name(let name): scan.names.contains(name)
+      case .name: scan.hasSought
       case .fromEnd: true
       }
     if !isThere { throw Missing(path: path, choice: self, count: scan.session) }

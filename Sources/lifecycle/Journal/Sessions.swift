@@ -27,7 +27,8 @@ struct Sessions: Equatable {
   }
 
   func run() throws -> ExitStatus {
-    let scan = JournalScan()
+    let progress = Progress()
+    let scan = JournalScan(progress: progress)
     let paint = Paint(color)
     let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
     let bootID = RunFacts.ofThisProcess().bootID
@@ -40,11 +41,12 @@ struct Sessions: Equatable {
       text += isJSON ? Self.json(session, run, exit) : row(session, run, exit, paint)
       text += "\n"
       if text.utf8.count > 60_000 {
+        progress?.clear()
         try StandardStreams.write(text, to: .output)
         text = ""
       }
     }
-    try scan.read(path, progress: Progress()) { scan.complain(about: $0) }
+    try scan.read(path) { scan.complain(about: $0) }
     try scan.finish()
     scan.sumUpComplaints()
     try StandardStreams.write(text, to: .output)

@@ -10,22 +10,22 @@ struct TimelineCommand: Equatable {
   var path: String
   var output: String
   var form = Form.html
-  var session: SessionChoice?
+  var selection = Selection()
 
   /// Reads the arguments; nil for help.
   init?(_ arguments: inout Arguments) throws(UsageError) {
     var path: String?
     var output: String?
     var form: Form?
-    var session: SessionChoice?
+    var selection = Selection()
     while let argument = try arguments.next() {
       switch argument {
       case .option("--help"), .option("-h"): return nil
       case .option("-o"), .option("--output"): output = try arguments.value(of: "-o", "a file: page.html or trace.json")
       case .option("--format"): form = try arguments.choice(of: "--format")
-      case .option("--session"):
-        session = SessionChoice(try arguments.value(of: "--session", "a number, 'last', or the run's name"))
-      case .option(let option): throw UsageError(unknownOption: option, of: "timeline")
+      case .option(let option):
+        if try selection.take(option, &arguments) { continue }
+        throw UsageError(unknownOption: option, of: "timeline")
       case .operand(let file): try path.takeFile(file, for: "timeline")
       }
     }
@@ -34,41 +34,52 @@ struct TimelineCommand: Equatable {
     guard let form = form ?? output.split(separator: ".").last.flatMap({ Form(rawValue: String($0)) }) else {
       throw UsageError("what '\(output)' is to be is said by its ending, .html or .json, or by --format")
     }
-    (self.path, self.output, self.form, self.session) = (path, output, form, session)
+    (self.path, self.output, self.form, self.selection) = (path, output, form, selection)
   }
 
   func run() throws -> ExitStatus {
-    let wanted = try session?.resolved(in: path)
-    let scan = JournalScan()
-    var runs: [TimelineRun] = []
-    var exits: [Int: PreviousExit.Kind] = [:]
-    let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
-    let bootID = RunFacts.ofThisProcess().bootID
-    scan.didEndRun = { session, run, next in
-      exits[session] =
-        next == nil && isHeld ? .stillRunning : PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID).kind
-    }
-    try scan.read(path, progress: Progress()) { item in
-      if let wanted, !wanted.matches(item) { return }
-      scan.complain(about: item)
-      guard item.session > 0, case .line(let line) = item.entry.content else { return }
-      if runs.last?.session != item.session { runs.append(TimelineRun(session: item.session)) }
-      runs[runs.count - 1].take(line, of: item.run)
-    }
-    try scan.finish()
-    scan.sumUpComplaints()
-    try wanted?.check(in: path, of: scan)
-    let title = path.split(separator: "/").last.map(String.init) ?? path
-    let text =
-      switch form {
-      case .html: TimelinePage(runs: runs, title: title, exits: exits).html
-      case .json: TraceEvents(runs: runs).json
-      }
-    if output == "-" {
-      try StandardStreams.write(text, to: .output)
-    } else {
-      try StandardStreams.write(text, toFile: output)
+    let file = try OutputFile(output, besides: path)
+    let wanted = try selection.resolved(in: path)
+    let progress = Progress(isBesideOutput: output == "-" && form == .json)
+    let scan = JournalScan(seeking: wanted.session, progress: progress)
+    switch form {
+    case .html: try makePage(file, wanted, scan)
+    case .json: try makeTrace(file, wanted, scan)
     }
     return scan.status
+  }
+
+  private func makePage(_ file: OutputFile, _ wanted: Selection.Resolved, _ scan: JournalScan) throws {
+    let reading = TimelineReading(of: path, wanted: wanted, scan: scan, into: TimelineRuns())
+    try reading.run()
+    try wanted.session?.check(in: path, of: scan)
+    var runs = reading.picture
+    runs.finish()
+    let title = path.split(separator: "/").last.map(String.init) ?? path
+    let omission = runs.omission(undrawn: reading.undrawn)
+    try TimelinePage(runs: runs.runs, title: title, omission: omission).write(to: file)
+    try file.flush()
+    complain(omission)
+  }
+
+  private func makeTrace(_ file: OutputFile, _ wanted: Selection.Resolved, _ scan: JournalScan) throws {
+    let reading = TimelineReading(of: path, wanted: wanted, scan: scan, into: TraceEvents(to: file))
+    do {
+      try reading.run()
+      try wanted.session?.check(in: path, of: scan)
+    } catch {
+      // What was read before may be what is needed most.
+      var trace = reading.picture
+      if file.hasBegun { try? trace.finish() }
+      throw error
+    }
+    var trace = reading.picture
+    try trace.finish()
+    complain(TimelineRuns.withoutLane(reading.undrawn))
+  }
+
+  private func complain(_ omission: String?) {
+    guard let omission else { return }
+    try? StandardStreams.write("lifecycle: \(omission)\n", to: .error)
   }
 }

@@ -22,6 +22,8 @@ extension TimelinePage {
     h1 { margin: 0; font-size: 1.35rem; letter-spacing: -0.01em; overflow-wrap: anywhere; }
     h2 { display: inline; margin: 0; font-size: 1rem; overflow-wrap: anywhere; }
     p { margin: 0; } #overview, .when { color: var(--faint); }
+    #omission { max-width: 60rem; margin-top: 0.4rem; padding-left: 0.6rem; border-left: 3px solid var(--inactive); }
+    .omitted { margin-left: 0.6rem; font-size: 0.8rem; color: var(--faint); }
     .tools { display: flex; align-items: center; gap: 0.4rem; color: var(--faint); }
     .tools label { margin-right: 0.8rem; } .tools input { accent-color: var(--background); }
     button { font: inherit; color: var(--ink); background: var(--panel); border: 1px solid var(--line);

@@ -7,11 +7,20 @@ import LifecycleJournal
 struct TimelinePage {
   let runs: [TimelineRun]
   let title: String
-  /// How each run ended, by the run's number.
-  let exits: [Int: PreviousExit.Kind]
+  /// What is not on it, for people; nil where it is nothing.
+  let omission: String?
 
-  /// The page.
-  var html: String {
+  /// Writes the page, run by run.
+  func write(to output: OutputFile) throws {
+    try output.write(head)
+    for (index, run) in runs.enumerated() {
+      try output.write("\(index == 0 ? "" : ",")\n\(json(of: run).asScriptData)")
+    }
+    try output.write(Self.foot)
+  }
+
+  /// The page up to its runs.
+  private var head: String {
     """
     <!DOCTYPE html>
     <html lang="en">
@@ -29,7 +38,7 @@ struct TimelinePage {
     <body>
     <header>
     <div><h1>\(title.asHTML)</h1>
-    <p id="overview">\(overview)</p></div>
+    <p id="overview">\(overview)</p>\(note)</div>
     <div class="tools" role="group" aria-label="Time axis">
     <label><input type="checkbox" id="scale"> true to scale</label>
     <button type="button" id="out" aria-label="Zoom out" title="Zoom out (−)">−</button>
@@ -43,14 +52,25 @@ struct TimelinePage {
     \(runs.isEmpty ? "<p>There is no run in this journal.</p>" : "")
     </main>
     <div id="tip" role="tooltip" hidden></div>
-    <script type="application/json" id="data">\(data)</script>
+    <script type="application/json" id="data">[
+    """
+  }
+
+  /// The page after its runs.
+  private static let foot = """
+
+    ]</script>
     <script>
-    \(Self.script)
+    \(script)
     </script>
     </body>
     </html>
 
     """
+
+  private var note: String {
+    guard let omission, let first = omission.first else { return "" }
+    return "\n<p id=\"omission\" role=\"note\">\("\(first.uppercased())\(omission.dropFirst()).".asHTML)</p>"
   }
 
   private var overview: String {
@@ -78,66 +98,69 @@ struct TimelinePage {
 
   // MARK: Data
 
-  /// The runs as JSON that may stand in a page: no tag can begin in it.
-  private var data: String {
-    let text = "[\n" + runs.map(json).joined(separator: ",\n") + "\n]"
-    return text.contains("<") ? String(text.flatMap { $0 == "<" ? Array("\\u003c") : [$0] }) : text
-  }
-
   private func json(of run: TimelineRun) -> String {
     let title = run.header.map { "\($0.program), process \($0.processID)" } ?? "a recorded run"
     // What only a script has played has no process that could have ended.
-    let exit = run.header == nil ? nil : exits[run.session]
-    let lanes =
-      [lane("state", "states", run.states.map { json(of: $0, in: run) })]
-      + run.scenes.map { scene in
-        lane(
-          "scene \(scene.name)", "scenes", scene.bars.filter { $0.style != "unattached" }.map { json(of: $0, in: run) })
-      }
-      + [lane("delegate and notifications", "calls", run.calls.map { json(of: $0, in: run) })]
-      + [lane("handlers", "flags", run.handlers.map { json(of: $0, in: run) })]
-      + run.resources.map { resource in
-        lane(resource.name, "resources", resource.bars.filter { $0.style != "gone" }.map { json(of: $0, in: run) })
-      }
-      + [
-        lane("background tasks", "flags", run.tasks.map { json(of: $0, in: run) }),
-        lane("system", "marks", run.marks.map { json(of: $0, in: run) }),
-      ]
+    let exit = run.header == nil ? nil : run.exit?.kind
+    let lanes = run.lanes.map { lane, items in
+      "{\"name\":\(lane.title.printable.asJSON),\"kind\":\"\(lane.kind)\",\"items\":["
+        + items.map { json(of: $0, in: run) }.joined(separator: ",\n") + "]}"
+    }
     let shares = ApplicationState.allCases.compactMap { state in
-      run.summary.times[state].map { "[\"\(state.rawValue)\",\($0.decimalSeconds)]" }
+      run.exit?.run.times[state].map { "[\"\(state.rawValue)\",\($0.decimalSeconds)]" }
     }
     var text = "{\"session\":\(run.session),\"title\":\(title.printable.asJSON)"
     text += ",\"start\":\((run.header?.start.localDateTime ?? "").asJSON),\"zone\":\(run.start.secondsEastOfGreenwich)"
     text += ",\"ended\":\((exit?.text ?? "").asJSON),\"isAlarming\":\(exit?.isAlarming ?? false)"
-    text += ",\"shares\":[\(shares.joined(separator: ","))]"
+    text += ",\"omitted\":\(run.firstLine),\"shares\":[\(shares.joined(separator: ","))]"
     text += ",\"times\":[\(run.lines.map { ($0.instant - run.begin).decimalSeconds }.joined(separator: ","))]"
     text += ",\"shown\":\"\(run.lines.map { $0.isShown ? "1" : "0" }.joined())\""
     let clocks = run.clocks.map { "[\(($0.instant - run.begin).decimalSeconds),\($0.wallTime.decimalSeconds)]" }
     text += ",\"clocks\":[\(clocks.joined(separator: ","))]"
-    return text + ",\"lanes\":[\n\(lanes.compactMap(\.self).joined(separator: ",\n"))]}"
+    return text + ",\"lanes\":[\n\(lanes.joined(separator: ",\n"))]}"
   }
 
-  /// A lane; nil where there is nothing on it.
-  private func lane(_ name: String, _ kind: String, _ items: [String]) -> String? {
-    if items.isEmpty { return nil }
-    return "{\"name\":\(name.printable.asJSON),\"kind\":\"\(kind)\",\"items\":[\(items.joined(separator: ",\n"))]}"
+  private func json(of item: TimelineItem, in run: TimelineRun) -> String {
+    func place(_ place: TimelinePlace) -> String {
+      "\((place.instant - run.begin).decimalSeconds),\((place.line ?? 0) - run.firstLine)"
+    }
+    let details = item.details.split(separator: "\n").map { String($0).printable }.joined(separator: "\n")
+    let style = item.isAlarming ? "\(item.style) late" : item.style
+    return "[\(item.name.printable.asJSON),\(style.asJSON),\(place(item.begin)),\(place(item.end)),\(details.asJSON)]"
+  }
+}
+
+extension TimelineLane {
+  /// The name of the lane on the page.
+  fileprivate var title: String {
+    switch self {
+    case .state: "state"
+    case .scene(let name): "scene \(name)"
+    case .calls: "delegate and notifications"
+    case .handlers: "handlers"
+    case .resource(let name): name
+    case .tasks: "background tasks"
+    case .system: "system"
+    }
   }
 
-  private func json(of bar: TimelineRun.Bar, in run: TimelineRun) -> String {
-    json(bar.name, bar.isAlarming ? "\(bar.style) late" : bar.style, bar.begin, bar.end, bar.details, run)
+  /// How the page's script lays the lane out.
+  fileprivate var kind: String {
+    switch self {
+    case .state: "states"
+    case .scene: "scenes"
+    case .calls: "calls"
+    case .handlers, .tasks: "flags"
+    case .resource: "resources"
+    case .system: "marks"
+    }
   }
+}
 
-  private func json(of mark: TimelineRun.Mark, in run: TimelineRun) -> String {
-    json(mark.name, mark.style, mark.place, mark.place, mark.details, run)
-  }
-
-  private func json(
-    _ name: String, _ style: String, _ begin: TimelineRun.Place, _ end: TimelineRun.Place, _ details: String,
-    _ run: TimelineRun
-  ) -> String {
-    func place(_ place: TimelineRun.Place) -> String { "\((place.instant - run.begin).decimalSeconds),\(place.line)" }
-    let details = details.split(separator: "\n").map { String($0).printable }.joined(separator: "\n")
-    return "[\(name.printable.asJSON),\"\(style)\",\(place(begin)),\(place(end)),\(details.asJSON)]"
+extension String {
+  /// JSON that may stand in a page: no tag can begin in it.
+  fileprivate var asScriptData: String {
+    utf8.contains(UInt8(ascii: "<")) ? String(flatMap { $0 == "<" ? Array("\\u003c") : [$0] }) : self
   }
 }
 

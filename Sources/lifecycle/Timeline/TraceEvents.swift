@@ -2,74 +2,114 @@ import AppLifecycle
 import LifecycleJournal
 
 /// A journal in the Trace Event format, which chrome://tracing and Perfetto open: each run is a process, each lane a thread.
-struct TraceEvents {
-  let runs: [TimelineRun]
+///
+/// Each event is written when it has ended, and forgotten. Times are in microseconds since the first run began.
+struct TraceEvents: TimelinePicture {
+  private let output: OutputFile
+  private var origin: Duration?
+  private var run = TraceRun(session: 0, begin: .zero)
+  private var isFirst = true
 
-  /// The whole trace; times in microseconds since the first run began.
-  var json: String {
-    let origin = runs.first?.start ?? .zero
-    let events = runs.flatMap { run in
-      var events = RunEvents(run: run, origin: origin)
-      return events.all()
-    }
-    return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n\(events.joined(separator: ",\n"))\n]}\n"
+  init(to output: OutputFile) { self.output = output }
+
+  mutating func begin(_ session: Int, _ header: RunHeader?, at begin: Duration, line: Int) throws {
+    let start = header?.start ?? .zero
+    let origin = origin ?? start
+    self.origin = origin
+    run = TraceRun(session: session, begin: begin - (start - origin))
+    let program = header.map { "\($0.program), process \($0.processID)".cutForPicture } ?? "run \(session)"
+    try write(run.name("process_name", of: 0, "#\(session) \(program)"))
   }
+
+  mutating func take(_ line: TimelineLine?, _ ended: [TimelineItem], clock: JournalClockMark?) throws {
+    for item in ended { try write(run.events(of: item)) }
+  }
+
+  mutating func end(_ ended: [TimelineItem], _ exit: PreviousExit) throws {
+    try take(nil, ended, clock: nil)
+  }
+
+  /// The end of the trace; also of one that had to be broken off, so that viewers open what there is.
+  mutating func finish() throws {
+    try output.write(isFirst ? "\(Self.head)\n]}\n" : "\n]}\n")
+    try output.flush()
+  }
+
+  private mutating func write(_ events: String) throws {
+    try output.write("\(isFirst ? Self.head : ",")\n\(events)")
+    isFirst = false
+  }
+
+  private static let head = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":["
 }
 
-private struct RunEvents {
-  let run: TimelineRun
-  let origin: Duration
+/// The events of one run.
+private struct TraceRun {
+  let session: Int
+  /// When the trace began, by the clock of the run's records.
+  let begin: Duration
+  private var threads: [TimelineLane: Int] = [:]
+  private var lastThread = 0
   private var lastID = 0
 
-  init(run: TimelineRun, origin: Duration) { (self.run, self.origin) = (run, origin) }
+  init(session: Int, begin: Duration) { (self.session, self.begin) = (session, begin) }
 
-  mutating func all() -> [String] {
-    let program = run.header.map { "\($0.program), process \($0.processID)" } ?? "run \(run.session)"
-    var events = [name("process_name", 0, "#\(run.session) \(program)")]
-    var thread = 0
-    func lane(_ name: String, _ bars: [TimelineRun.Bar]) {
-      guard !bars.isEmpty else { return }
-      thread += 1
-      events.append(self.name("thread_name", thread, name))
-      events += bars.map { bar($0, thread) }
-    }
-    lane("state", run.states)
-    for scene in run.scenes { lane("scene \(scene.name)", scene.bars.filter { $0.style != "unattached" }) }
-    lane("calls and handlers", run.calls)
-    for resource in run.resources { lane("resource \(resource.name)", resource.bars.filter { $0.style != "gone" }) }
-    thread += 1
-    events.append(name("thread_name", thread, "system"))
-    events += run.marks.map { mark in
-      "{\"name\":\(mark.name.asJSON),\"cat\":\(mark.style.asJSON),\"ph\":\"i\",\"s\":\"p\",\(place(thread, mark.place)),"
-        + "\"args\":{\"details\":\(mark.details.asJSON)}}"
-    }
+  /// Gives a process or a thread its name.
+  func name(_ kind: String, of thread: Int, _ name: String) -> String {
+    "{\"name\":\"\(kind)\",\"ph\":\"M\",\"pid\":\(session),\"tid\":\(thread),\"args\":{\"name\":\(name.asJSON)}}"
+  }
+
+  mutating func events(of item: TimelineItem) -> String {
     // Handlers and tasks overlap as they like; as asynchronous events each has a row of its own.
-    for bar in run.handlers + run.tasks { events += pair(bar, thread) }
-    return events
+    let isPair = item.lane == .handlers || item.lane == .tasks
+    let (thread, naming) = thread(of: isPair ? .system : item.lane)
+    let what = "{\"name\":\(item.name.asJSON),\"cat\":\(item.style.asJSON)"
+    let args = "\"args\":{\"details\":\(item.details.asJSON)}}"
+    if isPair {
+      lastID += 1
+      let pair = "\(what),\"id\":\"\(session).\(lastID)\""
+      return "\(naming)\(pair),\"ph\":\"b\",\(place(thread, item.begin)),\(args),\n"
+        + "\(pair),\"ph\":\"e\",\(place(thread, item.end))}"
+    }
+    if item.lane == .system {
+      return "\(naming)\(what),\"ph\":\"i\",\"s\":\"p\",\(place(thread, item.begin)),\(args)"
+    }
+    let length = microseconds(max(item.end.instant - item.begin.instant, .zero))
+    return "\(naming)\(what),\"ph\":\"X\",\(place(thread, item.begin)),\"dur\":\(length),\(args)"
+  }
+
+  /// The number of a lane's thread, with the events that name it where it is new.
+  private mutating func thread(of lane: TimelineLane) -> (number: Int, naming: String) {
+    if let thread = threads[lane] { return (thread, "") }
+    // Scenes without end would be names without end: those that are long past are told again if they come back.
+    if threads.count >= 2 * TimelineFold.mostLanes { threads.removeAll() }
+    lastThread += 1
+    threads[lane] = lastThread
+    let (title, place) = lane.inTrace
+    let order = "{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":\(session),\"tid\":\(lastThread)"
+    return (
+      lastThread,
+      "\(name("thread_name", of: lastThread, title)),\n\(order),\"args\":{\"sort_index\":\(place)}},\n"
+    )
   }
 
   /// Several runs of one process number must not fall together: the run's own number tells them apart.
-  private func place(_ thread: Int, _ place: TimelineRun.Place) -> String {
-    "\"pid\":\(run.session),\"tid\":\(thread),\"ts\":\(microseconds(run.start - origin + (place.instant - run.begin)))"
-  }
-
-  private func name(_ kind: String, _ thread: Int, _ name: String) -> String {
-    "{\"name\":\"\(kind)\",\"ph\":\"M\",\"pid\":\(run.session),\"tid\":\(thread),\"args\":{\"name\":\(name.asJSON)}}"
-  }
-
-  private func bar(_ bar: TimelineRun.Bar, _ thread: Int) -> String {
-    "{\"name\":\(bar.name.asJSON),\"cat\":\(bar.style.asJSON),\"ph\":\"X\",\(place(thread, bar.begin)),"
-      + "\"dur\":\(microseconds(bar.end.instant - bar.begin.instant)),\"args\":{\"details\":\(bar.details.asJSON)}}"
-  }
-
-  private mutating func pair(_ bar: TimelineRun.Bar, _ thread: Int) -> [String] {
-    lastID += 1
-    let what = "{\"name\":\(bar.name.asJSON),\"cat\":\(bar.style.asJSON),\"id\":\"\(run.session).\(lastID)\""
-    return [
-      "\(what),\"ph\":\"b\",\(place(thread, bar.begin)),\"args\":{\"details\":\(bar.details.asJSON)}}",
-      "\(what),\"ph\":\"e\",\(place(thread, bar.end))}",
-    ]
+  private func place(_ thread: Int, _ place: TimelinePlace) -> String {
+    "\"pid\":\(session),\"tid\":\(thread),\"ts\":\(microseconds(place.instant - begin))"
   }
 
   private func microseconds(_ duration: Duration) -> String { (duration * 1_000_000).decimalSeconds }
+}
+
+extension TimelineLane {
+  /// The name of the lane's thread in a trace, and where it stands among the others.
+  fileprivate var inTrace: (title: String, place: Int) {
+    switch self {
+    case .state: ("state", 0)
+    case .scene(let name): ("scene \(name)", 1)
+    case .calls: ("calls and handlers", 2)
+    case .resource(let name): ("resource \(name)", 3)
+    case .handlers, .tasks, .system: ("system", 4)
+    }
+  }
 }

@@ -1,0 +1,259 @@
+import AppLifecycle
+import LifecycleJournal
+
+/// One run as bars and marks on lanes, each told once it has ended: a pure fold over the run's lines.
+///
+/// It holds what has not ended, and no more: its memory does not grow with the run. Times are those of the records.
+struct TimelineFold {
+  /// How many scenes and resources have a lane at one time.
+  static let mostLanes = 1_000
+
+  /// When the run began.
+  private(set) var begin = Duration.zero
+  /// How many scenes and resources went without a lane, as there were too many at one time.
+  private(set) var undrawn = 0
+  /// The last line.
+  private var here = TimelinePlace(instant: .zero, line: -1)
+  /// Where the picture begins.
+  private var first = TimelinePlace(instant: .zero, line: 0)
+  private var isCutHere = false
+  private var state = ApplicationState.notRunning
+  private var stateBar: TimelineItem?
+  /// What the last call lasts until, if it has not ended.
+  private var call: TimelineItem?
+  private var lanes = OpenLanes()
+  /// What has ended with the line that is being taken.
+  private var ended: [TimelineItem] = []
+
+  /// The picture begins with the next line: what lasts there begins with it.
+  mutating func cut() { isCutHere = true }
+
+  /// Takes the next line.
+  ///
+  /// - Parameters:
+  ///   - line: the line.
+  ///   - items: what has ended with it, or happened, is added here: on each lane but those of handlers and tasks in the order
+  ///     of time.
+  /// - Returns: the line as a picture shows it; nil where it does not.
+  mutating func take(_ line: JournalLine, into items: inout [TimelineItem]) -> TimelineLine? {
+    var shown: TimelineLine?
+    switch line {
+    case .run(let header):
+      shown = pass(to: header.instant, isShown: false)
+      if header.state != state { commit(header.state, cause: "") }
+    case .record(let record):
+      shown = pass(to: record.instant)
+      take(record)
+    case .entry(let entry):
+      shown = pass(to: entry.ended)
+      take(entry)
+    case .gap(let gap):
+      shown = pass(to: gap.instant)
+      closeCall()
+      mark("\(gap.lost) lines missing", "gap", at: place(of: gap.since), gap.error)
+    case .clock(let mark): shown = pass(to: mark.instant, isShown: false)
+    case .unknown: break
+    }
+    items += ended
+    ended.removeAll(keepingCapacity: true)
+    return shown
+  }
+
+  /// The end of the run: what has not ended lasts until its last line.
+  mutating func finish(into items: inout [TimelineItem]) {
+    closeCall()
+    closeState()
+    ended += lanes.closeAll(at: here)
+    items += ended
+    ended = []
+  }
+
+  /// A time that a line tells of, and that may be long past.
+  private func place(of instant: Duration) -> TimelinePlace {
+    instant < first.instant ? first : TimelinePlace(instant: instant, line: nil)
+  }
+
+  private mutating func pass(to instant: Duration, isShown: Bool = true) -> TimelineLine {
+    let isFirst = here.line == -1
+    here = TimelinePlace(instant: isFirst ? instant : max(here.instant, instant), line: (here.line ?? 0) + 1)
+    if isFirst { (begin, first) = (here.instant, here) }
+    if isCutHere {
+      isCutHere = false
+      first = here
+      stateBar?.begin = here
+      call?.begin = here
+      lanes.cut(at: here)
+    }
+    return TimelineLine(instant: here.instant, isShown: isShown)
+  }
+
+  private mutating func closeState() {
+    guard var bar = stateBar else { return }
+    bar.end = here
+    ended.append(bar)
+    stateBar = nil
+  }
+
+  /// A call whose end nothing tells, which has no length.
+  private mutating func closeCall() {
+    if let call { ended.append(call) }
+    call = nil
+  }
+
+  private mutating func mark(_ name: String, _ style: String, at place: TimelinePlace, _ details: String) {
+    ended.append(
+      TimelineItem(
+        lane: .system, name: name.cutForPicture, style: style, begin: place, end: place,
+        details: details.cutForPicture))
+  }
+
+  private func bar(_ lane: TimelineLane, _ name: String, _ style: String, _ details: String) -> TimelineItem {
+    TimelineItem(lane: lane, name: name, style: style, begin: here, end: here, details: details)
+  }
+
+  // MARK: Records
+
+  private mutating func take(_ record: LifecycleRecord) {
+    // A call has ended when its notification is posted, or the next call made. When the handlers have ended is not
+    // written, only that they had when something else was called.
+    if call?.style == "call" || call != nil && record.kind == .delegate { call?.end = here }
+    closeCall()
+    let cause = "cause \(record.cause.rawValue.cutForPicture)"
+    switch record.kind {
+    case .input, .ignored, .report, .task:
+      let details = record.kind == .input ? "" : record.reason ?? cause
+      mark(record.name, record.kind.rawValue, at: here, details)
+    case .state: commit(record.state, cause: cause)
+    case .delegate, .notification:
+      let style = record.kind == .delegate ? "call" : "handlers"
+      let name = (record.scene.map { "\(record.name) (\($0))" } ?? record.name).cutForPicture
+      call = bar(.calls, name, style, "state \(record.state.rawValue), \(cause)")
+      if record.kind == .notification, let scene = record.scene { commitScene(scene, record, cause) }
+    }
+    if record.state != state { commit(record.state, cause: cause) }
+  }
+
+  private mutating func commit(_ next: ApplicationState, cause: String) {
+    guard next != state || stateBar == nil else { return }
+    state = next
+    closeState()
+    stateBar = bar(.state, next.rawValue, next.rawValue, cause)
+    // A process that is gone has no scenes, and holds nothing.
+    if next == .notRunning { ended += lanes.closeAll(at: here) }
+  }
+
+  /// What a scene is in after a notification of it, by that one's raw name.
+  private static let sceneStates: [String: SceneState] = [
+    SceneCallback.willConnect.notificationName: .background,
+    SceneCallback.willEnterForeground.notificationName: .foregroundInactive,
+    SceneCallback.didBecomeActive.notificationName: .foregroundActive,
+    SceneCallback.willResignActive.notificationName: .foregroundInactive,
+    SceneCallback.didEnterBackground.notificationName: .background,
+    SceneCallback.didDisconnect.notificationName: .unattached,
+  ]
+
+  private mutating func commitScene(_ scene: String, _ record: LifecycleRecord, _ cause: String) {
+    guard let next = Self.sceneStates[record.name] else { return }
+    let lane = TimelineLane.scene(scene.cutForPicture)
+    let name = "\(next)"
+    guard lanes[lane]?.style != name else { return }
+    close(lane, at: here)
+    if next != .unattached { open(bar(lane, name, name, cause)) }
+  }
+
+  private mutating func close(_ lane: TimelineLane, at place: TimelinePlace) {
+    if let bar = lanes.close(lane, at: place) { ended.append(bar) }
+  }
+
+  private mutating func open(_ bar: TimelineItem) {
+    if !lanes.open(bar) { undrawn += 1 }
+  }
+
+  // MARK: Entries
+
+  private mutating func take(_ entry: LedgerEntry) {
+    var details = "\(entry.kind), \(entry.step), \(entry.outcome.words)"
+    if let source = entry.source, source != entry.name { details += "\n\(source)" }
+    let name = entry.name.cutForPicture
+    let lane: TimelineLane =
+      switch entry.kind {
+      case .delegate, .subscriber, .runBody: .handlers
+      case .task: .tasks
+      case .resource: .resource(name)
+      }
+    var bar = TimelineItem(
+      lane: lane, name: name, style: "handler", begin: place(of: entry.began), end: place(of: entry.ended),
+      details: details.cutForPicture, isAlarming: entry.isLate || entry.outcome.isFailure)
+    switch entry.kind {
+    case .delegate, .subscriber, .runBody: break
+    case .task: bar.style = "task"
+    case .resource:
+      // An acquire begins a time in which the resource is held, a release ends it.
+      close(lane, at: entry.step == "release" ? bar.begin : here)
+      bar.style = entry.step.cutForPicture
+      bar.name = "\(name): \(bar.style)"
+    }
+    ended.append(bar)
+    if entry.kind == .resource, entry.step == "acquire", entry.outcome == .completed {
+      open(self.bar(lane, name, "held", "resource, held"))
+    }
+  }
+}
+
+/// The bars of scenes and resources that have not ended; one a lane, and so many at most.
+private struct OpenLanes {
+  private var bars: [TimelineLane: TimelineItem] = [:]
+
+  subscript(_ lane: TimelineLane) -> TimelineItem? { bars[lane] }
+
+  /// Begins a bar on a lane that has none; false where there is no room for one more.
+  mutating func open(_ bar: TimelineItem) -> Bool {
+    guard bars.count < TimelineFold.mostLanes else { return false }
+    bars[bar.lane] = bar
+    return true
+  }
+
+  /// Ends the bar of a lane, but not before it began.
+  mutating func close(_ lane: TimelineLane, at place: TimelinePlace) -> TimelineItem? {
+    guard var bar = bars.removeValue(forKey: lane) else { return nil }
+    bar.end = place.instant < bar.begin.instant ? bar.begin : place
+    return bar
+  }
+
+  /// Ends all, in the order in which they began.
+  mutating func closeAll(at place: TimelinePlace) -> [TimelineItem] {
+    defer { bars.removeAll() }
+    return bars.values.sorted { ($0.begin.line ?? 0, $0.name) < ($1.begin.line ?? 0, $1.name) }.map { bar in
+      var bar = bar
+      bar.end = place
+      return bar
+    }
+  }
+
+  mutating func cut(at place: TimelinePlace) {
+    for lane in bars.keys { bars[lane]?.begin = place }
+  }
+}
+
+extension LedgerEntry.Outcome {
+  /// For people.
+  var words: String {
+    switch self {
+    case .completed: "completed"
+    case .failed(let error): "failed: \(error)"
+    case .cancelled: "cancelled"
+    case .overran: "overran its time"
+    case .neverEnded: "never ended"
+    case .cutShort: "cut short"
+    case .usedAfterRelease: "used after its release"
+    }
+  }
+
+  /// Whether somebody did something wrong, other than being late.
+  var isFailure: Bool {
+    switch self {
+    case .failed, .usedAfterRelease: true
+    case .completed, .cancelled, .overran, .neverEnded, .cutShort: false
+    }
+  }
+}
