@@ -216,6 +216,7 @@ import Testing
   @Test func aSignalStopsIt() async throws {
     try await withProbe { probe in
       try probe.signal(SIGSTOP)
+      await ProcessTable.stop(of: try probe.pid())
       try await pass(seconds: 3)
       try probe.signal(SIGCONT)
       #expect(try await suspension(by: "stopSignal", of: probe) >= 3000)

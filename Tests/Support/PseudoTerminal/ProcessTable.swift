@@ -60,6 +60,23 @@ package enum ProcessTable {
     }
   }
 
+  /// Waits until every thread of a process has stopped, or the process is gone.
+  ///
+  /// A stop that was sent takes effect when one thread of the process is next given a processor; the others run on until then.
+  /// Nothing tells of it but the look: who is no parent is not told.
+  package static func stop(of pid: Int32) async {
+    await onThread {
+      func isRunning(_ task: String) -> Bool {
+        guard let text = try? readFile("/proc/\(pid)/task/\(task)/stat"), let close = text.lastIndex(of: ")") else {
+          return false
+        }
+        // Stopped, or no more than a status that nobody has read.
+        return text[close...].dropFirst(2).first.map { !"TtZX".contains($0) } ?? false
+      }
+      while let tasks = try? fileNames(in: "/proc/\(pid)/task"), tasks.contains(where: isRunning) { sched_yield() }
+    }
+  }
+
   /// Waits until a process has ended, whosever child it is.
   package static func ending(of pid: Int32, within limit: Duration = .seconds(240)) async throws {
     let process = cpt_process_open(pid)
