@@ -169,4 +169,28 @@ import Testing
     #expect(!detector.suspectsStop(sample(.seconds(11))))
     #expect(detector.suspectsStop(sample(.seconds(12))))
   }
+
+  /// The host's thread may be at work when the process is stopped.
+  @Test func aStopDuringItsWorkIsToldByItsContinuation() {
+    var detector = SuspensionDetector(sample(.zero))
+    #expect(detector.look(sample(.seconds(1)), wasContinued: false).isEmpty)
+    detector.willWait(sample(.seconds(5)))
+    #expect(detector.suspectsStop(sample(.seconds(5))))
+    let suspensions = detector.look(sample(.seconds(5)), wasContinued: true)
+    #expect(suspensions == [Suspension(duration: .seconds(4), uncertainty: .seconds(1), by: .stopSignal)])
+    // It is told once.
+    detector.willWait(sample(.seconds(5)))
+    #expect(detector.look(sample(.seconds(6)), wasContinued: true).isEmpty)
+  }
+
+  @Test func workThatTakesLongIsNoSuspension() {
+    var detector = SuspensionDetector(sample(.zero))
+    detector.willWait(sample(.seconds(5)))
+    #expect(detector.look(sample(.seconds(5.5)), wasContinued: false).isEmpty)
+    #expect(detector.look(sample(.seconds(6)), wasContinued: true).isEmpty)
+    // Nor is a stop of its own, of which the application was told.
+    detector.willWait(sample(.seconds(12)))
+    detector.showLife(sample(.seconds(20)))
+    #expect(detector.look(sample(.seconds(20)), wasContinued: true).isEmpty)
+  }
 }

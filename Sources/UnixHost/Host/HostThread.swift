@@ -86,7 +86,7 @@ class HostThread<Machine: HostMachine> {
     let watched = watch.descriptors
     descriptors += watched + logindDescriptors + self.descriptors
     let timeout = timeout()
-    watch.showLife()
+    watch.willWait()
     let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
     // All signals before anything else: what is decided must know of every one that has come.
     let records = takeSignals()

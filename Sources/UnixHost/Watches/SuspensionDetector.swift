@@ -10,7 +10,8 @@ import AppLifecycle
 /// | the host's thread did not run for longer than it waits, and SIGCONT has come | stopped by a signal |
 /// | the same without a SIGCONT, and the thread was not waiting for a processor either | frozen or paused, no finer |
 ///
-/// A thread that waited for a processor was runnable, and nothing is said of it.
+/// A thread that waited for a processor was runnable, and nothing is said of it. Nor of one that did not run while it had work
+/// to do, unless SIGCONT comes: it may have waited for a slow disk or terminal.
 struct SuspensionDetector: Sendable, Hashable {
   /// What matters of a moment.
   struct Sample: Sendable, Hashable {
@@ -28,26 +29,36 @@ struct SuspensionDetector: Sendable, Hashable {
 
   /// The last sign of life.
   private var last: Sample
+  /// How long the thread did not run when it last had work to do; zero unless that was remarkable.
+  private var idleAtWork = Duration.zero
 
   init(_ sample: Sample) { last = sample }
 
-  /// The thread lives, and is about to wait.
-  mutating func showLife(_ sample: Sample) { last = sample }
+  /// The thread lives, and what was before is known or of no interest.
+  mutating func showLife(_ sample: Sample) { (last, idleAtWork) = (sample, .zero) }
+
+  /// The thread has done its work, and is about to wait.
+  mutating func willWait(_ sample: Sample) {
+    let idle = idle(until: sample)
+    (last, idleAtWork) = (sample, Self.isRemarkable(idle) ? idle : .zero)
+  }
+
+  private static func isRemarkable(_ idle: Duration) -> Bool { idle >= tick + slack }
 
   /// Whether a signal may have stopped the process: then its SIGCONT is worth waiting for.
-  func suspectsStop(_ sample: Sample) -> Bool { idle(until: sample) >= Self.tick + Self.slack }
+  func suspectsStop(_ sample: Sample) -> Bool { Self.isRemarkable(idleAtWork + idle(until: sample)) }
 
   /// What has happened since the last sign of life.
   mutating func look(_ sample: Sample, wasContinued: Bool) -> [Application.Suspension] {
-    defer { last = sample }
+    defer { showLife(sample) }
     var suspensions: [Application.Suspension] = []
     let slept = sample.sleep - last.sleep
     if slept >= Self.slack {
       suspensions.append(Application.Suspension(duration: slept, uncertainty: .zero, by: .systemSleep))
     }
     let idle = idle(until: sample)
-    if wasContinued, idle >= Self.tick + Self.slack {
-      suspensions.append(Application.Suspension(duration: idle, uncertainty: Self.tick, by: .stopSignal))
+    if wasContinued, Self.isRemarkable(idleAtWork + idle) {
+      suspensions.append(Application.Suspension(duration: idleAtWork + idle, uncertainty: Self.tick, by: .stopSignal))
     } else if !wasContinued, sample.runDelay != nil, idle >= Self.tick * 2 {
       suspensions.append(Application.Suspension(duration: idle, uncertainty: Self.tick, by: .frozenOrPaused))
     }

@@ -96,8 +96,11 @@ struct SystemWatch: Sendable {
     return runningOrigin + times.compactMap { $0 }.min()!
   }
 
-  /// The thread is about to wait.
+  /// The thread lives, and what was before is known.
   mutating func showLife() { detector.showLife(sample) }
+
+  /// The thread is about to wait.
+  mutating func willWait() { detector.willWait(sample) }
 
   /// Whether a signal may have stopped the process just now.
   var suspectsStop: Bool { detector.suspectsStop(sample) }
