@@ -101,7 +101,9 @@ import Testing
     let cause = byKey ? "Ctrl-Z" : "SIGTSTP"
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command() + " | cat")
+        terminal.line(probe.command() + " | sh -c 'echo reader $((1 + 1)); exec cat'")
+        // A shell's child that is not a program of its own yet ignores what the shell ignores: SIGTSTP, if it is dash.
+        try await terminal.wait(for: "reader 2")
         try await probe.isActive(visit: 1, on: terminal)
         if byKey { terminal.control("Z") } else { try probe.signal(SIGTSTP) }
         try await terminal.jobHasStopped(in: shell)
@@ -109,7 +111,7 @@ import Testing
         try await probe.isActive(visit: 2, on: terminal)
         terminal.send("q")
         try await probe.isNotRunning()
-        // The prompt comes only when `cat` has ended, too.
+        // The prompt comes only when the reader has ended, too.
         try await terminal.prompt()
       }
       probe.expectRecords(
