@@ -147,7 +147,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "UnixHost", "lifecycle",
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "TestTraits", "UnixHost", "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,9 +1,10 @@
 import AppLifecycle
 import AppLifecycleTesting
+import TestTraits
 import Testing
 
 /// The whole record of everything that section 5 says about the background, and of calls that take their time.
-@Suite(.timeLimit(.minutes(5))) struct BackgroundRecordTests {
+@Suite(.timeLimit(.hang)) struct BackgroundRecordTests {
   typealias Golden = RecordSequenceTests.Golden
 
   @Test(arguments: Self.stays + Self.expirations + Self.modes + Self.mistakes + Self.slowCalls) @MainActor

@@ -1,11 +1,12 @@
 import AppLifecycle
 import AppLifecycleTesting
+import TestTraits
 import Testing
 
 import struct Foundation.Data
 import class Foundation.JSONDecoder
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct ContractTests {
+@Suite(.timeLimit(.hang)) @MainActor struct ContractTests {
   // MARK: The rules of a record
 
   @Test(

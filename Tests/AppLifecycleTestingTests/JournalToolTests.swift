@@ -3,10 +3,11 @@ import AppLifecycleTesting
 import Foundation
 import LifecycleJournal
 import PubSub
+import TestTraits
 import Testing
 
 /// What the tool makes of a journal.
-@Suite(.timeLimit(.minutes(5))) struct JournalToolTests {
+@Suite(.timeLimit(.hang)) struct JournalToolTests {
   private let folder: URL
   private var path: String { folder.appending(path: "trips.jsonl").path }
 

@@ -1,10 +1,11 @@
 import AppLifecycle
 import AppLifecycleTesting
 import Foundation
+import TestTraits
 import Testing
 
 /// The tool as a person has it: the built executable in a process of its own.
-@Suite(.timeLimit(.minutes(5))) struct LifecycleToolTests {
+@Suite(.timeLimit(.hang)) struct LifecycleToolTests {
   @Test func `simulate prints the record of a bare application as JSON Lines`() async throws {
     for script in [
       "launch; home; wait:5s; open", "launch:background open", "passcode:on launch lock unlock kill", "home",

@@ -1,8 +1,9 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
+@Suite(.timeLimit(.hang)) struct ManualClockTests {
   @Test func `sleepers wake by deadline, at equal deadlines who slept first`() async {
     let lines = await withSimulation { clock in
       let trace = Trace()

@@ -1,9 +1,10 @@
 import AppLifecycle
 import AppLifecycleTesting
+import TestTraits
 import Testing
 
 /// The whole record of each sequence of the app-based life cycle, from the script to the line of JSON.
-@Suite(.timeLimit(.minutes(5))) struct RecordSequenceTests {
+@Suite(.timeLimit(.hang)) struct RecordSequenceTests {
   struct Golden: Sendable, CustomTestStringConvertible {
     let name: String
     let script: String

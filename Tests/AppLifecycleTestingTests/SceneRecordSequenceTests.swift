@@ -1,9 +1,10 @@
 import AppLifecycle
 import AppLifecycleTesting
+import TestTraits
 import Testing
 
 /// The whole record of sequences of the scene-based life cycle, from the script to the line of JSON.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct SceneRecordSequenceTests {
+@Suite(.timeLimit(.hang)) @MainActor struct SceneRecordSequenceTests {
   typealias Golden = RecordSequenceTests.Golden
 
   @Test(arguments: Self.golden)

@@ -1,9 +1,10 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) @MainActor struct SimulatedSystemTests {
+@Suite(.timeLimit(.hang)) @MainActor struct SimulatedSystemTests {
   // MARK: The system's clock
 
   @Test(

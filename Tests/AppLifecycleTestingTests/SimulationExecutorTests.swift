@@ -1,8 +1,9 @@
 import AppLifecycleTesting
+import TestTraits
 import Testing
 
 /// The world is closed: the order of its jobs depends on the program and the seed alone.
-@Suite(.timeLimit(.minutes(5))) struct SimulationExecutorTests {
+@Suite(.timeLimit(.hang)) struct SimulationExecutorTests {
   @Test func `a mixed program gives the same trace in every run`() async {
     let first = await mixedProgram(order: .fifo)
     #expect(first.lines.count == 60)

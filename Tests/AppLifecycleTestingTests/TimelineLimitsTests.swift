@@ -1,9 +1,10 @@
 import AppLifecycle
 import Foundation
+import TestTraits
 import Testing
 
 /// What a picture has no room for, it says.
-@Suite(.timeLimit(.minutes(5))) struct TimelineLimitsTests {
+@Suite(.timeLimit(.hang)) struct TimelineLimitsTests {
   /// What the tool makes of records, in both forms.
   private func pictures(of records: [LifecycleRecord]) throws -> (page: Tool.Result, trace: Tool.Result) {
     let folder = FileManager.default.temporaryDirectory.appending(path: "limits-\(UUID().uuidString)")

@@ -1,8 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// The timeline as a browser shows it.
-@Suite(.timeLimit(.minutes(10))) struct TimelinePageTests {
+@Suite(.timeLimit(.hang)) struct TimelinePageTests {
   private let folder: URL
   private var journal: String { folder.appending(path: "trips.jsonl").path }
 

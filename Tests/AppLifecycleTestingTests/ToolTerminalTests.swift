@@ -5,7 +5,7 @@
   import Testing
 
   /// What the tool shows on a terminal.
-  @Suite(.timeLimit(.minutes(5))) struct ToolTerminalTests {
+  @Suite(.timeLimit(.hang)) struct ToolTerminalTests {
     /// All that it prints on a terminal so many columns wide.
     private func output(
       _ arguments: [String], columns: Int, environment: [String: String] = ["TERM": "xterm"]

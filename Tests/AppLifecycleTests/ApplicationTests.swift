@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import TestTraits
 import Testing
 
 /// Notes every callback and the state in which it was called.
@@ -173,7 +174,7 @@ extension NotingDelegate: ApplicationDelegate {
       ])
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.hang))
   func `is released when nobody holds it, though its bus keeps its latest state`() async {
     final class Mortal: ApplicationDelegate {
       let (died, death) = AsyncStream.makeStream(of: Never.self)

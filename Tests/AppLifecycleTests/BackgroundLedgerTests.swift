@@ -1,9 +1,10 @@
 import AppLifecycle
 import AppLifecycleTesting
+import TestTraits
 import Testing
 
 /// What the ledger says of the time in the background, and what a host does before it stops its process.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `The ledger of the background` {
+@MainActor @Suite(.timeLimit(.hang)) struct `The ledger of the background` {
   let system = SimulatedSystem()
   var application: Application { system.application }
 

@@ -1,10 +1,11 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// Background tasks and modes as an application uses them, on a simulated system.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `Background tasks` {
+@MainActor @Suite(.timeLimit(.hang)) struct `Background tasks` {
   let system = SimulatedSystem()
   var application: Application { system.application }
 

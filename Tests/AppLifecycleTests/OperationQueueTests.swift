@@ -1,11 +1,12 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 @testable import AppLifecycle
 
 /// The queue of operations, alone, in a world in which time stands still.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `A queue of operations` {
+@MainActor @Suite(.timeLimit(.hang)) struct `A queue of operations` {
   /// What operations did, and the queue that they run in.
   @MainActor private final class Workshop: OperationPerformer {
     let clock = ManualClock()

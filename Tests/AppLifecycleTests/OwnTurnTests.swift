@@ -1,11 +1,12 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 @testable import AppLifecycle
 
 /// What runs in the time of whoever hands in an input, where no simulation has to see it.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `Outside of a simulation` {
+@MainActor @Suite(.timeLimit(.hang)) struct `Outside of a simulation` {
   /// Operations that note what they do; some wait until they are let go on.
   @MainActor private final class Workshop: OperationPerformer {
     var notes: [String] = []

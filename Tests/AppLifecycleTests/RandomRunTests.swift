@@ -1,10 +1,11 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// Long random scripts on a program that does anything at random: the rules hold, and a seed repeats its run.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct `A random run` {
+@MainActor @Suite(.timeLimit(.hang)) struct `A random run` {
   /// What is compared of two runs of one seed.
   private struct Run: Equatable {
     var script: [String] = []

@@ -2,12 +2,13 @@ import AppLifecycle
 import AppLifecycleTesting
 import Foundation
 import PubSub
+import TestTraits
 import Testing
 
 /// The same script gives the same record.
 ///
 /// `REPETITIONS` says how often it is run, as the continuous integration does.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct `A script that is repeated` {
+@MainActor @Suite(.timeLimit(.hang)) struct `A script that is repeated` {
   private struct Run: Equatable {
     var json: String
     var notes: [String]

@@ -1,11 +1,12 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 @testable import AppLifecycle
 
 /// How managed resources fare when something is wrong with them, and who is told.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `The health of managed resources` {
+@MainActor @Suite(.timeLimit(.hang)) struct `The health of managed resources` {
   private struct Failure: Error, CustomStringConvertible {
     var description: String { "no route" }
   }

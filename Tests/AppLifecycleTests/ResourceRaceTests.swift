@@ -1,11 +1,12 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 @testable import AppLifecycle
 
 /// What happens to managed resources when something comes a moment too late.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `Managed resources in a race` {
+@MainActor @Suite(.timeLimit(.hang)) struct `Managed resources in a race` {
   private struct Failure: Error {}
 
   /// A clock whose sleepers wake when the test says so, also those that were cancelled: on a real clock a task may be
@@ -145,7 +146,7 @@ import Testing
 }
 
 /// How `handle` tells a handler that its transition waits for from everybody else.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `Handling from inside a handler` {
+@MainActor @Suite(.timeLimit(.hang)) struct `Handling from inside a handler` {
   /// Hands over inputs, and keeps what became of them.
   @MainActor private final class Sender {
     let system = SimulatedSystem()

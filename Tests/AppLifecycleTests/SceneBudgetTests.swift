@@ -1,10 +1,11 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// One budget covers the step that several scenes take together.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `The budget of several scenes` {
+@MainActor @Suite(.timeLimit(.hang)) struct `The budget of several scenes` {
   private let system = SimulatedSystem(profile: .scenes)
   private var clock: ManualClock { system.clock }
   private var reports: [String] { system.record.filter { $0.kind == .report }.map(\.name) }

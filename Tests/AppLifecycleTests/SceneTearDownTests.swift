@@ -1,10 +1,11 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// The tear-down of windows: their handlers and those of the application, within one budget for all scenes of a step.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `A tear-down of scenes` {
+@MainActor @Suite(.timeLimit(.hang)) struct `A tear-down of scenes` {
   private let system = SimulatedSystem(profile: .scenes)
   private let trace = Notes()
   private var application: Application { system.application }

@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// Makes a delegate for each scene, and notes what everybody is told: a scene's lines show its state and the application's.
@@ -46,7 +47,7 @@ extension WindowDelegate: SceneDelegate {
   func sceneDidDisconnect(_ scene: Scene) { windows.note(.didDisconnect, scene) }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `An application with scenes` {
+@MainActor @Suite(.timeLimit(.hang)) struct `An application with scenes` {
   private let delegate = WindowsDelegate()
   private let system: SimulatedSystem
   private var application: Application { system.application }

@@ -1,10 +1,11 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// The tear-down of a closing step: its handlers, then bodies and resources, within one budget.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `A tear-down` {
+@MainActor @Suite(.timeLimit(.hang)) struct `A tear-down` {
   let delegate = NotingDelegate()
   let system: SimulatedSystem
   let clock: ManualClock

@@ -1,10 +1,11 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// Background tasks that are open when the application is told to end.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `Background tasks at a termination` {
+@MainActor @Suite(.timeLimit(.hang)) struct `Background tasks at a termination` {
   /// An application without a simulated system, as a real host has it.
   @MainActor private struct World {
     let clock = ManualClock()

@@ -1,8 +1,9 @@
 import Foundation
+import TestTraits
 import Testing
 
 /// What a page says that the tool prints, it prints: each `console` block is run, line by line, and compared.
-@Suite(.timeLimit(.minutes(5))) struct `The console in the documentation` {
+@Suite(.timeLimit(.hang)) struct `The console in the documentation` {
   struct Session: Sendable, CustomTestStringConvertible {
     let page: String
     let command: String

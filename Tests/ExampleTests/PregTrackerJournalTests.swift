@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// The program with a journal, in a terminal: it tells how the run before ended.
-@Suite(.timeLimit(.minutes(10))) struct PregTrackerJournalTests {
+@Suite(.timeLimit(.hang)) struct PregTrackerJournalTests {
   /// The program under bash, with files of the test's own.
   private struct Setting {
     let terminal: PseudoTerminal

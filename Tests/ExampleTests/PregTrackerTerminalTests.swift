@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// The program as a user has it: in a terminal, under a shell with job control.
-@Suite(.timeLimit(.minutes(10))) struct PregTrackerTerminalTests {
+@Suite(.timeLimit(.hang)) struct PregTrackerTerminalTests {
   private static let label142 = "Day 142 of 280 · week 20+2 · second trimester · 138 days to go"
   private static let label143 = "Day 143 of 280 · week 20+3 · second trimester · 137 days to go"
 

@@ -1,5 +1,6 @@
 import AppLifecycle
 import PseudoTerminal
+import TestTraits
 import Testing
 
 @testable import PregTracker
@@ -143,7 +144,7 @@ import Testing
     await connection.close()
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.hang))
   func `A server that never stops sending leaves everything else its turn, on the same actor`() async throws {
     try await LineServer.run { server in
       let connection = connect(to: Endpoint(host: "127.0.0.1", port: server.port))

@@ -1,8 +1,9 @@
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// The smallest program, as a user has it: in a terminal, under a shell with job control.
-@Suite(.timeLimit(.minutes(10))) struct QuickstartTests {
+@Suite(.timeLimit(.hang)) struct QuickstartTests {
   @Test func `It greets, greets again after Ctrl-Z and fg, and ends with status 0`() async throws {
     try await Shell.bash.run { terminal in
       terminal.line(builtProduct("Quickstart"))

@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// The daemon, under a double of the service manager.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ServiceTests {
+@Suite(.serialized, .timeLimit(.hang)) struct ServiceTests {
   /// A daemon that is ready.
   private struct Daemon {
     let manager: ServiceManagerDouble

@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// Programs that are killed, held up, or refused the room to write: what they have acknowledged is there.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct CrashTests {
+@Suite(.serialized, .timeLimit(.hang)) struct CrashTests {
   /// What the workload of a seed leads to, input after input.
   private struct Expectation: Sendable {
     let records: [LifecycleRecord]

@@ -2,10 +2,11 @@ import AppLifecycle
 import AppLifecycleTesting
 import LifecycleJournal
 import PubSub
+import TestTraits
 import Testing
 
 /// Who spent the time, in a journal.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct EntryTests {
+@MainActor @Suite(.timeLimit(.hang)) struct EntryTests {
   private let directory: TemporaryDirectory
   private let system = SimulatedSystem()
   private var path: String { directory.file() }

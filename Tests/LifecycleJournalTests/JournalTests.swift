@@ -5,7 +5,7 @@ import PubSub
 import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(20))) struct JournalTests {
+@Suite(.timeLimit(.hang)) struct JournalTests {
   private let directory: TemporaryDirectory
   private let path: String
 

@@ -5,7 +5,7 @@ import PubSub
 import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(20))) @MainActor struct PreviousExitTests {
+@Suite(.timeLimit(.hang)) @MainActor struct PreviousExitTests {
   private let directory: TemporaryDirectory
   private let path: String
 

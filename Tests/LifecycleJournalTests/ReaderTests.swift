@@ -2,9 +2,10 @@ import AppLifecycle
 import Foundation
 import LifecycleJournal
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ReaderTests {
+@Suite(.timeLimit(.hang)) struct ReaderTests {
   private static let header = RunHeader(
     run: "r", program: "trips", processID: 7, bootID: nil, start: .seconds(1), wallTime: .seconds(1))
 

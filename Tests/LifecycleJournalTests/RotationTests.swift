@@ -1,8 +1,9 @@
 import AppLifecycle
 import LifecycleJournal
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RotationTests {
+@Suite(.timeLimit(.hang)) struct RotationTests {
   private let directory: TemporaryDirectory
   private let path: String
 

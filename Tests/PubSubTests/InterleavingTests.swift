@@ -1,9 +1,10 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
 /// Random programs over the asynchronous half of the bus, in a world whose order of events is drawn from a seed.
-@Suite(.timeLimit(.minutes(10))) struct `Interleavings` {
+@Suite(.timeLimit(.hang)) struct `Interleavings` {
   private static let seeds: Range<UInt64> = 0..<300
 
   /// What one handler saw; each number carries its poster in the thousands.

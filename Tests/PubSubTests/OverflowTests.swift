@@ -1,8 +1,9 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `Overflow` {
+@Suite(.timeLimit(.hang)) struct `Overflow` {
   /// What a bounded handler receives that is busy with event 0 while others come.
   private func received(
     _ buffering: Buffering, posting body: @escaping @Sendable (EventBus, ManualClock) async -> Void

@@ -1,8 +1,9 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `Replay` {
+@Suite(.timeLimit(.hang)) struct `Replay` {
   @Test func `Rule 15: an asynchronous handler with replay gets the latest first, then every later one`() async {
     await withSimulation { clock in
       let bus = EventBus(clock: clock)

@@ -1,8 +1,9 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `Waiting inside handlers` {
+@Suite(.timeLimit(.hang)) struct `Waiting inside handlers` {
   @Test func `Rule 7: a post never waits for the handler that makes it, which gets the event later`() async {
     await withSimulation { clock in
       let bus = EventBus(clock: clock)

@@ -1,8 +1,9 @@
 import AppLifecycleTesting
 import PubSub
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `Waiting for handlers` {
+@Suite(.timeLimit(.hang)) struct `Waiting for handlers` {
   @Test func `Rule 16: the report names each subscriber, its outcome and how long it took`() async throws {
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)

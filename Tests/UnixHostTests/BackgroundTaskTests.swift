@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// Background tasks at a stop, and the mode of a background job, in real shells.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct BackgroundTaskTests {
+@Suite(.serialized, .timeLimit(.hang)) struct BackgroundTaskTests {
   /// Half of it has to pass before a task expires; the other half is for a machine with much else to do.
   private static let budget = "--budget 2000"
 

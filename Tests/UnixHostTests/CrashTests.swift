@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// A program that crashes, or does not answer, leaves its terminal in order all the same, and what it had to say can be read.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct CrashTests {
+@Suite(.serialized, .timeLimit(.hang)) struct CrashTests {
   /// Dash changes no modes of its own, so it shows exactly what the program left.
   private func underDash(
     _ options: String = "", environment: [String: String] = ["SWIFT_BACKTRACE": "enable=no"],

@@ -1,8 +1,9 @@
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// Focus reports, as the bytes that a terminal sends.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct FocusTests {
+@Suite(.serialized, .timeLimit(.hang)) struct FocusTests {
   private let focusIn = "\u{1B}[I"
   private let focusOut = "\u{1B}[O"
 

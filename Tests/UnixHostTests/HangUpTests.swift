@@ -1,11 +1,12 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// The terminal goes away: its window is closed, or the line drops.
 ///
 /// Whether the signal or the hang-up itself is noticed first is the kernel's affair; either may be named as the cause.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct HangUpTests {
+@Suite(.serialized, .timeLimit(.hang)) struct HangUpTests {
   /// Where the program is when that happens.
   enum Place: String, CaseIterable { case foreground, stopped, background, launchedInBackground }
 

@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// A program that has nothing to do hardly runs.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct IdleTests {
+@Suite(.serialized, .timeLimit(.hang)) struct IdleTests {
   /// How often the host's thread has gone to sleep by itself.
   private func switches(of pid: Int32) throws -> Int {
     let tasks = try fileNames(in: "/proc/\(pid)/task").map { "/proc/\(pid)/task/\($0)" }

@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// Ctrl-Z, `fg`, `bg` and `&`, typed into real shells.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct JobControlTests {
+@Suite(.serialized, .timeLimit(.hang)) struct JobControlTests {
   @Test(arguments: Shell.allCases) func startStopContinueQuit(shell: Shell) async throws {
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in

@@ -2,10 +2,11 @@
   import AppLifecycle
   import Glibc
   import PseudoTerminal
+  import TestTraits
   import Testing
 
   /// Real programs under a double of logind: a private bus with python3-dbusmock's template.
-  @Suite(.serialized, .timeLimit(.minutes(10))) struct LogindTests {
+  @Suite(.serialized, .timeLimit(.hang)) struct LogindTests {
     /// Runs `body` with a probe's files and a logind; skips the test, and says why, where there can be none.
     private func withLogind(
       _ program: String = "TerminalProbe", telling things: [String] = ["delay 5000000", "session"],

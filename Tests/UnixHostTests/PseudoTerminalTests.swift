@@ -1,6 +1,7 @@
 import Glibc
 import PseudoTerminal
 import PubSub
+import TestTraits
 import Testing
 
 /// The emulator shows what a terminal would show.
@@ -132,7 +133,7 @@ struct TerminalScreenTests {
 }
 
 /// The harness starts, watches and ends real programs.
-@Suite(.timeLimit(.minutes(10))) struct PseudoTerminalTests {
+@Suite(.timeLimit(.hang)) struct PseudoTerminalTests {
   @Test func aChildHasTheTerminalAndLeadsItsSession() async throws {
     try await PseudoTerminal.run(["sh", "-c", "tty; echo pid=$$; read line; echo got $line; stty size"]) { terminal in
       try await terminal.wait(for: terminal.slave)

@@ -1,11 +1,12 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 @testable import UnixHost
 
 /// What there is too little or too much of: file descriptors, focus reports, sequences without an end, error messages.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ScarcityTests {
+@Suite(.serialized, .timeLimit(.hang)) struct ScarcityTests {
   private func limited(to limit: Int, _ arguments: [String]) -> [String] {
     ["bash", "-c", "ulimit -n \(limit) && exec \"$@\"", "-"] + arguments
   }

@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// A real service under a double of the service manager.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ServiceHostTests {
+@Suite(.serialized, .timeLimit(.hang)) struct ServiceHostTests {
   typealias Place = ServiceManagerDouble.Place
 
   /// Runs the probe under a manager; the body ends it.

@@ -1,11 +1,12 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// A real service under a real service manager: a `systemd --user` in name spaces of its own.
 ///
 /// What the double of ``ServiceHostTests`` takes for the protocol, the manager itself has to understand.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ServiceManagerTests {
+@Suite(.serialized, .timeLimit(.hang)) struct ServiceManagerTests {
   /// Ends the test where no manager can be started, and says why.
   private func cannot(_ reason: String) throws -> Never {
     print("skipped under a real service manager: \(reason)")

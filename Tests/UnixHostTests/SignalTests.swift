@@ -1,10 +1,11 @@
 import Glibc
 import PseudoTerminal
 import PubSub
+import TestTraits
 import Testing
 
 /// Signals that are no order: what stops a program without asking, what it was started to ignore.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct SignalTests {
+@Suite(.serialized, .timeLimit(.hang)) struct SignalTests {
   /// SIGSTOP cannot be caught: the application is told nothing, but the screen is its own again.
   @Test func stoppedFromOutsideWithoutAShell() async throws {
     try await ProbeSession.run { probe in

@@ -1,12 +1,13 @@
 import AppLifecycle
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 @testable import UnixHost
 
 /// What the machine does to a program, done to a real one: memory, wall clock, time zone, and gaps in time.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct SystemFactTests {
+@Suite(.serialized, .timeLimit(.hang)) struct SystemFactTests {
   private let warning = "delegate applicationDidReceiveMemoryWarning background memory pressure"
 
   /// Runs the service probe until the body is done, and ends it.

@@ -1,9 +1,10 @@
 import Glibc
 import PseudoTerminal
+import TestTraits
 import Testing
 
 /// Every way in which a program is told to end: in full order, with status 0, and never with a terminal left raw.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct TerminationTests {
+@Suite(.serialized, .timeLimit(.hang)) struct TerminationTests {
   /// Runs the probe directly on a terminal, where its modes and its exact status can be seen.
   private func onTerminal(
     _ options: String..., body: (ProbeSession, PseudoTerminal) async throws -> ChildEvent

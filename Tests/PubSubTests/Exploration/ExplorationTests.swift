@@ -7,7 +7,7 @@
   ///
   /// `PREEMPTIONS=3` has more schedules run than by default; `SCHEDULE` repeats one, as a failure has printed it. In a process
   /// of its own: others would make records, too, and mark those that are there.
-  @Suite(.longRunning, .timeLimit(.minutes(20))) struct `Exploration of threads` {
+  @Suite(.longRunning, .timeLimit(.hang)) struct `Exploration of threads` {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// Of one scenario all schedules within the bound, or the one that was asked for.
