@@ -25,6 +25,11 @@ import Testing
       await clock.running { [application] in await application.handle(input, cause: "SIGTERM") }
     }
 
+    func terminate(after delay: Duration, _ reports: EventLog) async {
+      try? await clock.sleep(for: delay)
+      reports.lines.append("\(await application.handle(.terminate).outcome)")
+    }
+
     /// Does something for so long, as a background task.
     func perform(_ name: String, for length: Duration, isStubborn: Bool = false) {
       application.performBackgroundTask(named: name) { [clock, log] in
@@ -116,6 +121,49 @@ import Testing
         "2.5 expire:stubborn background", "4.0 stubborn has ended", "4.0 applicationWillTerminate background",
         "4.0 notRunning notRunning",
       ])
+  }
+
+  @Test func `one that asks for the end itself, and waits for it, is not waited for by it`() async {
+    let world = World()
+    _ = await world.handle(.launch)
+    let reports = EventLog()
+    let operation = world.application.performBackgroundTask(named: "quit") {
+      [log = world.log, application = world.application] in
+      let report = await application.handle(.terminate)
+      reports.lines.append("\(report.outcome)")
+      log.lines.append("quit goes on")
+    }
+    await world.clock.running { await operation.value }
+    _ = await world.handle(.memoryWarning)
+    #expect(reports.lines == ["queued"])
+    #expect(
+      world.log.lines == ["quit goes on", "0.0 applicationWillTerminate background", "0.0 notRunning notRunning"])
+  }
+
+  @Test func `what it started and has outlived it waits for the end as everybody else`() async {
+    let world = World()
+    _ = await world.handle(.launch)
+    let reports = EventLog()
+    world.application.performBackgroundTask(named: "quit") {
+      Task(executorPreference: world.clock.executor) { await world.terminate(after: .seconds(1), reports) }
+    }
+    await world.clock.advance(by: .seconds(1))
+    #expect(reports.lines == ["completed"])
+  }
+
+  @Test func `one that was given up waits for inputs as everybody else`() async {
+    let world = World()
+    _ = await world.handle(.launch)
+    let reports = EventLog()
+    world.application.performBackgroundTask(named: "stubborn") {
+      [application = world.application, clock = world.clock] in
+      await Task(executorPreference: clock.executor) { try? await clock.sleep(for: .seconds(60)) }.value
+      reports.lines.append("\(await application.handle(.launch).outcome)")
+    }
+    _ = await world.handle(.terminate)
+    await world.clock.advance(by: .seconds(60))
+    #expect(reports.lines == ["completed"])
+    #expect(world.log.lines.contains("5.0 backgroundTimeExpired:stubborn background"))
   }
 
   @Test func `without open tasks nobody waits, and a suspended application is told nothing`() async {

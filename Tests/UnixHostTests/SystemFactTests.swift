@@ -217,7 +217,7 @@ import Testing
   @Test func aSignalStopsIt() async throws {
     try await withProbe { probe in
       try probe.signal(SIGSTOP)
-      await ProcessTable.stop(of: try probe.pid())
+      await ProcessTable.stopping(of: try probe.pid())
       try await pass(seconds: 3)
       try probe.signal(SIGCONT)
       #expect(try await suspension(by: "stopSignal", of: probe) >= 3000)

@@ -71,7 +71,7 @@ struct InputQueue: Sendable {
 /// Whose handlers transitions wait for: an identity of its own, which those handlers' tasks may keep.
 final class HandlerScopeOwner: Sendable {}
 
-/// One run of a handler that transitions may wait for.
+/// One run of a handler, or of a background task's operation, that transitions may wait for.
 ///
 /// Tasks that the handler starts inherit it and may outlive it, hence the flag.
 final class HandlerRun: Sendable {
@@ -94,8 +94,9 @@ extension Application {
   ///
   /// Inputs run in the order in which they came, after whatever transition is under way. Inside a handler that a transition
   /// waits for (an asynchronous handler of a closing notification, acquire and release of a managed resource, a body of
-  /// ``run(while:label:fileID:line:_:)``) the input is queued and this returns at once; what such a handler has started waits
-  /// as everybody else once the handler is over. That the calling task is cancelled ends nothing early.
+  /// ``run(while:label:fileID:line:_:)``, the operation of a ``performBackgroundTask(named:_:)``) the input is queued and this
+  /// returns at once; what such a handler has started waits as everybody else once the handler is over. That the calling task
+  /// is cancelled ends nothing early.
   ///
   /// - Parameters:
   ///   - input: what the system does.

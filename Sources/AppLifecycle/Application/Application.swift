@@ -123,7 +123,8 @@ public import PubSub
     deadlines = Deadlines(
       now: self.clock.now, sleepUntil: self.clock.sleepUntil, tasks: tasks,
       sleepsOnlyForNeed: clock is any SimulatedClock)
-    background = BackgroundTaskManager(configuration: configuration, clock: self.clock, starter: tasks)
+    background = BackgroundTaskManager(
+      configuration: configuration, clock: self.clock, starter: tasks, scope: scope)
     manager.application = self
     runs.application = self
     connectBackground()

@@ -55,7 +55,8 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: what records and reports call the background task.
-  ///   - operation: what is to be finished. Runs on the main actor, and begins after this has returned.
+  ///   - operation: what is to be finished. Runs on the main actor, and begins after this has returned. An end of the
+  ///     application waits for it, so an input that it hands to ``handle(_:cause:)`` is queued.
   /// - Returns: the operation, which may be awaited or cancelled.
   @discardableResult
   public func performBackgroundTask(

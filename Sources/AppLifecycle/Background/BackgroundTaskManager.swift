@@ -6,8 +6,9 @@ internal import PubSub
   private let starter: TaskStarter
   private var time: BackgroundTime
   private var expirationHandlers: [BackgroundTime.TaskID: @MainActor () -> Void] = [:]
-  /// What ``Application/performBackgroundTask(named:_:)`` runs.
-  private var operations: [BackgroundTime.TaskID: Task<Void, Never>] = [:]
+  /// What ``Application/performBackgroundTask(named:_:)`` runs, as long as an end may wait for it.
+  private var operations: [BackgroundTime.TaskID: (task: Task<Void, Never>, run: HandlerRun)] = [:]
+  private let scope: HandlerScopeOwner
   /// Counts the processes; modes of an earlier one went with it.
   private var process = 0
 
@@ -33,8 +34,10 @@ internal import PubSub
   /// Told what has to stand in the record, and what led to it if nothing else did.
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
-  init(configuration: Application.Configuration, clock: TransitionClock, starter: TaskStarter) {
-    (self.clock, self.starter) = (clock, starter)
+  init(
+    configuration: Application.Configuration, clock: TransitionClock, starter: TaskStarter, scope: HandlerScopeOwner
+  ) {
+    (self.clock, self.starter, self.scope) = (clock, starter, scope)
     time = BackgroundTime(
       limits: .init(
         stay: configuration.backgroundStay, allowance: configuration.backgroundTaskAllowance,
@@ -59,7 +62,10 @@ internal import PubSub
     for task in time.tasks { noteTime(of: task, .cutShort) }
     expirationHandlers = [:]
     // In order of begin: what they do about it has to be repeatable.
-    for (_, operation) in operations.sorted(by: { $0.key < $1.key }) { operation.cancel() }
+    for (_, operation) in operations.sorted(by: { $0.key < $1.key }) {
+      operation.task.cancel()
+      operation.run.isOver = true
+    }
     operations = [:]
   }
 }
@@ -86,20 +92,21 @@ extension BackgroundTaskManager {
     let (id, isRefused) = time.beginTask(named: name, at: clock.now())
     if isRefused { noteRefusal(of: name) }
     let task = BackgroundTask(name: name, id: id, manager: self)
-    let running = starter.startOnMainActor { await Self.run(operation, then: task) }
+    // Before the process ends this is waited for, and must not wait for that end itself.
+    let run = HandlerRun(of: scope, generation: process)
+    run.isOver = isRefused
+    let running = starter.startOnMainActor {
+      await HandlerScope.$run.withValue(run) { await operation() }
+      task.end()
+    }
     if isRefused {
       running.cancel()
     } else {
-      operations[id] = running
+      operations[id] = (running, run)
       expirationHandlers[id] = { running.cancel() }
       setClock()
     }
     return running
-  }
-
-  private static func run(_ operation: @MainActor () async -> Void, then task: BackgroundTask) async {
-    await operation()
-    task.end()
   }
 
   private func noteRefusal(of name: String) {
@@ -113,6 +120,7 @@ extension BackgroundTaskManager {
     let end = time.endTask(id)
     expirationHandlers[id] = nil
     let operation = operations.removeValue(forKey: id)
+    operation?.run.isOver = true
     // An operation is cancelled at its expiration.
     if let task { noteTime(of: task, task.hasExpired && operation != nil ? .cancelled : .completed) }
     if end == .endedTwice {
@@ -174,6 +182,7 @@ extension BackgroundTaskManager {
     for task in time.tasks {
       noteTime(of: task, .neverEnded)
       _ = time.endTask(task.id)
+      operations[task.id]?.run.isOver = true
     }
   }
 

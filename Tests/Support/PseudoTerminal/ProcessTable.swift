@@ -64,7 +64,7 @@ package enum ProcessTable {
   ///
   /// A stop that was sent takes effect when one thread of the process is next given a processor; the others run on until then.
   /// Nothing tells of it but the look: who is no parent is not told.
-  package static func stop(of pid: Int32) async {
+  package static func stopping(of pid: Int32) async {
     await onThread {
       func isRunning(_ task: String) -> Bool {
         guard let text = try? readFile("/proc/\(pid)/task/\(task)/stat"), let close = text.lastIndex(of: ")") else {
