@@ -61,7 +61,7 @@ import Testing
     let subscription = subscribe(Scene.DidEnterBackground.self, taking: 2.5)
     try await system.play("launch; scene:open:b; slow:sceneDidEnterBackground:3s; home")
     withExtendedLifetime(subscription) {}
-    #expect(reports == ["watchdog:didEnterBackground handler", "watchdog:didEnterBackground handler"])
+    #expect(reports == ["watchdog:didEnterBackground handler"])
     #expect(system.clock.now.offset == .seconds(5) && application.state == .notRunning)
     #expect(application.scenes.isEmpty && system.record.violations == [])
   }

@@ -76,10 +76,37 @@ import Testing
     body.cancel()
     #expect(
       trace.lines == [
-        "handler ended at 1.0", "body ended at 1.5", "resigning handler ended at 2.0", "active released at 2.25",
-        "foreground released at 2.5",
+        "handler ended at 1.0", "resigning handler ended at 2.0", "active released at 2.25", "body ended at 2.5",
+        "foreground released at 3.5",
       ])
     #expect(reports.isEmpty && application.state == .background)
+  }
+
+  @Test func `keeps what is held for a wider phase while handlers and bodies of a narrower one still run`() async throws
+  {
+    let subscription = subscribe(Application.WillResignActive.self, "resigning handler", taking: 2)
+    for phase in [LifecyclePhase.running, .foreground] { try manage("\(phase)", while: phase, release: 0) }
+    let body = start { [application, trace, clock] in
+      await application.run(while: .active) {
+        try? await clock.sleep(for: .seconds(1_000))
+        await deaf(1, clock)
+        trace("active body ended", clock)
+      }
+    }
+    // An interruption comes first: the handlers of its resigning run on when the application is left.
+    try await system.play("launch; interrupt:call; wait:1s; home")
+    #expect(
+      trace.lines == ["resigning handler ended at 2.0", "active body ended at 3.0", "foreground released at 3.0"])
+    trace.lines = []
+    try await system.play("end:call; open; kill")
+    withExtendedLifetime(subscription) {}
+    body.cancel()
+    #expect(
+      trace.lines == [
+        "resigning handler ended at 5.0", "active body ended at 6.0", "foreground released at 6.0",
+        "running released at 6.0",
+      ])
+    #expect(reports.isEmpty)
   }
 
   @Test func `counts its budget from the beginning of the delegate call`() async throws {

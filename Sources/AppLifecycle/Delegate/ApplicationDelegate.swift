@@ -11,6 +11,8 @@
 /// ``SceneDelegate`` of each scene is.
 @MainActor public protocol ApplicationDelegate: AnyObject {
   /// The launch has begun; state inactive, or background at a background launch. No notification follows.
+  ///
+  /// The last moment to restore what was saved: whoever is told that the launch is complete is to find it.
   func applicationWillFinishLaunching(_ application: Application)
   /// The launch is complete; ``Application/launchCause`` says why it happened. State as before.
   func applicationDidFinishLaunching(_ application: Application)

@@ -143,7 +143,7 @@ internal import PubSub
     perform(call.state.bodyDidEnd(end), id, call)
     // The call goes on: what this body threw is not what the call will end with.
     call.error = nil
-    if wasEnding, !isEnding(call.phase) { application?.bodiesDidEnd(of: call.phase) }
+    if wasEnding, !isEnding(call.phase) { application?.bodiesDidEnd() }
   }
 
   private func noteEnd(of call: Call, _ outcome: LedgerEntry.Outcome) {

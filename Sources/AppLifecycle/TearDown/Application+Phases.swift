@@ -29,28 +29,46 @@ extension Application {
   private func close(_ phase: LifecyclePhase) {
     guard gate[phase] == .open else { return }
     runs.phaseWillClose(phase)
-    if pendingPosts.contains(where: { $0.closes == phase }) {
-      gate[phase] = .handlers
-      updateResources()
-    } else {
-      endBodies(of: phase)
-    }
+    gate[phase] = .handlers
+    updateResources()
+    advanceGate()
   }
 
-  /// All handlers have run: the bodies of `run(while:)` are next.
+  /// Takes each phase that closes as far as those who still run let it.
+  ///
+  /// Handlers and bodies of a narrower phase may use what belongs to a wider one, which waits for them.
+  func advanceGate() {
+    var hasAdvanced = false
+    for phase in PhaseGate.phases.reversed() {
+      if gate[phase] == .handlers, !hasPendingHandlers(within: phase) {
+        endBodies(of: phase)
+        hasAdvanced = true
+      }
+      if gate[phase] == .bodies, !hasEndingBodies(within: phase) {
+        gate[phase] = .closed
+        hasAdvanced = true
+      }
+    }
+    if hasAdvanced { updateResources() }
+  }
+
+  /// All handlers have run, or nobody waits for them any longer: the bodies of `run(while:)` are next.
   func endBodies(of phase: LifecyclePhase) {
     gate[phase] = .bodies
     runs.phaseDidClose(phase)
-    if !runs.isEnding(phase) { gate[phase] = .closed }
-    updateResources()
+  }
+
+  private func hasPendingHandlers(within phase: LifecyclePhase) -> Bool {
+    pendingPosts.contains { $0.closes.map { phase.includes($0) } ?? false }
+  }
+
+  private func hasEndingBodies(within phase: LifecyclePhase) -> Bool {
+    PhaseGate.phases.contains { phase.includes($0) && runs.isEnding($0) }
   }
 
   /// The last body of a phase that was asked to end has ended.
-  func bodiesDidEnd(of phase: LifecyclePhase) {
-    if gate[phase] == .bodies {
-      gate[phase] = .closed
-      updateResources()
-    }
+  func bodiesDidEnd() {
+    advanceGate()
     tearDownDidProgress()
   }
 

@@ -79,7 +79,11 @@ extension Application {
   private func abandonTearDown() {
     let blames = tearDown != nil
     var late = budget?.culprits ?? []
-    for pending in pendingPosts { late += pending.post.expire(blames: blames).map(\.description) }
+    // Who is late for one of two scenes cannot have begun with the other: once is enough.
+    var blamed: Set<ObjectIdentifier> = []
+    for pending in pendingPosts {
+      late += pending.post.expire(blames: blames, besides: &blamed).map(\.description)
+    }
     late += runs.nameLate(in: gate.lingering, blames: blames)
     let (begun, notBegun) = manager.nameLate(blames: blames)
     late += begun
@@ -141,14 +145,9 @@ extension Application {
   private func didSettle(_ post: ObservedPost) {
     guard let index = pendingPosts.firstIndex(where: { $0.post === post }) else { return }
     clearTimer(of: index)
-    let phase = pendingPosts.remove(at: index).closes
-    endHandlers(of: phase)
+    pendingPosts.remove(at: index)
+    advanceGate()
     tearDownDidProgress()
-  }
-
-  private func endHandlers(of phase: LifecyclePhase?) {
-    guard let phase, gate[phase] == .handlers, !pendingPosts.contains(where: { $0.closes == phase }) else { return }
-    endBodies(of: phase)
   }
 
   /// Where no budget runs, the time of a didEnterBackground is what handlers have.
@@ -171,14 +170,15 @@ extension Application {
       return
     }
     let pending = pendingPosts.remove(at: index)
-    let late = post.expire(blames: true).map(\.description)
+    var blamed: Set<ObjectIdentifier> = []
+    let late = post.expire(blames: true, besides: &blamed).map(\.description)
     for name in late { record(.report, "watchdog:\(name)", pending.cause) }
     if !late.isEmpty {
       ledgerKeeper.note(
         BudgetOverrun(callback: .willResignActive, budget: configuration.didEnterBackgroundBudget, culprits: late),
         on: pending.page)
     }
-    endHandlers(of: pending.closes)
+    advanceGate()
     tearDownDidProgress()
   }
 }

@@ -29,6 +29,9 @@ struct PhaseSet: OptionSet {
 ///      ▲                 │                    │                 │
 ///      └────────────────open──────────────────┴─────────────────┘
 ///
+/// Phases lie within each other: active within foreground, foreground within running. A wider one goes no step ahead of a
+/// narrower one that closes at the same time.
+///
 /// A phase that opens again in between keeps what has not begun to be released; bodies that were running have seen its end.
 struct PhaseGate {
   /// How far a phase is open.
@@ -49,8 +52,8 @@ struct PhaseGate {
   static let phases: [LifecyclePhase] = [.running, .foreground, .active]
 
   subscript(phase: LifecyclePhase) -> Position {
-    get { positions[Self.index(phase)] }
-    set { positions[Self.index(phase)] = newValue }
+    get { positions[phase.depth] }
+    set { positions[phase.depth] = newValue }
   }
 
   /// The phases that hold: what belongs to them is wanted.
@@ -66,12 +69,18 @@ struct PhaseGate {
     if holds(positions[2]) { phases.insert(.active) }
     return phases
   }
+}
 
-  private static func index(_ phase: LifecyclePhase) -> Int {
-    switch phase {
+extension LifecyclePhase {
+  /// How many phases lie around it.
+  fileprivate var depth: Int {
+    switch self {
     case .running: 0
     case .foreground: 1
     case .active: 2
     }
   }
+
+  /// Whether the other phase is this one, or lies within it.
+  func includes(_ other: LifecyclePhase) -> Bool { other.depth >= depth }
 }

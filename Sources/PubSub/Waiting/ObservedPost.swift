@@ -115,16 +115,19 @@ extension ObservedPost {
   ///
   /// What became of each is noted now. ``finish()`` returns soon; who has not been told by then is told.
   ///
-  /// - Parameter blames: whether those that run are to blame; not if somebody else has used up their time.
-  /// - Returns: who is to blame, in order of delivery.
-  package func expire(blames: Bool) -> [Subscriber] {
+  /// - Parameters:
+  ///   - blames: whether those that run are to blame; not if somebody else has used up their time.
+  ///   - blamed: who has been blamed for the same deadline already, of another post; those of this one are added.
+  /// - Returns: who is to blame besides, in order of delivery.
+  package func expire(blames: Bool, besides blamed: inout Set<ObjectIdentifier>) -> [Subscriber] {
     isExpired = true
     let openReceivers = Set(awaited.awaited.map { ObjectIdentifier($0) })
     if blames {
       for index in open.indices {
         let receiver = open[index].receiver
         // One whose turn has not come is busy with an earlier event, or was not let run at all.
-        open[index].isLate = openReceivers.contains(ObjectIdentifier(receiver)) && receiver.runUnderWay != nil
+        let isLate = openReceivers.contains(ObjectIdentifier(receiver)) && receiver.runUnderWay != nil
+        open[index].isLate = isLate && blamed.insert(ObjectIdentifier(receiver)).inserted
       }
     }
     awaited.expire()
@@ -136,7 +139,8 @@ extension ObservedPost {
   /// The process is gone: nobody else is told, and what runs is cancelled.
   package func abandon() {
     proceed = nil
-    _ = expire(blames: false)
+    var nobody: Set<ObjectIdentifier> = []
+    _ = expire(blames: false, besides: &nobody)
   }
 }
 
