@@ -149,6 +149,18 @@ import Testing
     _ = PreviousExit(of: run, bootID: "b").description
   }
 
+  @Test func `a run that overran its time without end is summed up in memory that does not grow`() {
+    var run = RunSummary()
+    run.take(.record(LifecycleRecord(instant: .zero, kind: .state, name: "active", state: .active, cause: "launch")))
+    for number in 0..<1_000 {
+      run.take(
+        .record(
+          LifecycleRecord(
+            instant: .seconds(number), kind: .report, name: "watchdog:\(number)", state: .active, cause: "home")))
+    }
+    #expect(run.records == 1_001 && run.overruns == (0..<100).map { "watchdog:\($0)" })
+  }
+
   @Test func `any bytes are read`() throws {
     let seed = UInt64(ProcessInfo.processInfo.environment["SEED"] ?? "") ?? .random(in: 0...UInt64.max)
     print("any bytes are read: SEED=\(seed)")

@@ -24,7 +24,7 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var damagedLines = 0
   /// Whether the last line has no end.
   public private(set) var endsUnfinished = false
-  /// What overran its time since the last commit of a state other than *not running*.
+  /// What overran its time since the last commit of a state other than *not running*; the first hundred, if there are more.
   public private(set) var overruns: [String] = []
   /// Whether the application was told that it ends, since it was last launched.
   public private(set) var wasToldToEnd = false
@@ -33,6 +33,7 @@ public struct RunSummary: Sendable, Hashable {
   /// How many commits of a state there are.
   private(set) var commits = 0
   private var clock = JournalClockMark(instant: .zero, wallTime: .zero)
+  private static let mostOverruns = 100
 
   /// A run of which nothing has been read.
   public init() {}
@@ -97,7 +98,8 @@ public struct RunSummary: Sendable, Hashable {
       case .willTerminate: wasToldToEnd = true
       default: break
       }
-    case .report: if record.isOverrun { overruns.append(record.name) }
+    // A journal may hold anything, and is read in memory that does not grow with it.
+    case .report: if record.isOverrun, overruns.count < Self.mostOverruns { overruns.append(record.name) }
     case .notification, .task, .ignored: break
     }
     // Where a commit is missing, for a gap or damage, the next record says what it was.
