@@ -1,3 +1,4 @@
+import AppLifecycleTesting
 import PubSub
 import Testing
 
@@ -38,6 +39,19 @@ import Testing
     keeper.beginTransition("next", from: .active, at: .zero)
     keeper.note(entry("late"), on: forgotten)
     #expect(keeper.ledger.pages.map(\.entries.count) == [0])
+  }
+
+  @Test func `keeps the page of the transition under way, whatever is forgotten`() {
+    var keeper = LedgerKeeper(limit: 1)
+    keeper.beginTransition("home", from: .active, at: .zero)
+    keeper.beginStay("home", at: .zero)
+    for _ in 0..<10_000 { keeper.note(entry("a"), on: keeper.ownPage) }
+    let overrun = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["a"])
+    keeper.note(overrun, on: keeper.transition)
+    let page = keeper.endTransition(in: .background, at: .seconds(5))
+    #expect(page?.entries.count == 10_000 && page?.overruns == [overrun])
+    // Then it may go.
+    #expect(keeper.ledger.pages.map(\.kind) == [.stay])
   }
 
   @Test func `says in a line what took how long, and who is to blame`() {
@@ -82,5 +96,26 @@ import Testing
     _ = await application.handle(.open)
     let stay = application.ledger.pages.last { $0.kind == .stay }
     #expect(stay?.to == .inactive && stay?.duration != nil)
+  }
+
+  @Test @MainActor func `and a report says in the same line what a transition was`() async {
+    final class Nobody: ApplicationDelegate {}
+    let clock = ManualClock()
+    let application = Application(delegate: Nobody(), bus: EventBus(clock: clock), clock: clock)
+    let subscription = application.bus.subscribe(to: Application.DidEnterBackground.self, label: "store") { _ in
+      try? await clock.sleep(for: .seconds(60))
+    }
+    let first = await clock.running { await application.handle(.home) }
+    #expect("\(first)" == "home: ignored, the application is not in the foreground")
+    _ = await clock.running { await application.handle(.launch) }
+    let report = await clock.running { await application.handle(.home) }
+    withExtendedLifetime(subscription) {}
+    #expect(
+      "\(report)"
+        == "home: active → background, 5 s; 3 calls; applicationDidEnterBackground overran its 5 s: store; "
+        + "longest: store (subscriber, applicationDidEnterBackground) 5 s, overran")
+    #expect(application.ledger.pages.first { $0.cause == "home" }?.description == "\(report)")
+    let queued = TransitionReport(outcome: .queued, cause: "open", from: .background, to: .background)
+    #expect("\(queued)" == "open: queued")
   }
 }

@@ -41,6 +41,18 @@ public struct TransitionReport: Sendable, Hashable {
   }
 }
 
+extension TransitionReport: CustomStringConvertible {
+  /// The report as one line for a person: what became of the input; of a transition how long it took, who was late, and who
+  /// took longest.
+  public var description: String {
+    switch outcome {
+    case .completed: entries.line(about: "\(cause.rawValue): \(from) → \(to), \(duration.inSeconds)", overruns)
+    case .ignored(let reason): "\(cause.rawValue): ignored, \(reason.rawValue)"
+    case .queued: "\(cause.rawValue): queued"
+    }
+  }
+}
+
 /// Where a transition stands.
 package enum TransitionStep: Sendable, Hashable {
   /// The transition of this input is about to begin, or the input to be ignored.

@@ -41,10 +41,13 @@ struct LedgerKeeper {
     transition = open(LedgerPage(kind: .transition, cause: cause, from: state, to: state, began: time))
   }
 
-  /// Ends the page of the transition, and returns it.
+  /// Ends the page of the transition, and returns it; it may be forgotten from now on.
   mutating func endTransition(in state: ApplicationState, at time: Duration) -> LedgerPage? {
-    defer { transition = nil }
-    return transition.flatMap { close($0, in: state, at: time) }
+    guard let transition else { return nil }
+    let page = close(transition, in: state, at: time)
+    self.transition = nil
+    forget()
+    return page
   }
 
   /// A stay begins: the state *background* is committed, or the last background mode ends.
@@ -91,10 +94,11 @@ struct LedgerKeeper {
     return pages[index].page
   }
 
-  /// Lets go of the oldest pages, but not of the stay that lasts.
+  /// Lets go of the oldest pages, but not of the stay that lasts, nor of the transition under way: its report is made of it.
   private mutating func forget() {
     while pages.count > 1, pages.count > limit || entryCount > Self.mostEntries {
-      guard let oldest = pages.dropLast().firstIndex(where: { $0.number != stay?.number }) else { return }
+      let kept = [stay?.number, transition?.number]
+      guard let oldest = pages.dropLast().firstIndex(where: { !kept.contains($0.number) }) else { return }
       entryCount -= pages[oldest].page.entries.count
       pages.remove(at: oldest)
     }

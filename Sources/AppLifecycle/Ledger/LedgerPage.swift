@@ -58,13 +58,20 @@ extension LedgerPage: CustomStringConvertible {
       case .transition: "\(cause.rawValue): \(from) → \(to), \(length)"
       case .stay: "stay in the background, \(cause.rawValue), \(length)"
       }
-    let calls = entries.count == 1 ? "1 call" : "\(entries.count) calls"
+    return entries.line(about: what, overruns)
+  }
+}
+
+extension [LedgerEntry] {
+  /// A line for a person: what it is about, how many calls there were, who was late, and who took longest.
+  func line(about what: String, _ overruns: [BudgetOverrun]) -> String {
+    let calls = count == 1 ? "1 call" : "\(count) calls"
     let blamed = overruns.map { overrun in
       "\(overrun.callback.rawValue) overran its \(overrun.budget.inSeconds): \(overrun.culprits.joined(separator: ", "))"
     }
-    let unended = entries.filter { $0.outcome == .neverEnded }.map { "\($0.name) never ended" }
+    let unended = filter { $0.outcome == .neverEnded }.map { "\($0.name) never ended" }
     // The first of several that took equally long: the order of the entries decides nothing else.
-    let longest = entries.reduce(into: LedgerEntry?.none) { longest, entry in
+    let longest = reduce(into: LedgerEntry?.none) { longest, entry in
       if entry.duration > (longest?.duration ?? .zero) { longest = entry }
     }
     let spent = longest.map { ["longest: \($0)"] } ?? []
