@@ -174,6 +174,20 @@ import Testing
     #expect(sender.outcomes == [.queued, .completed])
   }
 
+  @Test func `what a handler waits for is part of it, also where it was refused its time`() async throws {
+    let sender = Sender()
+    let system = sender.system
+    try system.application.manage("upload", while: .running) {
+      try await system.clock.sleep(for: .seconds(26))
+      await system.application.performBackgroundTask(named: "late") { await sender.handle(.terminate) }.value
+    } release: { _ in
+    }
+    try await system.play("launch:background; task:begin:other; wait:26s; wait:1s")
+    #expect(system.record.contains { $0.name == "refused:late" })
+    #expect(sender.outcomes == [.queued])
+    #expect(system.application.state == .notRunning && !system.record.contains { $0.kind == .report })
+  }
+
   @Test func `a transition that a handler has asked for is not inside that handler`() async throws {
     let sender = Sender()
     let system = sender.system

@@ -91,6 +91,40 @@ import Testing
     #expect(entry?.name == "open" && entry?.outcome == .neverEnded && entry?.duration == .seconds(5))
   }
 
+  @Test func `one that was given up may be ended after all, once`() async {
+    let world = World()
+    _ = await world.handle(.launch)
+    let task = world.application.beginBackgroundTask(named: "open")
+    let other = world.application.beginBackgroundTask(named: "other")
+    let subscription = world.application.bus.subscribe(to: Application.WillTerminate.self) { _ in
+      task.end()
+      other.end()
+      other.end()
+    }
+    _ = await world.handle(.terminate)
+    withExtendedLifetime(subscription) {}
+    #expect(world.log.lines.filter { $0.contains("Twice") } == ["5.0 taskEndedTwice:other background"])
+  }
+
+  @Test func `a handler that begins anew under a background mode does not go on for ever`() async {
+    let world = World()
+    world.application.beginBackgroundMode(.service)
+    var expirations = 0
+    func begin() {
+      _ = world.application.beginBackgroundTask(named: "again") { task in
+        expirations += 1
+        task.end()
+        // Where it never ends the test does.
+        if expirations < 1_000 { begin() }
+      }
+    }
+    _ = await world.handle(.launchInBackground)
+    begin()
+    let report = await world.handle(.terminate)
+    #expect(expirations == 1)
+    #expect(report.overruns.map(\.culprits) == [["again"]] && report.to == .notRunning)
+  }
+
   @Test func `in the background they have half of the budget of willTerminate, and its handlers the rest`() async {
     let world = World()
     let subscription = world.application.bus.subscribe(to: Application.WillTerminate.self, label: "slow") {

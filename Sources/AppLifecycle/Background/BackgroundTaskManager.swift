@@ -94,9 +94,9 @@ extension BackgroundTaskManager {
     let task = BackgroundTask(name: name, id: id, manager: self)
     // Before the process ends this is waited for, and must not wait for that end itself.
     let run = HandlerRun(of: scope, generation: process)
-    run.isOver = isRefused
     let running = starter.startOnMainActor {
-      await HandlerScope.$run.withValue(run) { await operation() }
+      // One that was refused is part of whatever began it, and of nothing else.
+      if isRefused { await operation() } else { await HandlerScope.$run.withValue(run) { await operation() } }
       task.end()
     }
     if isRefused {
@@ -179,9 +179,8 @@ extension BackgroundTaskManager {
 
   /// Says of each task that was not ended in time that it never was.
   func noteUnended() {
-    for task in time.tasks {
+    for task in time.giveUpTasks() {
       noteTime(of: task, .neverEnded)
-      _ = time.endTask(task.id)
       operations[task.id]?.run.isOver = true
     }
   }
@@ -226,7 +225,9 @@ extension BackgroundTaskManager {
     let order = takenBack
     let now = clock.now()
     await waitForTasks(until: now + max(.zero, deadline - now) / 2, order)
-    while mustFinish(order), let id = time.expireNext() { expire(id) }
+    // Under a mode nothing is refused: handlers that begin anew would never come to an end.
+    let last = time.tasks.last?.id ?? -1
+    while mustFinish(order), let id = time.expireNext(notAfter: last) { expire(id) }
     await waitForTasks(until: deadline, order)
     return mustFinish(order) ? time.tasks.map(\.name) : []
   }

@@ -61,8 +61,8 @@ struct BackgroundTime: Sendable, Hashable {
   private var refusesTasks = false
   /// The open tasks, in order of begin.
   private(set) var tasks: [OpenTask] = []
-  /// Refused ones whose first end is still to come.
-  private var refused: Set<TaskID> = []
+  /// Those that were refused or given up, and whose first end is still to come.
+  private var timeless: Set<TaskID> = []
   private var nextID: TaskID = 0
   /// The first of the present process; what comes before it is another's.
   private var firstID: TaskID = 0
@@ -88,7 +88,7 @@ extension BackgroundTime {
     self.state = state
     if state == .notRunning {
       tasks = []
-      refused = []
+      timeless = []
       modes = 0
       firstID = nextID
     }
@@ -116,7 +116,7 @@ extension BackgroundTime {
     let id = nextID
     nextID += 1
     let isRefused = refusesTasks || !hasProcess
-    if isRefused { refused.insert(id) } else { tasks.append(OpenTask(id: id, name: name, began: now)) }
+    if isRefused { timeless.insert(id) } else { tasks.append(OpenTask(id: id, name: name, began: now)) }
     return (id, isRefused)
   }
 
@@ -126,9 +126,16 @@ extension BackgroundTime {
       tasks.remove(at: index)
       return .ended
     }
-    // One that was refused may be ended like any other, once.
-    if refused.remove(id) != nil { return .ended }
+    // One that gives no time may be ended like any other, once.
+    if timeless.remove(id) != nil { return .ended }
     return id < firstID ? .outdated : .endedTwice
+  }
+
+  /// Nobody waits any longer for the tasks that are open; which these were, in order of begin.
+  mutating func giveUpTasks() -> [OpenTask] {
+    defer { tasks = [] }
+    timeless.formUnion(tasks.map(\.id))
+    return tasks
   }
 
   subscript(id: TaskID) -> OpenTask? { tasks.first { $0.id == id } }
@@ -174,10 +181,10 @@ extension BackgroundTime {
 
   /// The first open task whose expiration handler has not been called in its life, to be called now.
   ///
-  /// From now on, and until the stay ends, begins are refused.
-  mutating func expireNext() -> TaskID? {
+  /// From now on, and until the stay ends, begins are refused. Tasks that began after `last` are left alone.
+  mutating func expireNext(notAfter last: TaskID = .max) -> TaskID? {
     refusesTasks = stayBegan != nil
-    guard let index = tasks.firstIndex(where: { !$0.hasExpired }) else { return nil }
+    guard let index = tasks.firstIndex(where: { !$0.hasExpired && $0.id <= last }) else { return nil }
     tasks[index].hasExpired = true
     return tasks[index].id
   }
