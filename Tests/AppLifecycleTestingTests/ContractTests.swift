@@ -132,6 +132,8 @@ import class Foundation.JSONDecoder
     arguments: [
       "launch; home; wait:1d; open", "passcode:on; launch; lock; wait:5s; unlock; kill; open; wait:300ms",
       "interrupt:a.b-c; launch; home; home; end:a.b-c; wait:4999ms; wait:1ms; fetch",
+      // Time that passes inside a call comes again with the call.
+      "launch; slow:didEnterBackground:4s; home; open", "launch; slow:didBecomeActive:2s; interrupt:call; end:call",
     ])
   func `a simulator's trace is replayed record by record`(text: String) async throws {
     let first = try await SimulatedSystem().play(text)

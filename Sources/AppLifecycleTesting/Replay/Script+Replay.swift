@@ -3,16 +3,17 @@ public import AppLifecycle
 extension Script {
   /// The script that does again what a trace says the system did, at the same times.
   ///
-  /// The inputs of the trace are played in their order. A simulator's own trace holds each `wait:` as it was played. One of a
-  /// real run holds none: there what lies between two inputs is waited for, to the millisecond, and what the application's
-  /// own work takes in the replay comes on top. Whether the run goes the same way again is for the application to say.
+  /// The inputs of the trace are played in their order. A simulator's own trace, known by actions that no real system takes
+  /// (`wait:`, `slow:`, `task:`, `mode:`), holds each wait as it was played. In one of a real run what lies between two inputs
+  /// is waited for, to the millisecond, and what the application's own work takes in the replay comes on top. Whether the run
+  /// goes the same way again is for the application to say.
   ///
   /// - Parameter records: a recorded run, of a simulator or of a host; only its inputs and its times are read.
   /// - Throws: the first input that is no action of the script language; its line is the record's number, from 1.
   /// - Complexity: linear in the number of records.
   public init(replaying records: some Sequence<LifecycleRecord>) throws(ScriptError) {
     let records = Array(records)
-    let holdsItsWaits = records.contains { $0.kind == .input && $0.name.hasPrefix("wait:") }
+    let holdsItsWaits = records.contains { $0.kind == .input && $0.isOfSimulator }
     var actions: [ScriptAction] = []
     var time = records.first?.instant ?? .zero
     for (index, record) in records.enumerated() where record.kind == .input || index == records.count - 1 {
@@ -24,6 +25,11 @@ extension Script {
     }
     self.init(actions)
   }
+}
+
+extension LifecycleRecord {
+  /// Whether it names an action of scripts that is no input of a system.
+  fileprivate var isOfSimulator: Bool { ["wait:", "slow:", "task:", "mode:"].contains { name.hasPrefix($0) } }
 }
 
 extension ScriptAction {
