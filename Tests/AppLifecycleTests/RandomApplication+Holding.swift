@@ -107,7 +107,7 @@ extension RandomApplication {
     for other in resource.dependents where other.status != .idle {
       fault("\(resource.name) is released while \(other.name) is \(other.status)")
     }
-    for body in bodies where body.phase == resource.phase && body.process == process {
+    for body in bodies where body.phase.rank >= resource.phase.rank && body.process == process {
       fault("\(resource.name) is released while \(body.name) runs")
     }
     resource.status = .releasing

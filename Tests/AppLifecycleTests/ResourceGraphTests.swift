@@ -237,14 +237,3 @@ private struct World {
     #expect(world.held.count == world.phases.count, "everything can be acquired again; seed \(seed)")
   }
 }
-
-@Suite struct `Back-off` {
-  @Test func `grows up to its longest wait, and jitter only shortens it`() {
-    let policy = RetryPolicy()
-    #expect(policy.delay(afterFailures: 1, chance: 0) == .milliseconds(250))
-    #expect(policy.delay(afterFailures: 2, chance: 0) == .milliseconds(500))
-    #expect(policy.delay(afterFailures: 4, chance: 0) == .seconds(2))
-    #expect(policy.delay(afterFailures: 1_000_000, chance: 0) == .seconds(30))
-    #expect(policy.delay(afterFailures: 1, chance: 1) == .milliseconds(200))
-  }
-}

@@ -127,6 +127,16 @@ import Testing
     #expect(application.ledger.pages.flatMap(\.entries).last { $0.name == "slow" }?.outcome == .cancelled)
   }
 
+  // MARK: Slow releases
+
+  @Test func `a release that blocks too long is named, also where another's phase has ended it`() async throws {
+    try manage("database")
+    try manage("cache", while: .running, after: ["database"]) { [clock] in clock.passWithoutWaking(.seconds(6)) }
+    try await system.play("launch; home")
+    #expect(system.record.filter { $0.kind == .report }.map(\.name) == ["watchdog:cache"])
+    #expect(application.state == .notRunning && application.ledger.late.map(\.name) == ["cache"])
+  }
+
   // MARK: Failing releases
 
   @Test func `a release that throws has ended all the same, and is reported`() async throws {

@@ -105,6 +105,23 @@ import Testing
     #expect(system.record.violations == [])
   }
 
+  @Test func `of a window that is closed ends its session, also where it is overrun`() async throws {
+    try await system.play("launch; scene:open:b; slow:sceneDidEnterBackground:6s; scene:close:b")
+    #expect(application.state == .notRunning && reports == ["watchdog:sceneDidEnterBackground"])
+    #expect(application.openSessions.map(\.identifier) == ["main"])
+  }
+
+  @Test func `names a handler that is late for a window that was reclaimed, and the time that it had`() async throws {
+    let subscription = subscribe(Scene.DidDisconnect.self, taking: 60)
+    try await system.play("launch; scene:connect:b; scene:reclaim:b; wait:6s")
+    withExtendedLifetime(subscription) {}
+    #expect(reports == ["watchdog:didDisconnect handler"] && application.state == .active)
+    #expect(
+      application.ledger.overruns == [
+        BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["didDisconnect handler"])
+      ])
+  }
+
   @Test func `awaits the handlers of didDisconnect before the process ends`() async throws {
     let subscription = subscribe(Scene.DidDisconnect.self, taking: 2)
     try await system.play("launch; scene:open:b; kill")

@@ -36,8 +36,11 @@ extension Application {
       case .endSession(let id): sceneDirectory.endSession(id)
       case .awaitTearDown:
         deadline = budget?.deadline
-        // What an overrun ends takes no further step.
-        guard await awaitTearDown(cause: pending.cause) else { break perform }
+        // What an overrun ends takes no further step; a window that the user has closed is closed all the same.
+        guard await awaitTearDown(cause: pending.cause) else {
+          for case .endSession(let id) in effects[index...] { sceneDirectory.endSession(id) }
+          break perform
+        }
       case .loseProcess: loseProcess()
       }
     }

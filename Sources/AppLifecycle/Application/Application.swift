@@ -163,6 +163,11 @@ struct TransitionClock: Sendable {
   let now: @Sendable () -> Duration
   let sleepUntil: @Sendable (Duration) async throws -> Void
 
+  /// The instant that lies so far ahead, or a century where that is more.
+  ///
+  /// Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
+  func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }
+
   init(_ clock: any Clock<Duration>) {
     // Of those that programs have the type is named, so that nothing of it is looked up at each reading.
     self =

@@ -160,7 +160,7 @@ extension Application {
   package func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> [String] {
     ambientCause = cause
     defer { ambientCause = nil }
-    let names = await background.finishTasks(by: clock.now() + budget)
+    let names = await background.finishTasks(by: clock.instant(after: budget))
     for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
     return names
   }

@@ -64,6 +64,9 @@ struct ResourceGraph {
   /// - Complexity: linear in the number of resources.
   var holdsAllWanted: Bool { nodes.indices.allSatisfy { !isWanted($0) || nodes[$0].status == .held } }
 
+  /// Whether its phase is open, and those of everything that it depends on.
+  func isWanted(_ index: Int) -> Bool { openPhases.contains(nodes[index].phase) }
+
   /// How often in a row it could not be acquired.
   func failures(of index: Int) -> Int { nodes[index].failures }
 
@@ -173,8 +176,6 @@ struct ResourceGraph {
 }
 
 extension ResourceGraph {
-  private func isWanted(_ index: Int) -> Bool { openPhases.contains(nodes[index].phase) }
-
   private func isBeingTornDown(_ index: Int) -> Bool { !isWanted(index) && nodes[index].status.isBusy }
 
   /// What is held, and not released yet, waits for another's operation.

@@ -182,7 +182,7 @@ extension ResourceManager {
       queue?.add(index)
     case .retry(let index, let failures):
       let chance = Double.random(in: 0..<1, using: &random)
-      let deadline = time + retry.delay(afterFailures: failures, chance: chance)
+      let deadline = clock.instant(after: retry.delay(afterFailures: failures, chance: chance))
       let generation = generation
       retries[index] = tasks.startOnMainActor { await self.waitToRetry(index, until: deadline, generation) }
     case .cancelAcquire(let index): queue?.cancel(index)
@@ -273,10 +273,9 @@ extension ResourceManager {
   ) {
     guard let application else { return }
     let isAcquired = graph.status(of: index) == .acquiring
-    let isTearDown = !graph.openPhases.contains(resources[index].phase)
     application.note(
       resources[index].entry(isAcquired ? "acquire" : "release", outcome, at: time), on: resources[index].page,
-      isTearDown: isTearDown)
+      isTearDown: !graph.isWanted(index))
   }
 }
 

@@ -15,13 +15,23 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The wait after so many failures in a row.
   ///
+  /// It never shrinks, and a jitter beyond its bounds counts as the nearer one.
+  ///
   /// - Parameters:
   ///   - failures: how many there have been, at least 1.
   ///   - chance: between 0 and 1; how much of the jitter is taken off.
   /// - Returns: the wait.
+  /// - Complexity: linear in the number of failures until the longest wait is reached.
   public func delay(afterFailures failures: Int, chance: Double) -> Duration {
     var delay = first
-    for _ in 1..<max(failures, 1) where delay < longest { delay = delay * factor }
-    return min(delay, longest) * (1 - jitter * chance)
+    var left = max(failures, 1) - 1
+    while left > 0, delay > .zero, delay < longest, factor > 1 {
+      // No wait that could not be counted is computed.
+      delay = delay / longest * factor < 1 ? delay * factor : longest
+      left -= 1
+    }
+    delay = min(delay, longest)
+    let share = jitter * chance
+    return share > 0 ? min(delay * (1 - min(share, 1)), delay) : delay
   }
 }

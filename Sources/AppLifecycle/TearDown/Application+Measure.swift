@@ -30,7 +30,7 @@ extension Application {
     cause: LifecycleCause
   ) {
     let page = ledgerKeeper.ownPage
-    let deadline = clock.now() + configuration.didEnterBackgroundBudget
+    let deadline = clock.instant(after: configuration.didEnterBackgroundBudget)
     let post = bus.postObserved(event, from: subject, now: clock.now, awaits: awaits) { [weak self] delivery in
       self?.note(delivery, of: method, on: page, isTearDown: awaits)
     }

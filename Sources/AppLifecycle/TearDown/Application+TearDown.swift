@@ -8,7 +8,7 @@ extension Application {
     guard budget == nil else { return }
     let length =
       callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
-    budget = RunningBudget(of: callback, length, from: clock.now())
+    budget = RunningBudget(of: callback, length, until: clock.instant(after: length))
     transitionObserver?(.budgetBegan(callback))
     // What is still waited for is part of it.
     for index in pendingPosts.indices { clearTimer(of: index) }
@@ -174,8 +174,10 @@ extension Application {
     let late = post.expire(blames: true, besides: &blamed).map(\.description)
     for name in late { record(.report, "watchdog:\(name)", pending.cause) }
     if !late.isEmpty {
+      // A window whose scene is reclaimed resigns nothing: it has the time of a didEnterBackground, and its name.
+      let callback = pending.closes == .active ? ApplicationCallback.willResignActive : .didEnterBackground
       ledgerKeeper.note(
-        BudgetOverrun(callback: .willResignActive, budget: configuration.didEnterBackgroundBudget, culprits: late),
+        BudgetOverrun(callback: callback, budget: configuration.didEnterBackgroundBudget, culprits: late),
         on: pending.page)
     }
     advanceGate()

@@ -9,10 +9,8 @@ struct RunningBudget {
   /// Who overran it.
   var culprits: [String] = []
 
-  init(of callback: ApplicationCallback, _ length: Duration, from began: Duration) {
-    (self.callback, self.length) = (callback, length)
-    // Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
-    deadline = began + min(length, .seconds(100 * 365 * 86_400))
+  init(of callback: ApplicationCallback, _ length: Duration, until deadline: Duration) {
+    (self.callback, self.length, self.deadline) = (callback, length, deadline)
   }
 }
 
