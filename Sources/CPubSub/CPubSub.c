@@ -102,13 +102,22 @@ const void *pubsub_topic_at(const pubsub_record *record, long depth) {
     return depth < PUBSUB_SHALLOW ? record->topics[depth] : record->deep_topics[depth - PUBSUB_SHALLOW];
 }
 
-void pubsub_set_refusal(pubsub_record *record, void *refusal) {
+void pubsub_note_refusal(pubsub_record *record, void *refusal) {
     record->refusal = refusal;
-    if (refusal)
-        __atomic_fetch_or(&record->duties, PUBSUB_REFUSED, __ATOMIC_RELAXED);
-    else
-        __atomic_fetch_and(&record->duties, ~PUBSUB_REFUSED, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&record->duties, PUBSUB_REFUSED, __ATOMIC_RELAXED);
 }
+
+static bool has_to_report(const pubsub_record *record) {
+    return pubsub_depth(record) == 0 && (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_REFUSED) != 0;
+}
+
+void *pubsub_begin_report(pubsub_record *record) {
+    if (!has_to_report(record)) return NULL;
+    __atomic_fetch_and(&record->duties, ~PUBSUB_REFUSED, __ATOMIC_RELAXED);
+    return record->refusal;
+}
+
+void pubsub_end_report(pubsub_record *record) { record->refusal = NULL; }
 
 // MARK: Protecting
 
@@ -152,14 +161,26 @@ PUBSUB_INLINE const void *protect_fenced(const void **slot, const void *root, co
     }
 }
 
-const void *pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic) {
+/// Where the root goes of a post so deep, which is then known to be one to the topic.
+static const void **make_slot(pubsub_record *record, long depth, const pubsub_topic *topic) {
     if (depth >= PUBSUB_SHALLOW) {
         make_room(record, depth);
         record->deep_topics[depth - PUBSUB_SHALLOW] = topic;
     } else {
         record->topics[depth] = topic;
     }
-    const void **slot = slot_at(record, depth);
+    return slot_at(record, depth);
+}
+
+void pubsub_enter_unread(pubsub_record *record, long depth, const pubsub_topic *topic) {
+    const void **slot = make_slot(record, depth, topic);
+    // No root, so that nobody waits for it; and not NULL, which would say that no post is under way.
+    __atomic_store_n(slot, topic, __ATOMIC_RELEASE);
+    record->inner = depth;
+}
+
+const void *pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic) {
+    const void **slot = make_slot(record, depth, topic);
     const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
     bool fences = (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) != 0;
     if (fences || !protects_unfenced(record, slot, root, topic)) root = protect_fenced(slot, root, topic);
@@ -340,8 +361,7 @@ __attribute__((noinline)) void pubsub_settle(pubsub_topic *topic, const void *ro
     long flags = pubsub_flags(topic);
     bool frees = (flags & PUBSUB_RECLAIM) != 0 && ((flags & PUBSUB_URGENT) != 0 || root != pubsub_root(topic));
     pubsub_record *record = pubsub_record_of_thread();
-    bool reports = pubsub_depth(record) == 0 && record->refusal != NULL;
-    if (frees || reports) __atomic_load_n(&housekeep, __ATOMIC_ACQUIRE)(topic);
+    if (frees || has_to_report(record)) __atomic_load_n(&housekeep, __ATOMIC_ACQUIRE)(topic);
 }
 
 __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topic, const void *subject) {

@@ -142,6 +142,6 @@ import Testing
     let bus = EventBus()
     #expect(ContinuousClock().hasNoParts && SuspendingClock().hasNoParts && !ManualClock().hasNoParts)
     #expect(bus.deadlines(on: SuspendingClock()) === bus.deadlines(on: SuspendingClock()))
-    #expect(bus.deadlines(on: nil) === bus.deadlines)
+    #expect(bus.deadlines(on: nil) === bus.core.deadlines)
   }
 }

@@ -78,7 +78,8 @@ import Testing
       #expect(log.all == [.missed(3), .event(Tick(number: 4))], "what is waited for needs no room")
       #expect(report.deliveries.map(\.outcome.description) == ["delivered", "delivered"])
       var iterator = sequence.makeAsyncIterator()
-      #expect(await iterator.next() == .missed(4))
+      #expect(await iterator.next() == .missed(3))
+      #expect(await iterator.next() == .event(Tick(number: 4)))
     }
   }
 
@@ -98,6 +99,38 @@ import Testing
     #expect(await iterator.next() == .event(Tick(number: 1)))
     #expect(await iterator.next() == .event(Tick(number: 2)))
     #expect(await iterator.next() == .missed(5))
+  }
+
+  @Test(arguments: [Buffering.Dropping.oldest, .newest])
+  func `Rule 14: a bounded sequence holds what a report says that it holds`(dropping: Buffering.Dropping) async {
+    var bus: EventBus? = EventBus()
+    let sequence = bus?.events(Tick.self, buffering: .bounded(1, dropping: dropping))
+    bus?.post(Tick(number: 1))
+    let report = await bus?.postAndWait(Tick(number: 2))
+    #expect(report?.deliveries.map(\.outcome.description) == ["delivered"])
+    bus?.post(Tick(number: 3))
+    bus?.post(Tick(number: 4))
+    bus = nil
+    var received: [Received<Tick>] = []
+    if let sequence { for await one in sequence { received.append(one) } }
+    switch dropping {
+    case .oldest: #expect(received == [.missed(1)] + events(2) + [.missed(1)] + events(4))
+    case .newest: #expect(received == events(1, 2) + [.missed(2)])
+    }
+  }
+
+  @Test func `Rule 14: what was waited for makes room when it is taken`() async {
+    var bus: EventBus? = EventBus()
+    let sequence = bus?.events(Tick.self, buffering: .bounded(1, dropping: .newest))
+    await bus?.postAndWait(Tick(number: 1))
+    var iterator = sequence?.makeAsyncIterator()
+    #expect(await iterator?.next() == .event(Tick(number: 1)))
+    bus?.post(Tick(number: 2))
+    bus?.post(Tick(number: 3))
+    bus = nil
+    #expect(await iterator?.next() == .event(Tick(number: 2)))
+    #expect(await iterator?.next() == .missed(1))
+    #expect(await iterator?.next() == nil)
   }
 
   @Test func `Rule 14: a dropped event is released without the lock, as its end may call the bus`() {

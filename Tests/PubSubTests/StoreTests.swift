@@ -199,14 +199,21 @@ private final class Counted: Sendable {
     let one = bus.subscribe(to: Tick.self, label: "one") { _ in }
     let two = bus.subscribeToAll(priority: .high, label: "two") { _ in }
     var three: Subscription? = bus.subscribe(to: Tock.self) { _ in }
-    let line = #line - 1
-    #expect(bus.subscriptions.map(\.subscriber.description) == ["one", "two", "PubSubTests/StoreTests.swift:\(line)"])
-    #expect(bus.subscriptions.map(\.eventName) == ["Tick", nil, "Tock"])
-    #expect(bus.subscriptions.map(\.priority) == [.normal, .high, .normal])
+    let four = bus.subscribe(named: "Tock", priority: .low) { _ in }
+    let line = #line - 4
+    let file = "PubSubTests/StoreTests.swift"
+    let names = ["one", "two", "\(file):\(line + 2)", "\(file):\(line + 3)"]
+    #expect(bus.subscriptions.map(\.subscriber.description) == names)
+    #expect(bus.subscriptions.map(\.eventName) == ["Tick", nil, "Tock", "Tock"])
+    #expect(bus.subscriptions.map(\.priority) == [.normal, .high, .normal, .low])
     #expect(three != nil)
     three = nil
-    #expect(bus.subscriptions.count == 2)
-    withExtendedLifetime((one, two)) {}
+    #expect(
+      bus.subscriptions.map(\.description) == [
+        "one at \(file):\(line): Tick, priority 0", "two at \(file):\(line + 1): all events, priority 100",
+        "\(file):\(line + 3): Tock, priority -100",
+      ])
+    withExtendedLifetime((one, two, four)) {}
   }
 
   @Test func `Handlers can be cancelled in any order at any number`() {

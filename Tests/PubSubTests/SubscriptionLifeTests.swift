@@ -182,6 +182,36 @@ import Testing
     #expect(first == nil, "swept out while others subscribed")
   }
 
+  @Test func `Rule 12: no deadline that a handler set, and no handler that it woke, keeps what it captured`() async {
+    let bus = EventBus()
+    let (hasPosted, isWoken, mayEnd) = (Gate(), Gate(), Gate())
+    let woken = bus.subscribe(to: Tock.self) { (_: Tock) async in
+      isWoken.open()
+      await mayEnd.wait()
+    }
+    let quick = bus.subscribe(to: LevelDidChange.self) { (_: LevelDidChange) async in }
+    weak var captured: Thing?
+    var subscription: Subscription?
+    do {
+      let thing = Thing()
+      captured = thing
+      subscription = bus.subscribe(to: Tick.self) { [bus] (_: Tick) async in
+        bus.post(Tock())
+        await bus.postAndWait(LevelDidChange(level: 1), within: .seconds(3600))
+        withExtendedLifetime(thing) {}
+        hasPosted.open()
+      }
+    }
+    bus.post(Tick())
+    await hasPosted.wait()
+    await isWoken.wait()
+    await subscription?.cancelAndDrain()
+    subscription = nil
+    #expect(captured == nil)
+    mayEnd.open()
+    withExtendedLifetime((woken, quick)) {}
+  }
+
   @Test func `Rule 13: cancelling twice, or after the bus is gone, does nothing`() async {
     var bus: EventBus? = EventBus()
     let subscription = bus!.subscribe(to: Tick.self) { _ in }

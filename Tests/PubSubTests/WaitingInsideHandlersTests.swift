@@ -165,6 +165,31 @@ import Testing
     }
   }
 
+  @Test func `Rule 7: a drain inside a handler ends after 30 seconds, also when the bus is gone`() async {
+    await withSimulation { clock in
+      var bus: EventBus? = EventBus(clock: clock)
+      let (log, never, go) = (Log<String>(), Gate(), Gate())
+      let deaf = bus?.subscribe(to: Tock.self) { (_: Tock) async in await never.wait() }
+      let draining = bus?.subscribe(to: Tick.self) { (_: Tick) async in
+        await go.wait()
+        await deaf?.cancelAndDrain()
+        log.add("drained at \(clock.now.offset)")
+      }
+      bus?.post(Tock())
+      bus?.post(Tick())
+      await clock.settle()
+      weak let gone = bus
+      bus = nil
+      #expect(gone == nil)
+      go.open()
+      await clock.run()
+      #expect(log.all == ["drained at 30.0 seconds"])
+      never.open()
+      await clock.settle()
+      withExtendedLifetime(draining) {}
+    }
+  }
+
   @Test func `Rule 7: a budget that is given holds inside a handler, too`() async {
     await withSimulation { clock in
       let bus = EventBus(clock: clock)

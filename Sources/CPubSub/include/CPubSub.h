@@ -109,8 +109,10 @@ typedef struct pubsub_record {
     const void *_Nullable topics[PUBSUB_SHALLOW];
     /// How many posts are under way inside the outermost one.
     long inner;
-    /// A post was refused, and the outermost post has to say so.
+    /// A post was refused, and the outermost post has to say so, or is saying so now: until then no other is noted.
     void *_Nullable refusal;
+    /// How deep the post is whose handler was called last and found its owner gone; -1 if it did not. The owner's alone.
+    long unheard;
     /// How many posts have fenced for themselves since the record was last looked at.
     long fenced;
     /// Room for deeper posts, made when it is first needed; reclaimers look there, too.
@@ -143,8 +145,12 @@ PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
 PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) { return record->shallow[0] == NULL ? 0 : record->inner + 1; }
 /// The topic of the post that is so deep.
 const void *_Nullable pubsub_topic_at(const pubsub_record *record, long depth);
-/// Keeps what the outermost post has to report, or nothing.
-void pubsub_set_refusal(pubsub_record *record, void *_Nullable refusal);
+/// Keeps what the outermost post has to report.
+void pubsub_note_refusal(pubsub_record *record, void *refusal);
+/// What is to be reported now, as no post is under way; it stays noted until the report ends, so that posts which are refused
+/// meanwhile beget no other.
+void *_Nullable pubsub_begin_report(pubsub_record *record);
+void pubsub_end_report(pubsub_record *record);
 
 /// Makes what other threads have stored visible here, and what was stored here visible to them, as if each had passed a
 /// barrier; false where the system has no such call.
@@ -188,7 +194,9 @@ PUBSUB_INLINE bool pubsub_is_directory(const void *_Nullable root) { return ((ui
 
 /// Begins a post so deep, which is less than PUBSUB_DEEPEST: what the topic's root points to stays until it is left.
 const void *_Nullable pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic);
-/// Ends it.
+/// Begins a post so deep that reads nothing yet: what is done inside it counts as nested.
+void pubsub_enter_unread(pubsub_record *record, long depth, const pubsub_topic *topic);
+/// Ends either.
 void pubsub_leave(pubsub_record *record, long depth);
 /// Sees to what is left to do when a post has left a root: a refusal to report, something to free.
 void pubsub_settle(pubsub_topic *topic, const void *_Nullable root);

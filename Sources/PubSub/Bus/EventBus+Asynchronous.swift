@@ -63,8 +63,10 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay
   ) -> EventSequence<Received<E>> {
     let buffer = EventBuffer<Received<E>>(buffering, missed: { .missed($0) })
-    let registration = registration(details, ending: buffer)
-    if buffering.bound == nil {
+    let isBounded = buffering.bound != nil
+    let registration = registration(
+      details, ending: buffer, alternative: isBounded ? KeepingHandler<E> { buffer.postKept(.event($0)) } : nil)
+    if !isBounded {
       insert(registration, replay, hold: { buffer.post(.event($0)) }, { buffer.post(.event($0)) })
     } else {
       insert(
@@ -76,9 +78,10 @@ extension EventBus {
 
   /// A registration that ends a buffer with itself; nobody else knows of it yet.
   private func registration<Element>(
-    _ details: SubscriptionDetails, ending buffer: EventBuffer<Element>
+    _ details: SubscriptionDetails, ending buffer: EventBuffer<Element>,
+    alternative: (any AnyObject & Sendable)? = nil
   ) -> Registration {
-    let registration = Registration(details, core: core)
+    let registration = Registration(details, core: core, alternative: alternative)
     registration.whenCancelled { [weak buffer] in buffer?.finish() }
     return registration
   }
@@ -94,7 +97,7 @@ extension EventBus {
   /// A clock without parts is the same as any other of its type, so its deadlines are kept for the next post;
   /// those on any other clock are for one post alone.
   func deadlines(on clock: (any Clock<Duration>)?) -> Deadlines {
-    guard let clock else { return deadlines }
+    guard let clock else { return core.deadlines }
     guard clock.hasNoParts else {
       let tasks = clock is any SimulatedClock ? TaskStarter(clock: clock) : tasks
       return Deadlines(clock: clock, tasks: tasks, sleepsOnlyForNeed: true)

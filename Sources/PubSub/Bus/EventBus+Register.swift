@@ -22,9 +22,9 @@ extension EventBus {
   func registerThrowing<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) throws -> Void
   ) -> Registration {
-    let registration = Registration(details, core: core, throwing: ThrowingHandler(handler))
+    let registration = Registration(details, core: core, alternative: ThrowingHandler(handler))
     core.add(
-      .of { [core] (event: E) in core.run(registration, E.name) { try handler(event) } }, registration,
+      .of { [core] (event: E) in core.run(registration, E.self) { try handler(event) } }, registration,
       to: core.store(for: type))
     return registration
   }
@@ -33,10 +33,10 @@ extension EventBus {
   func registerWildcard(
     named name: EventName?, _ details: SubscriptionDetails, handler: @escaping @Sendable (any BusEvent) throws -> Void
   ) -> Registration {
-    let registration = Registration(details, core: core, throwing: ThrowingHandler(handler))
+    let registration = Registration(details, core: core, alternative: ThrowingHandler(handler))
     core.add(
       Wildcard(registration, named: name) { [core] event in
-        core.run(registration, Swift.type(of: event).name) { try handler(event) }
+        core.run(registration, Swift.type(of: event)) { try handler(event) }
       })
     return registration
   }
@@ -47,26 +47,31 @@ extension EventBus {
   }
 
   /// Posts what a handler threw, unless it threw while it was told of such a failure.
-  func reportFailure(of subscriber: Subscriber, _ error: any Error, in eventName: EventName) {
-    core.reportFailure(of: subscriber, error, in: eventName)
+  func reportFailure(of subscriber: Subscriber, _ error: any Error, in type: any BusEvent.Type) {
+    core.reportFailure(of: subscriber, error, in: type)
   }
 }
 
 extension BusCore {
   /// Runs a handler that may throw or whose owner may be gone.
-  func run(_ registration: Registration, _ name: EventName, _ handler: () throws -> Void) {
-    if registration.isExpired { return registration.cancel() }
+  func run(_ registration: Registration, _ type: any BusEvent.Type, _ handler: () throws -> Void) {
+    if registration.isExpired {
+      registration.cancel()
+      // Whoever is gone has received nothing.
+      let record = pubsub_record_of_thread()
+      return record.pointee.unheard = pubsub_depth(record) - 1
+    }
     do {
       try handler()
     } catch {
-      reportFailure(of: registration.subscriber, error, in: name)
+      reportFailure(of: registration.subscriber, error, in: type)
     }
   }
 
   /// Posts what a handler threw, unless it threw while it was told of such a failure.
-  func reportFailure(of subscriber: Subscriber, _ error: any Error, in eventName: EventName) {
-    guard eventName != HandlerFailure.name else { return }
-    post(HandlerFailure(subscriber: subscriber, eventName: eventName, error: error))
+  func reportFailure(of subscriber: Subscriber, _ error: any Error, in type: any BusEvent.Type) {
+    guard type != HandlerFailure.self else { return }
+    post(HandlerFailure(subscriber: subscriber, eventName: type.name, error: error))
   }
 }
 

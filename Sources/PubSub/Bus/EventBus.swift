@@ -13,8 +13,6 @@ public final class EventBus: Sendable {
   /// The core's, one step nearer for a post, and on a line that nobody writes who subscribes.
   private let table: BusCore.TopicTable
   let tasks: TaskStarter
-  /// The deadlines of what is awaited, on the bus's own clock.
-  let deadlines: Deadlines
   /// Those on other clocks, by the clock's type.
   let deadlinesByClock = Guarded<[ObjectIdentifier: Deadlines]>([:])
 
@@ -35,15 +33,13 @@ public final class EventBus: Sendable {
 
   private init(tasks: TaskStarter, clock: any Clock<Duration>, nestingLimit: Int) {
     self.tasks = tasks
-    deadlines = Deadlines(clock: clock, tasks: tasks)
-    core = BusCore(limit: min(max(nestingLimit, 1), 1024))
+    core = BusCore(limit: min(max(nestingLimit, 1), 1024), deadlines: Deadlines(clock: clock, tasks: tasks))
     table = core.table
-    core.bus = self
   }
 
   deinit {
     core.endAll()
-    deadlines.rest()
+    core.deadlines.rest()
     for deadlines in deadlinesByClock.withLock({ $0.values.map { $0 } }) { deadlines.rest() }
   }
 }
@@ -86,13 +82,20 @@ extension EventBus {
   package func isHeard<E: BusEvent>(_ type: E.Type) -> Bool { core.isHeard(type) }
 
   /// One subscription, as ``EventBus/subscriptions`` lists it.
-  public struct Listing: Sendable, Hashable {
+  public struct Listing: Sendable, Hashable, CustomStringConvertible {
     /// Who subscribed, and where.
     public let subscriber: Subscriber
-    /// To which events; nil for who subscribed to all of them, or by name.
+    /// To which events; nil for who subscribed to all of them.
     public let eventName: EventName?
     /// Where it stands in the order of delivery.
     public let priority: Priority
+
+    /// All of it on one line: `label at Module/File.swift:12: Event, priority 0`.
+    public var description: String {
+      let position = "\(subscriber.fileID):\(subscriber.line)"
+      let who = subscriber.label.map { "\($0) at \(position)" } ?? position
+      return "\(who): \(eventName?.rawValue ?? "all events"), priority \(priority.rawValue)"
+    }
   }
 
   /// Everybody who subscribes, in order of subscription.

@@ -6,7 +6,7 @@ struct EventQueue {
   /// Something that holds for one event.
   struct Mark {
     var number: Int
-    /// Who waits for its delivery; nil for an event that was promised and is not waited for.
+    /// Who waits for its delivery; nil for an event that was promised, or that a sequence keeps, and is not waited for.
     var delivery: AwaitedDelivery?
   }
 

@@ -14,6 +14,12 @@ struct HandlerRun: Sendable {
     return current
   }
 
+  /// Starts a task that is no part of the handler's run, whoever caused it: it would keep the handler, and what that captured,
+  /// as long as it lives.
+  static func startOutside(_ start: () -> Task<Void, Never>) -> Task<Void, Never> {
+    current == nil ? start() : $current.withValue(nil, operation: start)
+  }
+
   let receiver: any AsynchronousReceiver
   /// Which of the receiver's runs it is.
   let number: UInt64

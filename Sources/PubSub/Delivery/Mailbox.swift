@@ -87,7 +87,7 @@ extension Mailbox {
 
   private func start(with rest: RawEvents) {
     let number = state.withLock { $0.nextTask() }
-    let task = tasks.start { await self.run(rest) }
+    let task = HandlerRun.startOutside { tasks.start { await self.run(rest) } }
     let isCancelled = state.withLock { $0.keep(task, number: number) }
     if isCancelled { task.cancel() }
   }
@@ -121,7 +121,7 @@ extension Mailbox {
     do {
       try await call(with: element, cause: nil)
     } catch {
-      bus?.reportFailure(of: subscriber, error, in: form.eventType(element).name)
+      bus?.reportFailure(of: subscriber, error, in: form.eventType(element))
     }
   }
 
@@ -139,7 +139,7 @@ extension Mailbox {
     } catch {
       // After the deadline no report tells of the error; that a cancelled handler says so is no news.
       if !delivery.post.end(delivery, .threw(error)), !(error is CancellationError) {
-        bus?.reportFailure(of: subscriber, error, in: form.eventType(element).name)
+        bus?.reportFailure(of: subscriber, error, in: form.eventType(element))
       }
     }
   }

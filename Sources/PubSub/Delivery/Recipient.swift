@@ -23,15 +23,27 @@ struct Recipient: @unchecked Sendable {
     captured = standing.handler.context.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
   }
 
+  /// Calls the handler; of a sequence, what has it hold the event whatever its bound.
+  func deliverKept<E: BusEvent>(_ event: E) throws {
+    if let keeping = registration?.alternative as? KeepingHandler<E> { return keeping.body(event) }
+    try deliver(event)
+  }
+
   /// Calls the handler; of asynchronous ones, what puts the event into the mailbox.
   func deliver<E: BusEvent>(_ event: E) throws {
-    if let throwing = registration?.throwing {
-      if let typed = throwing as? ThrowingHandler<E> { return try typed.body(event) }
-      if let wildcard = throwing as? ThrowingHandler<any BusEvent> { return try wildcard.body(event) }
+    if let alternative = registration?.alternative {
+      if let typed = alternative as? ThrowingHandler<E> { return try typed.body(event) }
+      if let wildcard = alternative as? ThrowingHandler<any BusEvent> { return try wildcard.body(event) }
     }
     let context = captured.map { Unmanaged.passUnretained($0).toOpaque() }
     withUnsafePointer(to: event) { pubsub_call(function, context, $0) }
   }
+}
+
+/// What has a bounded sequence hold an event that it must not drop, as the report says that it holds it.
+final class KeepingHandler<Element>: Sendable {
+  let body: @Sendable (Element) -> Void
+  init(_ body: @escaping @Sendable (Element) -> Void) { self.body = body }
 }
 
 /// A handler that may throw, for posts that want to know what it throws.

@@ -21,7 +21,7 @@ final class Registration: @unchecked Sendable {
   let priority: Priority
   /// Whether its owner's end ends it, and not that of the ``Subscription``.
   let endsWithOwner: Bool
-  private let core: BusCore
+  let core: BusCore
   /// What stands behind the handler, if it is more than a closure; set before anybody else knows of the registration.
   private var backing: Backing?
   private let ties: Ties?
@@ -30,13 +30,13 @@ final class Registration: @unchecked Sendable {
 
   init(
     _ details: SubscriptionDetails, core: BusCore, mailbox: (any AsynchronousReceiver)? = nil,
-    throwing: (any AnyObject & Sendable)? = nil
+    alternative: (any AnyObject & Sendable)? = nil
   ) {
     subscriber = details.subscriber
     priority = details.priority
     endsWithOwner = details.owner != nil
     self.core = core
-    if mailbox != nil || throwing != nil { backing = Backing(mailbox: mailbox, throwing: throwing) }
+    if mailbox != nil || alternative != nil { backing = Backing(mailbox: mailbox, alternative: alternative) }
     let isTied = details.subject != nil || details.owner != nil
     ties =
       isTied
@@ -44,9 +44,6 @@ final class Registration: @unchecked Sendable {
         subjectAddress: details.subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) },
         subject: details.subject.map(WeakReference.init), owner: details.owner.map(WeakReference.init)) : nil
   }
-
-  /// The bus, unless it is gone.
-  var bus: EventBus? { core.bus }
 
   /// The subject's address, by which it is found, also when it is gone.
   var subjectAddress: UnsafeRawPointer? { ties?.subjectAddress }
@@ -57,8 +54,9 @@ final class Registration: @unchecked Sendable {
   /// What stands behind the handler, if it is asynchronous; nil once it is cancelled and no handler of it runs.
   var mailbox: (any AsynchronousReceiver)? { backing?.mailbox }
 
-  /// A ``ThrowingHandler``, for posts that want to know what it throws; nil where the handler cannot throw.
-  var throwing: (any AnyObject & Sendable)? { backing?.throwing }
+  /// What posts that wait call in the place of the handler that stands in the store: a ``ThrowingHandler``, as they want to
+  /// know what it throws, or a ``KeepingHandler``; nil where there is nothing else.
+  var alternative: (any AnyObject & Sendable)? { backing?.alternative }
 
   /// Whether it asked for events of this subject, or of any.
   func accepts(_ poster: (any AnyObject & Sendable)?) -> Bool {
@@ -94,7 +92,7 @@ final class Registration: @unchecked Sendable {
 
   /// Sets what is ended with the subscription; done before anybody else knows of the registration.
   func whenCancelled(_ action: @escaping @Sendable () -> Void) {
-    let backing = backing ?? Backing(mailbox: nil, throwing: nil)
+    let backing = backing ?? Backing(mailbox: nil, alternative: nil)
     backing.whenCancelled(action)
     self.backing = backing
   }
@@ -123,19 +121,19 @@ private final class Backing: Sendable {
     var mailbox: (any AsynchronousReceiver)?
     /// The same once it has been let go of: a run that is under way keeps it.
     weak var formerMailbox: (any AsynchronousReceiver)?
-    var throwing: (any AnyObject & Sendable)?
+    var alternative: (any AnyObject & Sendable)?
     /// Ends the buffer of a sequence.
     var onCancel: (@Sendable () -> Void)?
   }
 
   private let state: Guarded<State>
 
-  init(mailbox: (any AsynchronousReceiver)?, throwing: (any AnyObject & Sendable)?) {
-    state = Guarded(State(mailbox: mailbox, throwing: throwing))
+  init(mailbox: (any AsynchronousReceiver)?, alternative: (any AnyObject & Sendable)?) {
+    state = Guarded(State(mailbox: mailbox, alternative: alternative))
   }
 
   var mailbox: (any AsynchronousReceiver)? { state.withLock { $0.mailbox ?? $0.formerMailbox } }
-  var throwing: (any AnyObject & Sendable)? { state.withLock { $0.throwing } }
+  var alternative: (any AnyObject & Sendable)? { state.withLock { $0.alternative } }
 
   func whenCancelled(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onCancel = action } }
 
@@ -146,7 +144,7 @@ private final class Backing: Sendable {
       var former = state
       former.mailbox = state.mailbox ?? state.formerMailbox
       state.formerMailbox = former.mailbox
-      (state.mailbox, state.throwing, state.onCancel) = (nil, nil, nil)
+      (state.mailbox, state.alternative, state.onCancel) = (nil, nil, nil)
       return former
     }
     former.mailbox?.close()

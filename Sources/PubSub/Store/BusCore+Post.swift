@@ -73,8 +73,7 @@ extension BusCore {
   /// Does what a post has left to do.
   static let housekeep: pubsub_housekeeper = { topic in
     store(of: topic)._withUnsafeGuaranteedRef { store in
-      let record = pubsub_record_of_thread()
-      if pubsub_depth(record) == 0 { store.core.reportRefusal(record) }
+      reportRefusal(pubsub_record_of_thread())
       store.core.housekeep()
     }
   }
@@ -95,10 +94,11 @@ extension BusCore {
 // MARK: - Posts nested too deep
 
 extension BusCore {
-  /// A post that was refused, to be reported once the stack has unwound.
+  /// A post that was refused, to be reported, on the bus that refused it, once the stack has unwound.
   private final class Refusal: Sendable {
+    let core: BusCore
     let chain: [EventName]
-    init(_ chain: [EventName]) { self.chain = chain }
+    init(by core: BusCore, _ chain: [EventName]) { (self.core, self.chain) = (core, chain) }
   }
 
   /// Refuses a post: nothing is delivered, and the first one refused on this thread is reported later.
@@ -108,14 +108,17 @@ extension BusCore {
       guard let topic = pubsub_topic_at(record, depth)?.assumingMemoryBound(to: pubsub_topic.self) else { return nil }
       return topic.pointee.owner.map { Unmanaged<HandlerStore>.fromOpaque($0).takeUnretainedValue().name }
     }
-    pubsub_set_refusal(record, Unmanaged.passRetained(Refusal(chain + [name])).toOpaque())
+    pubsub_note_refusal(record, Unmanaged.passRetained(Refusal(by: self, chain + [name])).toOpaque())
   }
 
-  /// Reports what was refused while the outermost post was under way.
-  func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
-    guard let refusal = record.pointee.refusal else { return }
-    pubsub_set_refusal(record, nil)
-    post(PostRefused(chain: Unmanaged<Refusal>.fromOpaque(refusal).takeRetainedValue().chain))
+  /// Reports what was refused while the outermost post was under way, if anything was and that has ended.
+  ///
+  /// What is refused while the report is under way is not reported: two reports could beget each other without end.
+  fileprivate static func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
+    guard let noted = pubsub_begin_report(record) else { return }
+    let refusal = Unmanaged<Refusal>.fromOpaque(noted).takeRetainedValue()
+    refusal.core.post(PostRefused(chain: refusal.chain))
+    pubsub_end_report(record)
   }
 }
 
@@ -133,15 +136,30 @@ extension BusCore {
     withLock { _ in followObservers() }
   }
 
-  /// Shows a post to the tracers.
-  func observe<E: BusEvent>(_ event: E) {
-    for tracer in tracers.withLock({ $0 }) { tracer.body(event) }
+  /// Shows a post to the tracers; what they post is nested in it.
+  func observe<E: BusEvent>(_ event: E, to topic: UnsafeMutablePointer<pubsub_topic>) {
+    let tracers = tracers.withLock { $0 }
+    if tracers.isEmpty { return }
+    let record = pubsub_record_of_thread()
+    let depth = pubsub_depth(record)
+    // Only a post that waits can be as deep, from a task that began inside a handler or a tracer.
+    guard depth < topic.pointee.limit else { return }
+    pubsub_enter_unread(record, depth, topic)
+    for tracer in tracers { tracer.body(event) }
+    pubsub_leave(record, depth)
+  }
+
+  /// The same for a post that waits, which is under way on no thread.
+  func observeAwaited<E: BusEvent>(_ event: E, to topic: UnsafeMutablePointer<pubsub_topic>) {
+    observe(event, to: topic)
+    Self.reportRefusal(pubsub_record_of_thread())
   }
 
   /// Tells that nobody received an event; never of itself.
   func reportUndelivered<E: BusEvent>(_ event: E) {
-    // Nearly always nobody wants to know.
-    guard isHeard(Undelivered.self), !(event is Undelivered) else { return }
+    // Nearly always nobody wants to know; a tracer is nobody.
+    guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, !(event is Undelivered)
+    else { return }
     post(Undelivered(event: event))
   }
 }

@@ -5,10 +5,10 @@ internal import CPubSub
 extension BusCore {
   /// Those for whom a post that waits is, in the order of delivery; a sticky event is kept in the same instant.
   func recipients<E: BusEvent>(of event: E, from subject: (any AnyObject & Sendable)?) -> Recipients {
-    observe(event)
     let recipients = store(for: E.self)._withUnsafeGuaranteedRef { store in
+      observeAwaited(event, to: store.topic)
       // Only what is sticky has more to do than its type's name would tell a store of any.
-      store.traits.contains(.sticky)
+      return store.traits.contains(.sticky)
         ? keep(event, from: subject, for: unsafeDowncast(store, to: TopicStore<E>.self))
         : Recipients(store: store, list: self.list(store, subject))
     }

@@ -165,9 +165,10 @@ extension BusCore {
           return (one.entry.id, .init(subscriber: subscriber, eventName: store.name, priority: one.priority))
         }
       }
-      let everywhere = wildcards.map(\.registration).filter { !$0.isExpired(keeping: &released) }.map { registration in
+      let everywhere = wildcards.filter { !$0.registration.isExpired(keeping: &released) }.map { wildcard in
+        let registration = wildcard.registration
         let listing = EventBus.Listing(
-          subscriber: registration.subscriber, eventName: nil, priority: registration.priority)
+          subscriber: registration.subscriber, eventName: wildcard.name, priority: registration.priority)
         return (registration.id, listing)
       }
       return (standing + everywhere).sorted { $0.0 < $1.0 }.map(\.1)

@@ -12,9 +12,9 @@ final class BusCore: @unchecked Sendable {
   private let isOwed = Atomic<Bool>(false)
   /// Whether posts of types that nobody subscribed to are seen by somebody.
   private let seesEveryPost = Atomic<Bool>(false)
-  /// The bus, for subscriptions and posts that may outlive it; set before anybody knows of it.
-  weak var bus: EventBus?
   let tracers = Guarded<[Tracer]>([])
+  /// The deadlines of what is awaited, on the bus's own clock.
+  let deadlines: Deadlines
   private let limit: Int
 
   /// The table by type, as readers find it.
@@ -41,8 +41,9 @@ final class BusCore: @unchecked Sendable {
     init(_ body: @escaping @Sendable (any BusEvent) -> Void) { self.body = body }
   }
 
-  init(limit: Int) {
+  init(limit: Int, deadlines: Deadlines) {
     self.limit = limit
+    self.deadlines = deadlines
     let first = pubsub_make_table(6)
     tables = [first]
     pubsub_store_pointer(table.root, UnsafeRawPointer(first))

@@ -13,7 +13,7 @@ extension HandlerStore {
     // Who subscribes from here on has this identifier or a later one, and does not see this post.
     let firstUnseen = willPost(event, from: subject, in: core)
     let root = pubsub_enter(record, depth, topic)
-    let isReceived = root.map { deliver(event, from: subject, $0, before: firstUnseen) } ?? false
+    let isReceived = root.map { deliver(event, from: subject, $0, before: firstUnseen, record, depth) } ?? false
     pubsub_leave(record, depth)
     if !isReceived { wasNotReceived(event, in: core) }
     pubsub_settle(topic, root)
@@ -21,9 +21,11 @@ extension HandlerStore {
 
   /// Delivers to all that a root shows; whether anybody received it.
   private func deliver(
-    _ event: UnsafeRawPointer, from subject: AnyObject?, _ root: UnsafeRawPointer, before firstUnseen: UInt64
+    _ event: UnsafeRawPointer, from subject: AnyObject?, _ root: UnsafeRawPointer, before firstUnseen: UInt64,
+    _ record: UnsafeMutablePointer<pubsub_record>, _ depth: Int
   ) -> Bool {
-    var run = Run(event: event, firstUnseen: firstUnseen, isReversed: traits.contains(.reversed))
+    var run = Run(
+      event: event, firstUnseen: firstUnseen, isReversed: traits.contains(.reversed), record: record, depth: depth)
     guard pubsub_is_directory(root) else {
       run.deliver(HandlerBuffer(root: root))
       return run.isReceived
@@ -39,14 +41,17 @@ extension HandlerStore {
     let event: UnsafeRawPointer
     let firstUnseen: UInt64
     let isReversed: Bool
+    let record: UnsafeMutablePointer<pubsub_record>
+    let depth: Int
     var isReceived = false
 
     private mutating func call(_ buffer: HandlerBuffer, _ index: Int) {
       guard buffer.entries[index].id < firstUnseen else { return }
       let function = pubsub_function_of(buffer.handlers + index)
       if function == pubsub_cancelled() { return }
-      isReceived = true
+      record.pointee.unheard = -1
       pubsub_call(function, buffer.handlers[index].context, event)
+      if record.pointee.unheard != depth { isReceived = true }
     }
 
     mutating func deliver(_ buffer: HandlerBuffer) {

@@ -16,7 +16,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     -> UInt64
   {
     let event = event.assumingMemoryBound(to: E.self)
-    core.observe(event.pointee)
+    core.observe(event.pointee, to: topic)
     guard traits.contains(.sticky) else { return core.nextID }
     // Together under the lock: who subscribes before it is delivered to, who subscribes after it is told the latest.
     let (former, firstUnseen) = core.withLock { _ in (keep(event.pointee, from: subject), core.nextID) }

@@ -49,6 +49,16 @@ final class EventBuffer<Element: Sendable>: Sendable {
     waiter?.resume()
   }
 
+  /// Takes an event that no bound drops.
+  func postKept(_ element: Element) {
+    let waiter = inbox.withLock { inbox -> UnsafeContinuation<Void, Never>? in
+      if inbox.isFinished { return nil }
+      inbox.queue.append(element, delivery: nil)
+      return inbox.takeWaiter()
+    }
+    waiter?.resume()
+  }
+
   /// Ends the sequence behind what it holds; whoever waits is told.
   func finish() {
     let waiters = inbox.withLock { inbox in
@@ -81,6 +91,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
       if let missed, let count = inbox.queue.takeGap() {
         place.initialize(to: missed(count))
       } else if !inbox.queue.events.isEmpty {
+        if inbox.queue.nextMarked == inbox.queue.events.first { _ = inbox.queue.takeMark() }
         place.initialize(to: inbox.queue.takeFirst(as: Element.self))
       } else {
         return false

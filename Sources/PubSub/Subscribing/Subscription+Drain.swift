@@ -17,7 +17,7 @@ extension Subscription {
   }
 
   private func idle(within budget: Duration, inside run: HandlerRun) async {
-    guard let deadlines = bus?.deadlines else { return await idle() }
+    let deadlines = core.deadlines
     let outcome = OneShot()
     let timer = deadlines.set(deadlines.now() + budget) { outcome.settle(false) }
     whenIdle { outcome.settle(true) }
@@ -27,6 +27,6 @@ extension Subscription {
   }
 
   private func reportTimeout(inside run: HandlerRun) {
-    bus?.reportFailure(of: run.receiver.subscriber, DrainTimeout(subscriber: subscriber), in: run.eventType.name)
+    core.reportFailure(of: run.receiver.subscriber, DrainTimeout(subscriber: subscriber), in: run.eventType)
   }
 }

@@ -70,8 +70,8 @@ public final class Subscription: Sendable {
 
   /// Ends the subscription and returns when no handler of it runs.
   ///
-  /// Inside the subscription's own handler (or a task started by it) it does not wait for that handler. Inside another
-  /// handler it waits for 30 seconds at most, so that two that wait for each other end; then a ``HandlerFailure`` with a
+  /// Inside the subscription's own asynchronous handler (or a task started by it) it does not wait for that handler. Inside
+  /// another handler it waits for 30 seconds at most, so that two that wait for each other end; then a ``HandlerFailure`` with a
   /// ``DrainTimeout`` names the handler that was waited for. Cancelling the waiting task does not end the wait.
   public func cancelAndDrain() async {
     cancel()
@@ -93,11 +93,11 @@ extension Subscription {
     if case .registered(let registration) = form { registration.takeUnretainedValue() } else { nil }
   }
 
-  /// The bus, unless it is gone.
-  var bus: EventBus? {
+  /// The core of the bus, which stays when the bus is gone.
+  var core: BusCore {
     switch form {
-    case .plain(_, let core): core.takeUnretainedValue().bus
-    case .registered(let registration): registration.takeUnretainedValue().bus
+    case .plain(_, let core): core.takeUnretainedValue()
+    case .registered(let registration): registration.takeUnretainedValue().core
     }
   }
 

@@ -124,7 +124,7 @@ private struct WaitForPost {
     guard calls.begin(recipient) else { return .ended(.cancelled, .zero) }
     defer { calls.end() }
     do {
-      try recipient.deliver(event)
+      try recipient.deliverKept(event)
       return .ended(.delivered, deadlines.now() - time)
     } catch {
       return .ended(.threw(error), deadlines.now() - time)

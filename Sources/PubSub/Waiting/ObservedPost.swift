@@ -34,7 +34,7 @@ package struct ObservedDelivery: Sendable {
 
   let awaited: AwaitedPost
   private let bus: EventBus
-  private let name: EventName
+  private let type: any BusEvent.Type
   private let now: @Sendable () -> Duration
   private let note: @MainActor (ObservedDelivery) -> Void
   private let token: WaitGraph.Token?
@@ -44,10 +44,10 @@ package struct ObservedDelivery: Sendable {
   fileprivate var proceed: (@MainActor (ObservedPost) -> Void)?
 
   fileprivate init(
-    _ name: EventName, on bus: EventBus, now: @escaping @Sendable () -> Duration,
+    _ type: any BusEvent.Type, on bus: EventBus, now: @escaping @Sendable () -> Duration,
     note: @escaping @MainActor (ObservedDelivery) -> Void
   ) {
-    (self.name, self.bus, self.now, self.note) = (name, bus, now, note)
+    (self.type, self.bus, self.now, self.note) = (type, bus, now, note)
     let awaited = AwaitedPost(poster: HandlerRun.enclosing, now: now)
     token = WaitGraph.begin(in: awaited.poster) { awaited.awaited }
     self.awaited = awaited
@@ -96,7 +96,7 @@ package struct ObservedDelivery: Sendable {
     case .threw(let error):
       result = .threw(error)
       // Who subscribed learns of it as of any other post: the life cycle's report is not made for it.
-      bus.reportFailure(of: one.subscriber, error, in: name)
+      bus.reportFailure(of: one.subscriber, error, in: type)
     case .cancelled: return
     case .timedOut: result = one.isLate ? .late : .cutShort
     case .skipped: result = .cutShort
@@ -201,7 +201,7 @@ extension EventBus {
         }
         if awaits, let mailbox = registration.mailbox {
           calls.end()
-          let present = post ?? ObservedPost(E.name, on: bus, now: now, note: note)
+          let present = post ?? ObservedPost(E.self, on: bus, now: now, note: note)
           present.handOver(event, to: mailbox)
           post = present
           continue
@@ -220,7 +220,7 @@ extension EventBus {
       try recipient.deliver(event)
     } catch {
       outcome = .threw(error)
-      bus.reportFailure(of: recipient.subscriber, error, in: E.name)
+      bus.reportFailure(of: recipient.subscriber, error, in: E.self)
     }
     time = now()
     // What only takes events into a mailbox runs later, and is nobody whose time counts here.

@@ -1,0 +1,127 @@
+import PubSub
+import Testing
+
+/// What the bus tells of its posts, and that telling it comes to an end whatever is done when it is told.
+@Suite struct `Reports` {
+  let bus = EventBus(nestingLimit: 4)
+  let log = Log<String>()
+  /// How often whoever misbehaves may do so, lest a bus that does not stop it takes the process with it.
+  let rest = Rest()
+
+  private struct Lonely: Event {}
+
+  /// Shares its name with an event of the bus's own.
+  private struct Namesake: Event {
+    static let name: EventName = "HandlerFailure"
+  }
+
+  final class Rest: Sendable {
+    private let number = Guarded(300)
+    var left: Int { number.withLock { $0 } }
+    func take() -> Bool {
+      number.withLock { number in
+        number -= 1
+        return number >= 0
+      }
+    }
+  }
+
+  private func mayGoOn() -> Bool { rest.take() }
+
+  @Test(arguments: [false, true])
+  func `Rule 21: what a tracer posts is nested in what it is shown`(waits: Bool) async {
+    let subscription = bus.subscribe(to: PostRefused.self) { [log] in log.add("\($0.chain.map(\.rawValue))") }
+    let tracing = bus.trace { [self] event in
+      if event is Tick, mayGoOn() { bus.post(Tick(number: 1)) }
+    }
+    if waits { await bus.postAndWait(Tick()) } else { bus.post(Tick()) }
+    #expect(log.all == [#"["Tick", "Tick", "Tick", "Tick", "Tick"]"#])
+    #expect(rest.left == 300 - 4)
+    withExtendedLifetime((subscription, tracing)) {}
+  }
+
+  @Test func `Rule 21: what a tracer posts when it is shown anything at all comes to an end`() {
+    let tracing = bus.trace { [self] _ in if mayGoOn() { bus.post(Tick()) } }
+    bus.post(Tick())
+    #expect(rest.left > 0)
+    withExtendedLifetime(tracing) {}
+  }
+
+  @Test func `Rule 21: who is told of a refusal and posts the same again is not told again`() {
+    let subscriptions = [
+      bus.subscribe(to: Tick.self) { [bus] _ in bus.post(Tick()) },
+      bus.subscribe(to: PostRefused.self) { [self] _ in
+        log.add("refused")
+        if mayGoOn() { bus.post(Tick()) }
+      },
+    ]
+    bus.post(Tick())
+    #expect(log.all == ["refused"])
+    bus.post(Tick())
+    #expect(log.all == ["refused", "refused"], "the next is told again")
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test func `Rules 19 and 21: who is told of an event that nobody received may post another such`() {
+    let subscription = bus.subscribe(to: Undelivered.self) { [self] _ in if mayGoOn() { bus.post(Lonely()) } }
+    bus.post(Lonely())
+    #expect(rest.left > 0)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `Rule 21: a refusal is told on the bus that refused`() {
+    let inner = EventBus(nestingLimit: 1)
+    let subscriptions = [
+      bus.subscribe(to: Tick.self) { _ in inner.post(Tock()) },
+      bus.subscribe(to: PostRefused.self) { [log] _ in log.add("outer") },
+      inner.subscribe(to: Tock.self) { [log] _ in log.add("received") },
+      inner.subscribe(to: PostRefused.self) { [log] in log.add("inner \($0.chain.map(\.rawValue))") },
+    ]
+    bus.post(Tick())
+    #expect(log.all == [#"inner ["Tick", "Tock"]"#])
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test func `Rule 19: to a tracer alone nothing is told but what is posted`() {
+    let tracing = bus.trace { [log] in log.add("\(type(of: $0).name)") }
+    bus.post(Tick())
+    #expect(log.all == ["Tick"])
+    withExtendedLifetime(tracing) {}
+  }
+
+  @Test func `Rule 19: whoever is gone has received nothing`() {
+    let observer = bus.subscribe(to: Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
+    var owner: Thing? = Thing()
+    for owner in [owner, owner] { if let owner { bus.subscribe(owner, to: Tick.self) { _, _ in } } }
+    bus.post(Tick())
+    #expect(log.all == [])
+    owner = nil
+    bus.post(Tick())
+    #expect(log.all == ["Tick"])
+    withExtendedLifetime(observer) {}
+  }
+
+  @Test func `Rule 19: who has received an event and posts to whoever is gone has received it`() {
+    let observer = bus.subscribe(to: Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
+    let subscription = bus.subscribe(to: Tick.self) { [bus] _ in
+      bus.subscribe(Thing(), to: Tock.self) { _, _ in }
+      bus.post(Tock())
+    }
+    bus.post(Tick())
+    #expect(log.all == ["Tock"])
+    withExtendedLifetime((observer, subscription)) {}
+  }
+
+  @Test func `Rule 18: an event is no HandlerFailure because it has its name`() {
+    let subscriptions = [
+      bus.subscribe(to: Namesake.self) { _ in throw Failure(number: 1) },
+      bus.subscribe(to: HandlerFailure.self) { [log] in
+        log.add("\($0.eventName) \($0.error)")
+        throw Failure(number: 2)
+      },
+    ]
+    bus.post(Namesake())
+    #expect(log.all == ["HandlerFailure Failure(number: 1)"])
+    withExtendedLifetime(subscriptions) {}
+  }
+}
