@@ -103,6 +103,7 @@ extension RandomApplication {
     case 7: if !backgroundTasks.isEmpty { chance.pick(backgroundTasks).end() }
     case 8: backgroundModes.append(application.beginBackgroundMode("audio"))
     case 9, 10: backgroundModes.popLast()?.end()
+    case 11: perform()
     default: break
     }
   }
@@ -134,6 +135,14 @@ extension RandomApplication {
 
   private func deafSleep(_ duration: Duration) async {
     await tasks.start { [clock] in try? await clock.sleep(for: duration) }.value
+  }
+
+  /// Finishes something in the background, which may hand in inputs, also to the application that waits for it.
+  private func perform() {
+    count("operations")
+    application.performBackgroundTask(named: "operation") { [weak self] in
+      do { try await self?.work("operation") } catch { self?.note("operation: \(error)") }
+    }
   }
 
   /// The transitions of one run are to have an end.

@@ -115,7 +115,7 @@ import Testing
       "scene:close", "wait:5s", "task:begin", "task:end", "mode:begin", "mode:end", "slow:didEnterBackground",
     ]
     #expect(tokens.subtracting(coverage.tokens).isEmpty)
-    for what in ["acquires", "failed acquires", "releases", "bodies", "watchdog", "ends in order"] {
+    for what in ["acquires", "failed acquires", "releases", "bodies", "operations", "watchdog", "ends in order"] {
       #expect((coverage.counts[what] ?? 0) > 20, "\(what): \(coverage.counts)")
     }
   }

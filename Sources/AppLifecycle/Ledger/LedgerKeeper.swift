@@ -97,8 +97,10 @@ struct LedgerKeeper {
   /// Lets go of the oldest pages, but not of the stay that lasts, nor of the transition under way: its report is made of it.
   private mutating func forget() {
     while pages.count > 1, pages.count > limit || entryCount > Self.mostEntries {
-      let kept = [stay?.number, transition?.number]
-      guard let oldest = pages.dropLast().firstIndex(where: { !kept.contains($0.number) }) else { return }
+      let (stay, transition) = (stay?.number, transition?.number)
+      guard let oldest = pages.dropLast().firstIndex(where: { $0.number != stay && $0.number != transition }) else {
+        return
+      }
       entryCount -= pages[oldest].page.entries.count
       pages.remove(at: oldest)
     }

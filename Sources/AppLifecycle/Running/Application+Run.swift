@@ -14,7 +14,8 @@ extension Application {
   /// the call; but a `CancellationError` from a body whose phase was left does not.
   ///
   /// The body may outlive a phase by ignoring its cancellation: then it is named in the report of the transition. If the
-  /// process vanishes, it is cancelled, and the call goes on with the next process.
+  /// process vanishes, it is cancelled, and the call goes on with the next process; one that ignores that, too, is waited for
+  /// neither by the next body nor by the end of the call.
   ///
   /// - Parameters:
   ///   - phase: when the body runs.

@@ -1,7 +1,7 @@
 /// What one call of `run(while:)` does, as a pure state machine.
 ///
-/// Of one call a body never runs twice at once: the next begins when the last has ended, also if the phase was closed and
-/// opened meanwhile.
+/// Of one call a body never runs twice at once in one process's life: the next begins when the last has ended, also if the
+/// phase was closed and opened meanwhile.
 ///
 ///     waiting ──phase opens──▶ running ──phase closes, caller cancelled──▶ ending
 ///      ▲  ▲                       │                                          │
