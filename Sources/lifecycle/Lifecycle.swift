@@ -14,6 +14,7 @@ import AppLifecycleTesting
   @MainActor static func main() async {
     // A reader that has seen enough closes the pipe; that is an ordinary end, which `write` reports.
     signal(SIGPIPE, SIG_IGN)
+    StandardStreams.holdClosed()
     let status = await run(CommandLine.arguments.dropFirst())
     exit(status.rawValue)
   }

@@ -22,7 +22,21 @@ enum StandardStreams {
     /// Whether the reader of a pipe has gone.
     var isClosedPipe: Bool { number == EPIPE }
 
-    var description: String { "cannot \(operation): \(String(cString: strerror(number)))" }
+    var description: String {
+      // Of that the system says "Illegal seek".
+      let reason =
+        number == ESPIPE ? "a journal is read from a file, not from a pipe" : String(cString: strerror(number))
+      return "cannot \(operation.printable): \(reason)"
+    }
+  }
+
+  /// Holds the numbers of those that are closed, lest a file get one, and with it what is written to standard error.
+  ///
+  /// Each in the direction that it does not have: using it stays an error.
+  static func holdClosed() {
+    for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
+      _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
+    }
   }
 
   /// All of standard input, as UTF-8; what is none becomes U+FFFD.

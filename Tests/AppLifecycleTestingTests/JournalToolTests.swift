@@ -151,6 +151,22 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count > 2)
   }
 
+  @Test @MainActor func `log --follow begins anew in a file that was cut`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let journal = Journal(at: path)
+    let follower = try Tool.Following(["log", "--follow", "--json", path])
+    func expectNext(_ number: Int) {
+      let record = LifecycleRecord(
+        instant: .milliseconds(number), kind: .input, name: "n\(number)", state: .active, cause: "test")
+      journal.append(record)
+      #expect(follower.nextLine() == record.jsonLine)
+    }
+    for number in 0..<20 { expectNext(number) }
+    try #require(truncate(path, 0) == 0)
+    for number in 20..<60 { expectNext(number) }
+    follower.end()
+  }
+
   // MARK: sessions
 
   @Test @MainActor func `sessions says of each run how long it was, in which states, and how it ended`() async throws {
@@ -365,6 +381,13 @@ import Testing
         && missing.error == "lifecycle: cannot open /nonexistent/trips.jsonl: No such file or directory\n")
     let directory = try Tool.run([command, folder.path] + output)
     #expect(directory.status == 74 && directory.error.hasPrefix("lifecycle: cannot read \(folder.path): "))
+    let pipe = try Tool.run([command, "/dev/stdin"] + output, input: "{}\n")
+    #expect(
+      pipe.status == 74
+        && pipe.error == "lifecycle: cannot read /dev/stdin: a journal is read from a file, not from a pipe\n")
+    // A name is shown, not obeyed.
+    let hostile = try Tool.run([command, "/nonexistent/\u{1B}[2J"] + output)
+    #expect(hostile.error == "lifecycle: cannot open /nonexistent/\\u{1B}[2J: No such file or directory\n")
   }
 
   @Test(arguments: ["log", "sessions", "timeline", "names", "completion", "simulate"])

@@ -60,4 +60,16 @@ import Testing
     #expect(page.output.contains("[\"active\",\"active\",1.0,0,20000.0,19999,"))
     #expect(trace.error == "" && trace.output.contains("\"r0\"") && trace.output.contains("\"r20000\""))
   }
+
+  @Test func `what is said of it does not stand in the page where standard error is closed`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "limits-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let windows = (0..<1_003).map { connecting("window \($0)").jsonLine + "\n" }
+    try Data(windows.joined().utf8).write(to: folder.appending(path: "trips.jsonl"))
+    let result = try Tool.shell(
+      "cd '\(folder.path)' && exec \"$0\" timeline trips.jsonl -o page.html 2>&-", input: "")
+    #expect(result.status == 0)
+    #expect(try String(contentsOf: folder.appending(path: "page.html"), encoding: .utf8).hasSuffix("</html>\n"))
+  }
 }

@@ -95,4 +95,28 @@ import Testing
     #expect(entries(of: path).gaps.map(\.lost) == [1])
     #expect(entries(of: path).headers.map(\.part) == [2])
   }
+
+  /// As `: > FILE` does, or whoever copies a log and then cuts it; in the middle of a line, too.
+  @Test(arguments: [0, 10] as [Int64])
+  func `a file that somebody else cuts is begun anew, and what went with it is told`(length: Int64) throws {
+    let journal = journal(size: nil, kept: 0)
+    for number in 1...3 { journal.append(numbered(number)) }
+    let files = SystemFiles()
+    let other = try files.openForAppending(path, exclusively: false)
+    defer { files.close(other) }
+    try files.truncate(other, to: length)
+    // With the next input that is noticed.
+    #expect(journal.append(numbered(4, .input)) && journal.append(numbered(5)) && journal.failure == nil)
+    let found = entries(of: path)
+    #expect(found.headers.map(\.part) == [1] && found.gaps.map(\.lost) == [3])
+    #expect(found.records.map(\.name) == ["n4", "n5"] && found.damage.count == (length == 0 ? 0 : 1))
+    // Nothing but the line with which the run began: that is missed by nobody.
+    try files.truncate(other, to: 0)
+    journal.close()
+    let next = self.journal(size: nil, kept: 0)
+    try files.truncate(other, to: 0)
+    next.append(numbered(6, .input))
+    #expect(entries(of: path).headers.map(\.part) == [1] && entries(of: path).gaps == [])
+    #expect(entries(of: path).records.map(\.name) == ["n6"])
+  }
 }

@@ -125,6 +125,15 @@ extension JournalWriter {
       failure: JournalFailure(.write, path, reason: "the file was removed"), since: header.instant, lost: file.records)
   }
 
+  /// Lets go of a file that somebody else has cut: what is added would belong to no run.
+  mutating func noticeCut() {
+    guard let file, let size = try? files.status(of: file.descriptor).size, size < file.size else { return }
+    release()
+    guard outage == nil, file.records > 0 else { return }
+    outage = Outage(
+      failure: JournalFailure(.write, path, reason: "the file was cut"), since: header.instant, lost: file.records)
+  }
+
   // MARK: Putting the file aside
 
   mutating func postponeRotation() {

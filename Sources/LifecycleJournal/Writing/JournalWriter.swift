@@ -100,7 +100,8 @@ struct JournalWriter: ~Copyable {
     guard !isClosed else { return false }
     defer { (state, lastInstant) = (record.state, record.instant) }
     encode(record)
-    return appendLine(at: record.instant, flushes: configuration.flush.flushes(record), &notices)
+    return appendLine(
+      at: record.instant, begins: record.kind == .input, flushes: configuration.flush.flushes(record), &notices)
   }
 
   /// Adds who has spent how much time; says whether it is kept, and adds what the program is to be told.
@@ -109,12 +110,16 @@ struct JournalWriter: ~Copyable {
     // Of what was called side by side, who began last may have ended first; the records go on from the last of all.
     lastInstant = max(lastInstant, entry.ended)
     encode(entry)
-    return appendLine(at: lastInstant, flushes: false, &notices)
+    return appendLine(at: lastInstant, begins: false, flushes: false, &notices)
   }
 
-  private mutating func appendLine(at instant: Duration, flushes: Bool, _ notices: inout [Notice]) -> Bool {
+  private mutating func appendLine(
+    at instant: Duration, begins: Bool, flushes: Bool, _ notices: inout [Notice]
+  ) -> Bool {
     do throws(JournalFailure) {
       if flushes { try noticeLossOfFile(at: instant) }
+      // Once a transition: looking for each record would cost a good part of writing it.
+      if begins { noticeCut() }
       if file == nil { try reopen(at: instant) }
       if file?.mustMakeRoom(for: line.count, within: nextRotation ?? configuration.maximumSize) == true {
         do throws(JournalFailure) {

@@ -37,7 +37,12 @@ struct Follower {
 
   /// The file after the one that is being read, if there is one.
   private func nextFile() -> JournalReader? {
-    guard let present = try? files.status(at: path).identity, present != identity else { return nil }
+    guard let present = try? files.status(at: path).identity else { return nil }
+    guard present != identity else {
+      // Somebody has cut it: what is there now came afterwards.
+      let isCut = reader.size ?? .max < reader.position
+      return isCut ? try? JournalReader(path: path, ending: .isAwaited) : nil
+    }
     let names = JournalFiles.all(of: path, files: files)
     let old = names.lastIndex { (try? files.status(at: $0))?.identity == identity }
     // Where the old one is no longer kept, the oldest that is may be long past: go on with the newest.

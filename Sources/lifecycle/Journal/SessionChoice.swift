@@ -40,7 +40,7 @@ enum SessionChoice: Equatable {
         case .number, .fromEnd: "no such run"
         case .name(let name): "no run named '\(name.printable)'"
         }
-      return "\(path) holds \(what): it has \(runs); 'lifecycle sessions' lists them"
+      return "\(path.printable) holds \(what): it has \(runs); 'lifecycle sessions' lists them"
     }
   }
 
