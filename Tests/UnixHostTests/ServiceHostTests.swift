@@ -238,6 +238,19 @@ import Testing
     }
   }
 
+  @Test(arguments: ["relative", "vsock:2:1234", "/" + String(repeating: "x", count: 107), "@"])
+  func aManagerThatCannotBeReachedIsSaid(address: String) async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      async let finished = runProgram(probe.arguments(), environment: ["NOTIFY_SOCKET": address])
+      try await probe.log.line(startingWith: "acquire end")
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
+      let reason = "$NOTIFY_SOCKET is no socket that can be used"
+      #expect(
+        try await finished.errors == "ServiceProbe: the service manager cannot be told anything: \(reason)\n")
+    }
+  }
+
   @Test func theDelegatesOwnMainIsAServiceUnderAManager() async throws {
     let finished = try await underManager(.abstract, ["--main"]) { probe, manager in
       try await manager.notice(with: "READY")

@@ -8,6 +8,8 @@
 struct ServiceEnvironment: Sendable, Hashable {
   /// Where the manager listens; nil where nobody does, or at a kind of socket that is not known here.
   var address: NotifySocket.Address?
+  /// Whether somebody listens who cannot be reached: at such a socket, or under a name that is too long for one.
+  var isOutOfReach: Bool
   /// After so long without a ping the manager takes the program for dead; nil where it does not look.
   var watchdog: Duration?
 
@@ -17,7 +19,9 @@ struct ServiceEnvironment: Sendable, Hashable {
   ///   - process: this process's number. A watchdog that is another's, inherited by a child, is not ours to feed.
   ///   - variable: looks a variable up.
   init(process: pid_t, _ variable: (String) -> String?) {
-    address = variable("NOTIFY_SOCKET").flatMap { NotifySocket.Address($0) }
+    let text = variable("NOTIFY_SOCKET") ?? ""
+    address = NotifySocket.Address(text)
+    isOutOfReach = address == nil && !text.isEmpty
     let isOurs = variable("WATCHDOG_PID").map { pid_t($0) == process } ?? true
     let microseconds = variable("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
     watchdog = isOurs && microseconds > 0 ? .microseconds(microseconds) : nil

@@ -29,6 +29,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
       timeoutExtension: configuration.timeoutExtension)
     super.init(parts, machine: ServiceStateMachine(budgets: budgets, terms: terms))
     if environment.address != nil, manager == nil { reportSilence() }
+    if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET is no socket that can be used") }
   }
 
   override func begin() { process(.started) }
@@ -81,11 +82,14 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   }
 
   /// Says once that the manager hears nothing.
-  private func reportSilence() {
+  ///
+  /// - Parameter reason: why; nil for what `errno` says.
+  private func reportSilence(because reason: String? = nil) {
     let error = errno
     guard !hasReportedSilence else { return }
     hasReportedSilence = true
-    StandardError.report("the service manager cannot be told anything: \(String(cString: strerror(error)))")
+    let reason = reason ?? String(cString: strerror(error))
+    StandardError.report("the service manager cannot be told anything: \(reason)")
   }
 
   private func reload() {
