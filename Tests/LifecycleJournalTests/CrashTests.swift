@@ -131,6 +131,16 @@ import Testing
   }
 
   #if os(Linux)
+    /// Else a message of the program, or of Swift's runtime when it crashes, would stand in the journal.
+    @Test func `where standard error is closed, the journal does not take its place`() throws {
+      let directory = try TemporaryDirectory()
+      let probe = try Probe(directory.file(), seed: 7, size: 3_000, flush: true, count: 50, hasStandardError: false)
+      probe.line { $0 == "done" }
+      #expect(probe.descriptor(1) != nil && probe.descriptor(2)?.hasSuffix("jsonl") != true)
+      probe.kill()
+      #expect(entries(of: directory.file()).damage == [])
+    }
+
     @Test func `on a disk that is full the program lives on, and the journal goes on when there is room again`() throws
     {
       let directory = try TemporaryDirectory()

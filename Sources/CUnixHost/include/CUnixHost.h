@@ -17,6 +17,12 @@
 // block SIGTTIN and SIGTTOU, whose default is what keeps a background job from wrecking the shell's terminal.
 bool unixhost_thread_start(void (*body)(void *), void *argument);
 
+// MARK: Standard streams
+
+// Holds the numbers of standard streams that the program was started without: what it opens must not get them, and with them
+// what others write to standard error.
+void unixhost_streams_hold(void);
+
 // MARK: Pipes
 
 // Makes a non-blocking pipe: ends[0] to read, ends[1] to write. Where the system can (Linux), it is close-on-exec from the

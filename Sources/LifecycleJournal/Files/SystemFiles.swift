@@ -13,7 +13,11 @@ package struct SystemFiles: FileCalls {
   package func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
     // Non-blocking, so that a named pipe in the file's place cannot hold up the program; a terminal stays nobody's.
     let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (exclusively ? O_EXCL : 0)
-    return try repeating { open(path, flags, 0o600) }
+    let descriptor = try repeating { open(path, flags, 0o600) }
+    guard descriptor <= 2 else { return descriptor }
+    // The number of a standard stream that the program was started without: what others write there does not belong here.
+    defer { closeFile(descriptor) }
+    return try repeating { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
   }
 
   package func openForReading(_ path: String) throws(FileError) -> Int32 {

@@ -1,7 +1,8 @@
+import CUnixHost
+
 #if canImport(Darwin)
   import Darwin
 #else
-  import CUnixHost
   import Glibc
 #endif
 
@@ -19,6 +20,8 @@ public enum MainLoop {
   /// - Parameter body: the program.
   /// - Precondition: called on the process's first thread.
   public static func run(_ body: @escaping @MainActor @Sendable () async -> Int32) -> Never {
+    // Before libdispatch opens anything.
+    unixhost_streams_hold()
     Task { @MainActor in exit(await body()) }
     #if canImport(Darwin)
       dispatchMain()

@@ -15,6 +15,8 @@ final class WakePipe: Sendable {
   private let writer: Int32
 
   init() {
+    // The first that a host opens.
+    unixhost_streams_hold()
     var ends: [Int32] = [-1, -1]
     (descriptor, writer) = unixhost_pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
   }

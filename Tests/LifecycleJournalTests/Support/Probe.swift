@@ -8,11 +8,15 @@ final class Probe {
   private(set) var said: [UInt8] = []
 
   /// Starts it; `limit` is the longest file in KiB that it may write, as the shell's `ulimit -f` has it.
-  init(_ path: String, seed: UInt64, size: Int, flush: Bool, count: Int = .max, limit: Int? = nil) throws {
+  init(
+    _ path: String, seed: UInt64, size: Int, flush: Bool, count: Int = .max, limit: Int? = nil,
+    hasStandardError: Bool = true
+  ) throws {
     let arguments = [path, "\(seed)", "\(size)", flush ? "flush" : "never", "\(count)"]
-    if let limit {
+    if limit != nil || !hasStandardError {
+      let line = (limit.map { "ulimit -f \($0); " } ?? "") + "exec \"$0\" \"$@\"" + (hasStandardError ? "" : " 2>&-")
       process.executableURL = URL(filePath: "/bin/bash")
-      process.arguments = ["-c", "ulimit -f \(limit); exec \"$0\" \"$@\"", Self.executable.path] + arguments
+      process.arguments = ["-c", line, Self.executable.path] + arguments
     } else {
       process.executableURL = Self.executable
       process.arguments = arguments
@@ -46,6 +50,11 @@ final class Probe {
     Foundation.kill(process.processIdentifier, SIGKILL)
     while read(until: said.count + 1) {}
     process.waitUntilExit()
+  }
+
+  /// What one of its descriptors stands for (Linux); nil for one that is closed.
+  func descriptor(_ number: Int) -> String? {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.processIdentifier)/fd/\(number)")
   }
 
   /// How it ended: the number of the signal, negative, or its status.
