@@ -34,11 +34,32 @@ enum Socket {
   }
 
   /// The next connection that waits; nil if none does.
-  static func accept(from listener: Int32) -> Int32? {
-    let connection = systemAccept(listener, nil, nil)
-    guard connection >= 0 else { return nil }
-    setUp(connection)
-    return connection
+  ///
+  /// - Throws: where the system has nothing left for it; it waits on.
+  static func accept(from listener: Int32) throws(Server.Failure) -> Int32? {
+    while true {
+      let connection = systemAccept(listener, nil, nil)
+      if connection >= 0 {
+        setUp(connection)
+        return connection
+      }
+      switch errno {
+      case EINTR, ECONNABORTED: continue
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: throw Server.Failure(call: "accept", code: errno)
+      default: return nil
+      }
+    }
+  }
+
+  /// How many descriptors the process may have.
+  static var descriptorLimit: Int {
+    var limit = rlimit()
+    #if canImport(Darwin)
+      let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
+    #else
+      let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+    #endif
+    return isKnown ? Int(clamping: limit.rlim_cur) : 256
   }
 
   static func port(of listener: Int32) -> UInt16 {

@@ -13,13 +13,15 @@ import Testing
   }
 
   private func withDaemon(
-    _ options: [String] = [], in directory: TemporaryDirectory, body: (Daemon) async throws -> Void
+    _ options: [String] = [], before: [String] = [], in directory: TemporaryDirectory,
+    body: (Daemon) async throws -> Void
   ) async throws -> FinishedProgram {
     let manager = try ServiceManagerDouble(.path, in: directory)
     let reserved = try ReservedPort()
     let port = reserved.port
     async let finished = runProgram(
-      [builtProduct("Service"), "--port", "\(port)"] + options, environment: ["NOTIFY_SOCKET": manager.address])
+      before + [builtProduct("Service"), "--port", "\(port)"] + options,
+      environment: ["NOTIFY_SOCKET": manager.address])
     let ready = try await manager.notice(with: "READY")
     try await body(Daemon(manager: manager, pid: ready.sender, port: port))
     return try await finished
@@ -62,6 +64,47 @@ import Testing
     }
   }
 
+  /// Who cannot be served yet waits, and costs nothing: the listening socket would be ready again and again.
+  @Test(.longRunning) func `Clients for whom there is no descriptor wait until there is one`() async throws {
+    try await withTemporaryDirectory { directory in
+      let limited = ["sh", "-c", "ulimit -n 34; exec \"$@\"", "-"]
+      let finished = try await withDaemon(before: limited, in: directory) { daemon in
+        var clients: [LineClient] = []
+        for _ in 0..<6 { clients.append(try LineClient(port: daemon.port)) }
+        while !(try await daemon.manager.notice(with: "STATUS").lines.contains { $0.hasSuffix(", and is full") }) {}
+        let before = try processorTime(of: daemon.pid)
+        _ = try await runProgram(["sleep", "3"])
+        #expect(try processorTime(of: daemon.pid) - before < .milliseconds(300))
+        while !clients.isEmpty { #expect(try await clients.removeFirst().line() == "hello") }
+        kill(daemon.pid, SIGTERM)
+      }
+      #expect(finished.ending == .exited(0))
+    }
+  }
+
+  /// Told to end while clients wait, it ends.
+  @Test func `It ends while clients wait for a descriptor`() async throws {
+    try await withTemporaryDirectory { directory in
+      let limited = ["sh", "-c", "ulimit -n 34; exec \"$@\"", "-"]
+      let finished = try await withDaemon(["--drain", "100"], before: limited, in: directory) { daemon in
+        var clients: [LineClient] = []
+        for _ in 0..<6 { clients.append(try LineClient(port: daemon.port)) }
+        while !(try await daemon.manager.notice(with: "STATUS").lines.contains { $0.hasSuffix(", and is full") }) {}
+        kill(daemon.pid, SIGTERM)
+        for client in clients { try await client.hasEnded() }
+      }
+      #expect(finished.ending == .exited(0))
+    }
+  }
+
+  private func processorTime(of pid: Int32) throws -> Duration {
+    let fields = try readFile("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    // utime and stime of proc(5), the 14th and the 15th field; the name is the second.
+    let ticks = fields.dropFirst(11).prefix(2).compactMap { Int($0) }
+    try #require(ticks.count == 2)
+    return .seconds(ticks[0] + ticks[1]) / sysconf(Int32(_SC_CLK_TCK))
+  }
+
   @Test func `It reads its greeting again when it is told to reload`() async throws {
     try await withTemporaryDirectory { directory in
       try directory.write("good morning\n", to: "greeting")
@@ -74,6 +117,25 @@ import Testing
         try await daemon.manager.notice(with: "READY")
         let late = try LineClient(port: daemon.port)
         #expect(try await late.line() == "good evening")
+        kill(daemon.pid, SIGTERM)
+      }
+      #expect(finished.ending == .exited(0))
+    }
+  }
+
+  /// Else what anybody writes to standard error would be read as a signal, or sent to a client.
+  @Test func `Where it is started without standard streams, nothing takes their place`() async throws {
+    try await withTemporaryDirectory { directory in
+      let closed = ["sh", "-c", "exec \"$@\" <&- >&- 2>&-", "-"]
+      let finished = try await withDaemon(before: closed, in: directory) { daemon in
+        let client = try LineClient(port: daemon.port)
+        #expect(try await client.line() == "hello")
+        for number in 0...2 {
+          var name = [CChar](repeating: 0, count: 256)
+          let count = readlink("/proc/\(daemon.pid)/fd/\(number)", &name, name.count)
+          let target = String(decoding: name.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+          #expect(target == "/dev/null", "\(number)")
+        }
         kill(daemon.pid, SIGTERM)
       }
       #expect(finished.ending == .exited(0))
