@@ -51,6 +51,68 @@ import Testing
     #expect(log.all == ["low", "last", "wildcard", "first", "high"])
   }
 
+  @Test func `Rules 1, 2 and 20: whoever came and went, a post and one that waits have the same order`() async {
+    let seed = UInt64.random(in: .min ... .max)
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<30 {
+      let (bus, log) = (EventBus(), Log<Int>())
+      let subjects = [Thing(), Thing()]
+      var crowd: [Member] = []
+      for id in 0..<40 {
+        crowd.append(Member(id, on: bus, subjects, log, &random))
+        if Int.random(in: 0..<4, using: &random) == 0 {
+          crowd.remove(at: .random(in: crowd.indices, using: &random)).subscription.cancel()
+        }
+        guard Int.random(in: 0..<4, using: &random) == 0 else { continue }
+        for subject in [nil, 0, 1] {
+          let poster = subject.map { subjects[$0] }
+          let expected = crowd.filter { $0.subject == nil || $0.subject == subject }
+            .sorted { ($1.priority, $0.id) < ($0.priority, $1.id) }
+          let (up, down) = (expected.filter(\.hearsTick).map(\.id), expected.filter(\.hearsTearDown).map(\.id))
+          let before = log.all.count
+          bus.post(Tick(), from: poster)
+          await bus.postAndWait(Tick(), from: poster)
+          bus.post(TearDown(), from: poster)
+          await bus.postAndWait(TearDown(), from: poster)
+          #expect(Array(log.all.dropFirst(before)) == up + up + down.reversed() + down.reversed(), "seed \(seed)")
+        }
+      }
+    }
+  }
+
+  /// Somebody who subscribed in one of the ways there are.
+  private struct Member {
+    let id: Int
+    let subject: Int?
+    let priority: Priority
+    var (hearsTick, hearsTearDown) = (true, true)
+    let subscription: Subscription
+
+    init(_ id: Int, on bus: EventBus, _ subjects: [Thing], _ log: Log<Int>, _ random: inout SplitMix64) {
+      self.id = id
+      priority = Priority(rawValue: [-100, 0, 0, 0, 7, 100].randomElement(using: &random) ?? 0)
+      subject = [nil, nil, 0, 1].randomElement(using: &random) ?? nil
+      let wanted = subject.map { subjects[$0] }
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0:
+        hearsTearDown = false
+        subscription = bus.subscribe(to: Tick.self, from: wanted, priority: priority) { _ in log.add(id) }
+      case 1:
+        hearsTick = false
+        subscription = bus.subscribe(to: TearDown.self, from: wanted, priority: priority) { _ in log.add(id) }
+      case 2:
+        hearsTick = false
+        subscription = bus.subscribe(subjects[0], to: TearDown.self, from: wanted, priority: priority) { _, _ in
+          log.add(id)
+        }
+      case 3:
+        hearsTearDown = false
+        subscription = bus.subscribe(named: "Tick", from: wanted, priority: priority) { _ in log.add(id) }
+      default: subscription = bus.subscribeToAll(from: wanted, priority: priority) { _ in log.add(id) }
+      }
+    }
+  }
+
   @Test func `Rule 3: posts from one thread reach every kind of subscriber in the order of posting`() async {
     let numbers = Array(1...500)
     let synchronous = Log<Int>()

@@ -1,7 +1,9 @@
 import Dispatch
-import PubSub
+import Foundation
 import TestTraits
 import Testing
+
+@testable import PubSub
 
 @Suite struct `Inside a handler` {
   let bus = EventBus()
@@ -78,6 +80,27 @@ import Testing
     mayEnd.open()
     await drained
     #expect(log.all == ["ended in peace", "drained"], "the second event was dropped from the mailbox")
+  }
+
+  @MainActor @Test(.timeLimit(.hang))
+  func `Rule 6: once cancelled on the main actor, no handler begins there, though its mailbox has let it go`() async {
+    let owner = Thing()
+    let subscriptions = [
+      bus.subscribe(to: Tick.self, on: MainActor.shared) { [log] _ in log.add("plain") },
+      bus.subscribe(owner, to: Tick.self, on: MainActor.shared) { [log] _, _ in log.add("of an owner") },
+      bus.subscribe(to: Shown.self) { [log] (_: Shown) async in log.add("main-actor event") },
+      bus.subscribe(to: Shown.self, buffering: .bounded(1, dropping: .oldest)) { [log] _ in log.add("buffered") },
+    ]
+    let waiting = Task.detached { [bus] in await bus.postAndWait(Tick()).deliveries.map(\.outcome.description) }
+    bus.post(Shown())
+    // Nothing is called on the main actor as long as this keeps it.
+    for subscription in subscriptions {
+      while subscription.registration?.mailbox?.runUnderWay == nil { sched_yield() }
+    }
+    for subscription in subscriptions { subscription.cancel() }
+    for subscription in subscriptions { await subscription.cancelAndDrain() }
+    #expect(log.all == [])
+    #expect(await waiting.value == ["cancelled", "cancelled"])
   }
 
   @Test func `Rule 6: cancelAndDrain waits for a synchronous handler on another thread`() async {

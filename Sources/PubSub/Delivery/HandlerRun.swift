@@ -41,9 +41,38 @@ struct HandlerRun: Sendable {
   }
 }
 
+// MARK: - On an actor
+
+extension HandlerRun {
+  /// A handler was about to run on an actor, and its subscription was cancelled first.
+  struct Cancelled: Error {}
+
+  /// Calls a handler on the main actor, unless its subscription was cancelled while the run waited for its turn there: whoever
+  /// cancels on the main actor is not called by it any more.
+  @MainActor static func onMainActor(_ handler: @MainActor () async throws -> Void) async throws {
+    try checkThatStands()
+    try await handler()
+  }
+
+  /// The same for a handler of an actor's own.
+  static func on<Owner: Actor, E: BusEvent>(
+    _ owner: isolated Owner, with event: E, _ handler: @Sendable (isolated Owner, E) throws -> Void
+  ) throws {
+    try checkThatStands()
+    try handler(owner, event)
+  }
+
+  private static func checkThatStands() throws(Cancelled) {
+    if let current, current.receiver.isCancelled { throw Cancelled() }
+  }
+}
+
 /// The handler of a subscription that has a mailbox, whatever the type of its events.
 protocol AsynchronousReceiver: AnyObject, Sendable {
   var subscriber: Subscriber { get }
+
+  /// Whether the subscription has been cancelled.
+  var isCancelled: Bool { get }
 
   /// The number of the handler's run that is under way; nil if none is.
   var runUnderWay: UInt64? { get }

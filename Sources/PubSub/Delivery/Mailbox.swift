@@ -120,6 +120,8 @@ extension Mailbox {
   private func handle(_ element: Element) async {
     do {
       try await call(with: element, cause: nil)
+    } catch is HandlerRun.Cancelled {
+      return
     } catch {
       bus?.reportFailure(of: subscriber, error, in: form.eventType(element))
     }
@@ -136,6 +138,8 @@ extension Mailbox {
     do {
       try await call(with: element, cause: delivery.post)
       delivery.post.end(delivery, .delivered)
+    } catch is HandlerRun.Cancelled {
+      delivery.post.end(delivery, .cancelled)
     } catch {
       // After the deadline no report tells of the error; that a cancelled handler says so is no news.
       if !delivery.post.end(delivery, .threw(error)), !(error is CancellationError) {
@@ -156,6 +160,8 @@ extension Mailbox {
 // MARK: - As the bus sees it
 
 extension Mailbox: AsynchronousReceiver {
+  var isCancelled: Bool { isClosed.load(ordering: .acquiring) }
+
   var runUnderWay: UInt64? {
     let number = runs.load(ordering: .acquiring)
     return number & 1 == 1 ? number : nil

@@ -61,6 +61,9 @@ extension EventBus {
     _ handler: @escaping @MainActor (E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerMailbox(type, details, replay: replay) { try await handler($0) })
+    let registration = registerMailbox(type, details, replay: replay) { event in
+      try await HandlerRun.onMainActor { try await handler(event) }
+    }
+    return Subscription(registration)
   }
 }

@@ -36,6 +36,9 @@ extension EventBus {
     _ handler: @escaping @MainActor (Received<E>) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerMailbox(type, details, buffering, replay: replay) { try await handler($0) })
+    let registration = registerMailbox(type, details, buffering, replay: replay) { received in
+      try await HandlerRun.onMainActor { try await handler(received) }
+    }
+    return Subscription(registration)
   }
 }

@@ -60,7 +60,7 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      if let owner { try await handler(owner, event) }
+      if let owner { try await HandlerRun.onMainActor { try await handler(owner, event) } }
     }
     return Subscription(registration)
   }
@@ -114,7 +114,7 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      if let owner { try await handler(owner, event) }
+      if let owner { try await HandlerRun.onMainActor { try await handler(owner, event) } }
     }
     return Subscription(registration)
   }
@@ -132,7 +132,7 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      if let owner { try await handler(owner, event) }
+      if let owner { try await HandlerRun.on(owner, with: event, handler) }
     }
     return Subscription(registration)
   }

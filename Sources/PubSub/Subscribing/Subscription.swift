@@ -58,8 +58,9 @@ public final class Subscription: Sendable {
   /// Ends the subscription.
   ///
   /// Once it has returned, no post that begins afterwards reaches the handler, and neither does the rest of a post under
-  /// way on this thread. A delivery that another thread had begun may still be running; the handler that runs is not
-  /// cancelled. What waits in a mailbox is dropped. Allowed inside a handler, the subscription's own included.
+  /// way on this thread. A delivery that another thread had begun may still be running, but a handler that runs on an actor
+  /// does not begin once that actor has cancelled it; the handler that runs is not cancelled. What waits in a mailbox is
+  /// dropped. Allowed inside a handler, the subscription's own included.
   public func cancel() {
     switch form {
     case .plain(let reference, let core):
