@@ -53,13 +53,8 @@ enum Socket {
 
   /// How many descriptors the process may have.
   static var descriptorLimit: Int {
-    var limit = rlimit()
-    #if canImport(Darwin)
-      let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
-    #else
-      let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-    #endif
-    return isKnown ? Int(clamping: limit.rlim_cur) : 256
+    let limit = sysconf(Int32(_SC_OPEN_MAX))
+    return limit < 0 ? .max : limit
   }
 
   static func port(of listener: Int32) -> UInt16 {

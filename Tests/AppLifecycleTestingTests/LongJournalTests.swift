@@ -6,7 +6,10 @@
 
   /// A journal much longer than any memory that the tool may use, with damage in it.
   ///
-  /// Eight million bytes, or as many as it is told. A gigabyte: `JOURNAL_BYTES=1000000000 swift test --filter LongJournalTests`;
+  /// Eight million bytes, or as many as it is told. A gigabyte, for which the tool should be optimised:
+  ///
+  ///     JOURNAL_BYTES=1000000000 swift test -c release -Xswiftc -enable-testing --filter LongJournalTests
+  ///
   /// `SEED` repeats the damage.
   @Suite(.timeLimit(.minutes(60))) struct LongJournalTests {
     private let folder: URL

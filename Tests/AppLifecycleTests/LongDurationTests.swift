@@ -9,21 +9,6 @@ import Testing
   private final class Nobody: ApplicationDelegate {}
   private struct Failure: Error {}
 
-  /// A clock that stands still, and tells until when somebody wants to sleep.
-  private final class StillClock: Clock {
-    typealias Instant = ManualClock.Instant
-    let (deadlines, wasAsked) = AsyncStream.makeStream(of: Instant.self)
-    let now = Instant()
-    let minimumResolution = Duration.nanoseconds(1)
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-      wasAsked.yield(deadline)
-      let (sleep, _) = AsyncStream.makeStream(of: Never.self)
-      for await _ in sleep {}
-      throw CancellationError()
-    }
-  }
-
   private let clock = StillClock()
   private var configuration: Application.Configuration {
     var configuration = Application.Configuration()

@@ -51,17 +51,6 @@ import Testing
     #expect(workshop.notes.filter { $0.hasSuffix("cancelled") } == ["1 ended, cancelled"])
   }
 
-  /// A clock that stands still, and on which nobody's time is ever up: other tests may keep the main actor for long.
-  private struct StillClock: Clock {
-    let now = ManualClock.Instant()
-    let minimumResolution = Duration.nanoseconds(1)
-
-    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
-      for await _ in AsyncStream.makeStream(of: Never.self).stream {}
-      throw CancellationError()
-    }
-  }
-
   @MainActor private final class Delegate: ApplicationDelegate {
     var calls: [String] = []
     func applicationWillEnterForeground(_ application: Application) { calls.append("willEnterForeground") }

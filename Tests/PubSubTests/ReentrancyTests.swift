@@ -103,6 +103,24 @@ import Testing
     #expect(await waiting.value == ["cancelled", "cancelled"])
   }
 
+  private actor Keeper {
+    func keep(_ body: @Sendable () -> Void) { body() }
+  }
+
+  /// Waits on its thread, hence the trait.
+  @Test(.longRunning, .timeLimit(.hang))
+  func `Rule 6: once cancelled on an actor of its own, a handler does not begin there`() async {
+    let keeper = Keeper()
+    let subscription = bus.subscribe(keeper, to: Tick.self) { [log] _, _ in log.add("on the actor") }
+    await keeper.keep { [bus] in
+      bus.post(Tick())
+      while subscription.registration?.mailbox?.runUnderWay == nil { sched_yield() }
+      subscription.cancel()
+    }
+    await subscription.cancelAndDrain()
+    #expect(log.all == [])
+  }
+
   @Test func `Rule 6: cancelAndDrain waits for a synchronous handler on another thread`() async {
     // The post blocks a thread of Dispatch's, not one of the few that run tasks.
     let begun = Gate()

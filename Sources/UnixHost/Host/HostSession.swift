@@ -81,13 +81,7 @@ import CUnixHost
 
   /// Says why the host cannot begin, with the number that a person can change.
   nonisolated static func refused(_ what: String, _ error: Int32) -> Int32 {
-    var limit = rlimit()
-    #if canImport(Darwin)
-      let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
-    #else
-      let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-    #endif
-    let hint = error == EMFILE && isKnown ? " (the limit, `ulimit -n`, is \(limit.rlim_cur))" : ""
+    let hint = error == EMFILE ? " (the limit, `ulimit -n`, is \(sysconf(Int32(_SC_OPEN_MAX))))" : ""
     StandardError.report("cannot start: \(what): \(String(cString: strerror(error)))\(hint)")
     return ExitStatus.systemRefused
   }
