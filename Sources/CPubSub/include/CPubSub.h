@@ -46,18 +46,30 @@ void pubsub_set_box_caller(void (*caller)(void *box, const void *event));
 /// Handlers of one priority, in the order in which they subscribed. Behind the handlers stand, for writers, an identifier
 /// (rising) and a subscription for each; see HandlerBuffer.swift.
 typedef struct pubsub_buffer {
-    /// How many handlers a post looks at. Written with release once the handler behind it is complete, read with acquire.
-    long count;
-    /// For writers: how many places have been given to a handler that a post under way may look at. Behind the count are none
-    /// but cancelled ones.
+    /// Which handlers a post looks at, in one word, so that it sees them as they stood at one moment. Written with release once
+    /// a new handler is complete, read with acquire.
+    uint64_t extent;
+    /// For writers: how many places have been given to a handler that a post under way may look at. Behind the extent's end
+    /// are none but cancelled ones.
     int32_t used;
     int32_t capacity;
     pubsub_handler handlers[];
 } pubsub_buffer;
 
+// An extent: all places before its end, but for a gap of cancelled ones that so many places follow. Nearly always there is no
+// gap, and the end is the whole word. See HandlerExtent.swift, where extents are made.
+PUBSUB_INLINE long pubsub_extent_end(uint64_t extent) { return (uint32_t)extent; }
+PUBSUB_INLINE long pubsub_extent_gap(uint64_t extent) { return (extent >> 32) & 0xFFFFFF; }
+PUBSUB_INLINE long pubsub_extent_after(uint64_t extent) { return extent >> 56; }
+PUBSUB_INLINE bool pubsub_extent_has_gap(uint64_t extent) { return extent >> 32 != 0; }
+
+PUBSUB_INLINE uint64_t pubsub_load_extent(const pubsub_buffer *buffer) {
+    return __atomic_load_n(&buffer->extent, __ATOMIC_ACQUIRE);
+}
+PUBSUB_INLINE void pubsub_store_extent(pubsub_buffer *buffer, uint64_t extent) {
+    __atomic_store_n(&buffer->extent, extent, __ATOMIC_RELEASE);
+}
 PUBSUB_INLINE int32_t *pubsub_used_place(pubsub_buffer *buffer) { return &buffer->used; }
-PUBSUB_INLINE long pubsub_load(const long *place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
-PUBSUB_INLINE void pubsub_store(long *place, long value) { __atomic_store_n(place, value, __ATOMIC_RELEASE); }
 PUBSUB_INLINE void pubsub_set_bits(long *place, long bits) { __atomic_fetch_or(place, bits, __ATOMIC_SEQ_CST); }
 PUBSUB_INLINE void pubsub_clear_bits(long *place, long bits) { __atomic_fetch_and(place, ~bits, __ATOMIC_SEQ_CST); }
 

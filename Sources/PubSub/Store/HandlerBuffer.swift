@@ -2,9 +2,9 @@ internal import CPubSub
 
 /// Handlers of one priority in the order in which they subscribed, in one block of memory.
 ///
-/// Readers see a count and that many handlers. Behind those stands an entry for each, which says whose it is; identifiers
-/// rise, so that a handler is found by its identifier in every buffer that ever held it. Who writes holds the bus's lock.
-/// Nothing here is freed by itself: a buffer that was ever published is retired, and freed when nobody reads it.
+/// Readers see an extent, and the handlers in it. Behind the handlers stands an entry for each, which says whose it is;
+/// identifiers rise, so that a handler is found by its identifier in every buffer that ever held it. Who writes holds the bus's
+/// lock. Nothing here is freed by itself: a buffer that was ever published is retired, and freed when nobody reads it.
 struct HandlerBuffer: Equatable {
   /// Whose a handler is, in one word: the subscription's identifier, and of a plain one where it was made.
   struct Entry {
@@ -39,7 +39,7 @@ struct HandlerBuffer: Equatable {
     let size = MemoryLayout<pubsub_buffer>.size + capacity * 3 * MemoryLayout<UInt>.size
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     base = memory.initializeMemory(as: pubsub_buffer.self, to: pubsub_buffer())
-    base.pointee.count = 0
+    base.pointee.extent = HandlerExtent().word
     base.pointee.used = 0
     base.pointee.capacity = Int32(capacity)
   }
@@ -55,12 +55,14 @@ struct HandlerBuffer: Equatable {
     nonmutating set { pubsub_used_place(base).pointee = Int32(newValue) }
   }
 
-  /// How many handlers posts look at, cancelled ones among them.
-  var count: Int { pubsub_load(countPlace) }
-
-  private var countPlace: UnsafeMutablePointer<Int> {
-    UnsafeMutableRawPointer(base).assumingMemoryBound(to: Int.self)
+  /// What posts look at.
+  private(set) var extent: HandlerExtent {
+    get { HandlerExtent(word: pubsub_load_extent(base)) }
+    nonmutating set { pubsub_store_extent(base, newValue.word) }
   }
+
+  /// Behind how many places posts look no further; handlers before may be cancelled.
+  var count: Int { extent.end }
 
   var handlers: UnsafeMutablePointer<pubsub_handler> {
     (UnsafeMutableRawPointer(base) + MemoryLayout<pubsub_buffer>.size).assumingMemoryBound(to: pubsub_handler.self)
@@ -80,7 +82,7 @@ struct HandlerBuffer: Equatable {
     entries[index] = entry
     used = index + 1
     Hook.step("append: show the handler")
-    pubsub_store(countPlace, index + 1)
+    extent = extent.extended(to: index)
   }
 
   /// Has later posts look no further than to the last handler that stands before one that is about to be cancelled, if that
@@ -88,27 +90,32 @@ struct HandlerBuffer: Equatable {
   ///
   /// Who came last is often the first to go, again and again; without this, posts would look at all of them in vain.
   func lower(to place: Int) {
-    guard place == base.pointee.count - 1 else { return }
-    var count = place
-    while count > 0, place - count < 32, isCancelled(at: count - 1) { count -= 1 }
+    var lowered = extent
+    guard place == lowered.end - 1 else { return }
+    lowered.removeLast()
+    var steps = 32
+    while lowered.end > 0, steps > 0, isCancelled(at: lowered.end - 1) {
+      lowered.removeLast()
+      steps -= 1
+    }
     Hook.step("lower: show fewer handlers")
-    // The handler is cancelled next, which is a fence: whoever protects the buffer unseen later on finds this count.
-    pubsub_store(countPlace, count)
+    // The handler is cancelled next, which is a fence: whoever protects the buffer unseen later on finds this extent.
+    extent = lowered
   }
 
   /// Gives the places behind the last handler to others: nobody reads the buffer who does not know of the last lowering.
-  func reuse() { used = base.pointee.count }
+  func reuse() { used = count }
 
   /// Begins anew; nobody reads the buffer, and nobody can.
   func removeAll() {
-    base.pointee.count = 0
+    extent = HandlerExtent()
     used = 0
   }
 
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
 
   /// Where the handlers stand that have not been cancelled.
-  var standing: some Sequence<Int> { (0..<base.pointee.count).lazy.filter { !isCancelled(at: $0) } }
+  var standing: some Sequence<Int> { (0..<count).lazy.filter { !isCancelled(at: $0) } }
 
   /// Where the handler of an identifier stands.
   ///
@@ -116,7 +123,7 @@ struct HandlerBuffer: Equatable {
   /// after a few of them the rest is halved.
   func index(of id: UInt64) -> Int? {
     let entries = entries
-    var (low, high) = (0, base.pointee.count - 1)
+    var (low, high) = (0, count - 1)
     guard high >= 0 else { return nil }
     // Who came last is often the first to go.
     if entries[high].id == id { return high }
@@ -151,7 +158,7 @@ struct HandlerBuffer: Equatable {
       newEntries[next] = entries[index]
       next += 1
     }
-    copy.base.pointee.count = next
+    copy.extent = HandlerExtent(end: next)
     copy.used = next
     return copy
   }
