@@ -10,6 +10,7 @@
     case cancelOneOfMany = "post ∥ cancel one of three"
     case cancelAndSubscribe = "two posts ∥ cancel, subscribe again"
     case churn = "two posts ∥ subscribe, cancel, subscribe at the end"
+    case gap = "two posts ∥ subscribe what captures nothing, cancel, subscribe, cancel the first"
     case growth = "two posts ∥ subscribe where there is no room, cancel"
     case secondPriority = "post ∥ first second priority, cancel"
     case drain = "post ∥ cancelAndDrain"
@@ -117,6 +118,18 @@
           {
             world.cancel(world.subscribe("two"))
             world.subscribe("three")
+          },
+        ]
+      case .gap:
+        world.bodies = [
+          {
+            world.post(1)
+            world.post(2)
+          },
+          {
+            world.comeAndGo()
+            world.subscribe("two")
+            world.cancel(one)
           },
         ]
       case .growth:

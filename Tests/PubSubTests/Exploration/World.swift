@@ -1,4 +1,6 @@
 #if PUBSUB_HOOKS
+  import CPubSub
+
   @testable import PubSub
 
   /// What some threads do with one bus or two, and what the contract says of it afterwards.
@@ -106,6 +108,15 @@
       }
       new.subscribed = now()
       return new
+    }
+
+    /// Subscribes a handler that captures nothing, and cancels it: nobody looks whether its place is read.
+    func comeAndGo() {
+      guard let bus = buses[0] else { return }
+      // In a debug build a closure captures another one: how it is called.
+      let nothing: @convention(c) (UnsafeRawPointer) -> Void = { _ in }
+      let handler = pubsub_handler(function: unsafeBitCast(nothing, to: UnsafeRawPointer.self), context: nil)
+      bus.core.subscribePlainly(handler, .normal, #fileID, #line, to: bus.core.store(for: Tick.self))?.cancel()
     }
 
     /// A closure that threads take turns with.
