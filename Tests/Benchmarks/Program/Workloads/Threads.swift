@@ -26,7 +26,7 @@ extension Section {
         },
       ]
     ) {
-      Poster.all(.tallying(subscriberCount)).map { contestant($0, slice: scale.slice * 4) }
+      Poster.all(.tallying(subscriberCount)).map { contestant($0, slice: scale.slice * 4, turns: scale.turns) }
     }
   }
 }
@@ -42,31 +42,50 @@ private enum Row {
   static let twoDisturbed = "2 and a churn, CPU ns"
 }
 
-private func contestant(_ poster: Poster, slice: Duration) -> Contestant {
-  var calibrated: Int?
-  func run(_ threads: Int, _ count: Int, disturb: (@Sendable () -> Void)? = nil) throws -> PostingRun {
-    let run = PostingRun(threads: threads, disturb: disturb) { poster.post(count) }
-    let expected = threads * count * subscriberCount
-    try WorkNotDone.check(run.total, expected: expected, "\(poster.column), \(threads) threads")
+/// How many threads post, and whether another one subscribes and cancels meanwhile.
+private struct Setting {
+  let threads: Int
+  var isDisturbed = false
+  /// For the clock on the wall; nil where that would tell of the scheduler.
+  var wallRow: String?
+  let timeRow: String
+
+  static let all = [
+    Setting(threads: 1, wallRow: Row.one, timeRow: Row.oneTime),
+    Setting(threads: 2, wallRow: Row.two, timeRow: Row.twoTime),
+    Setting(threads: 1, isDisturbed: true, timeRow: Row.oneDisturbed),
+    Setting(threads: 2, isDisturbed: true, timeRow: Row.twoDisturbed),
+  ]
+}
+
+/// Measures all settings in turn, several times in each round: the speed of a machine that is shared changes within a second,
+/// and what is compared should have seen the same of it.
+private func contestant(_ poster: Poster, slice: Duration, turns: Int) -> Contestant {
+  let settings = Setting.all.filter { !$0.isDisturbed || poster.subscribeAndCancel != nil }
+  func run(_ setting: Setting, _ count: Int) throws -> PostingRun {
+    let disturb = setting.isDisturbed ? poster.subscribeAndCancel : nil
+    let run = PostingRun(threads: setting.threads, disturb: disturb) { poster.post(count) }
+    let expected = setting.threads * count * subscriberCount
+    try WorkNotDone.check(run.total, expected: expected, "\(poster.column), \(setting.threads) threads")
     return run
   }
+  var calibrated: Int?
   return Contestant(poster.column) {
-    let count = try calibrated ?? Stopwatch.calibrate(slice) { try run(1, $0).cpuTime }
+    let count = try calibrated ?? Stopwatch.calibrate(slice) { try run(settings[0], $0).cpuTime }
     calibrated = count
-    let posts = Double(count)
-    let (one, two) = (try run(1, count), try run(2, count))
-    var figures = [
-      (Row.one, one.wall.nanoseconds / posts), (Row.two, two.wall.nanoseconds / posts / 2),
-      (Row.oneTime, one.cpuTime.nanoseconds / posts), (Row.twoTime, two.cpuTime.nanoseconds / posts / 2),
-    ]
-    if let disturb = poster.subscribeAndCancel {
-      let oneDisturbed = try run(1, count, disturb: disturb)
-      let twoDisturbed = try run(2, count, disturb: disturb)
-      figures += [
-        (Row.oneDisturbed, oneDisturbed.cpuTime.nanoseconds / posts),
-        (Row.twoDisturbed, twoDisturbed.cpuTime.nanoseconds / posts / 2),
-      ]
+    var sums = settings.map { _ in (wall: Duration.zero, cpuTime: Duration.zero) }
+    for _ in 0..<turns {
+      for (index, setting) in settings.enumerated() {
+        let run = try run(setting, count)
+        sums[index].wall += run.wall
+        sums[index].cpuTime += run.cpuTime
+      }
     }
-    return figures
+    let measured = zip(settings, sums).map { setting, sum in
+      let posts = Double(count * turns * setting.threads)
+      return (setting, wall: sum.wall.nanoseconds / posts, time: sum.cpuTime.nanoseconds / posts)
+    }
+    return measured.compactMap { setting, wall, _ in setting.wallRow.map { ($0, wall) } }
+      + measured.map { setting, _, time in (setting.timeRow, time) }
   }
 }
