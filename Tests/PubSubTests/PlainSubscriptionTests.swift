@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func `become full ones while there are more event types than can be numbered`() {
-    let store = bus.core.withLock { bus.core.store(of: Tock.self, &$0) }
+    let store = bus.core.store(for: Tock.self).takeUnretainedValue()
     var numbers: [UInt16] = []
     while let number = StoreNumbers.take(for: store) { numbers.append(number) }
     let full = subscribe("full")

@@ -282,6 +282,36 @@ private final class Counted: Sendable {
     #expect(log.all.count == 10)
   }
 
+  /// A type whose author calls the bus when asked about it.
+  private struct Curious: Event {
+    @TaskLocal static var bus: EventBus?
+
+    static var name: EventName {
+      bus?.post(Tick())
+      return "Curious"
+    }
+    static var traits: EventTraits {
+      bus?.subscribe(to: Tick.self) { _ in }.cancel()
+      return .sticky
+    }
+  }
+
+  @Test(arguments: ["subscribe", "post", "topic", "events", "posted and waited for"])
+  func `Rule 7: an event type may call the bus when that asks for its name and traits`(first: String) async {
+    let last = bus.subscribe(to: Tick.self) { [log] _ in log.add("asked") }
+    await Curious.$bus.withValue(bus) {
+      switch first {
+      case "subscribe": bus.subscribe(to: Curious.self) { _ in }.cancel()
+      case "post": bus.post(Curious())
+      case "topic": bus.topic(Curious.self).post(Curious())
+      case "events": _ = bus.events(Curious.self, replay: .latest)
+      default: await bus.postAndWait(Curious())
+      }
+    }
+    #expect(!log.all.isEmpty)
+    withExtendedLifetime(last) {}
+  }
+
   @Test func `A subject's only handler may be cancelled and replaced inside itself`() {
     let subject = Thing()
     let own = Guarded<Subscription?>(nil)

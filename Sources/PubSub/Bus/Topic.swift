@@ -10,7 +10,7 @@ public struct Topic<E: BusEvent>: Sendable {
 
   fileprivate init(_ core: BusCore) {
     self.core = core
-    topic = core.withLock { core.store(of: E.self, &$0).topic }
+    topic = core.store(for: E.self)._withUnsafeGuaranteedRef { $0.topic }
   }
 }
 

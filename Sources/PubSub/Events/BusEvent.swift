@@ -8,7 +8,8 @@ public protocol BusEvent: Sendable {
   associatedtype PostingIsolation
 
   /// The name by which ``EventBus/subscribe(named:from:priority:label:fileID:line:_:)-(_,_,_,_,_,_,(BusEvent)->Void)``
-  /// finds the event; the type's name without its module, `Outer.Inner`, unless said otherwise.
+  /// finds the event; the type's name without its module, `Outer.Inner`, unless said otherwise. A bus asks for it when it first
+  /// meets the type, and may be called from there.
   static var name: EventName { get }
 
   /// How the event is delivered; nothing special unless said otherwise.
@@ -44,6 +45,12 @@ public struct EventTraits: OptionSet, Sendable, Hashable {
   ///
   /// Tear-down events ask for this, so that what was built last is torn down first.
   public static let reversed = EventTraits(rawValue: 1 << 1)
+}
+
+/// What an event type says of itself; asked for without the bus's lock, as that is code which may call the bus.
+struct EventDescription<E: BusEvent> {
+  let name = E.name
+  let traits = E.traits
 }
 
 /// A sticky event that holds an object which holds the bus: the bus keeps a weak copy of it, lest both leak.

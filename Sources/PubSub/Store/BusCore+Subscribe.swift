@@ -2,11 +2,17 @@ internal import CPubSub
 internal import Synchronization
 
 extension BusCore {
-  /// The store of a type, for who is about to subscribe; the core keeps it.
+  /// The store of a type, made if need be; the core keeps it.
   @inline(__always)
   func store<E: BusEvent>(for type: E.Type) -> Unmanaged<HandlerStore> {
     if let owner = Self.topic(of: type, in: table)?.pointee.owner { return .fromOpaque(owner) }
-    return .passUnretained(withLock { store(of: type, &$0) })
+    let description = EventDescription<E>()
+    return .passUnretained(withLock { store(of: description, &$0) })
+  }
+
+  /// The same for who looks for more in it than any store has.
+  private func typedStore<E: BusEvent>(for type: E.Type) -> TopicStore<E> {
+    unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
   /// Subscribes a handler that is a closure and no more; nil if a plain subscription has no room for what it would keep.
@@ -52,8 +58,8 @@ extension BusCore {
   func add<E: BusEvent>(
     _ handler: pubsub_handler, _ registration: Registration, to type: E.Type, replay: Replay, hold: (E) -> Void
   ) {
+    let store = typedStore(for: type)
     let untouched: E? = withLock { released in
-      let store = store(of: type, &released)
       add(handler, registration, to: store, &released)
       guard replay == .latest, let latest = store.latest(for: registration, keeping: &released) else { return nil }
       hold(latest)
@@ -94,7 +100,8 @@ extension BusCore {
 
   /// The latest event of a sticky type, for a subscriber who wants to be told of it.
   func latest<E: BusEvent>(_ type: E.Type, for registration: Registration?) -> E? {
-    withLock { store(of: type, &$0).latest(for: registration, keeping: &$0) }
+    let store = typedStore(for: type)
+    return withLock { store.latest(for: registration, keeping: &$0) }
   }
 }
 

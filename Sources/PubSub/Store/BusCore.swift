@@ -49,7 +49,7 @@ final class BusCore: @unchecked Sendable {
     pubsub_store_pointer(table.root, UnsafeRawPointer(first))
     pubsub_set_helpers(Self.postGenerally, Self.housekeep)
     // There from the beginning, as whether it has subscribers decides how all others are posted to.
-    withLock { undelivered = store(of: Undelivered.self, &$0) }
+    withLock { undelivered = store(of: EventDescription<Undelivered>(), &$0) }
   }
 
   deinit {
@@ -153,11 +153,12 @@ extension BusCore {
 
   /// The topic of a type that is posted for the first time; nil if nobody can receive it or wants to see it.
   func firstTopic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
-    if seesEveryPost.load(ordering: .acquiring) || E.traits.contains(.sticky) {
-      return withLock { store(of: type, &$0) }.topic
+    let description = EventDescription<E>()
+    if seesEveryPost.load(ordering: .acquiring) || description.traits.contains(.sticky) {
+      return withLock { store(of: description, &$0) }.topic
     }
     // Nobody receives it, but the next post is to find at once that it is so; who has the lock is not waited for.
-    withLockIfAvailable { _ = store(of: type, &$0) }
+    withLockIfAvailable { _ = store(of: description, &$0) }
     return nil
   }
 
@@ -165,17 +166,17 @@ extension BusCore {
   private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
 
   /// The store of a type, made if need be with the wildcards that stand; the caller holds the lock.
-  func store<E: BusEvent>(of type: E.Type, _ released: inout Released) -> TopicStore<E> {
+  func store<E: BusEvent>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
     // The identity of the type is the key, so the cast cannot fail.
-    if let store = storeOfType[ObjectIdentifier(type)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
-    let store = TopicStore<E>(in: self, limit: limit)
+    if let store = storeOfType[ObjectIdentifier(E.self)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
+    let store = TopicStore(description, in: self, limit: limit)
     if isObserved { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
-    storeOfType[ObjectIdentifier(type)] = store
+    storeOfType[ObjectIdentifier(E.self)] = store
     if stores.count * 2 > tables[tables.count - 1].pointee.mask { growTable() }
-    pubsub_insert(tables[tables.count - 1], Self.key(type), store.topic)
-    typeKeys.append(Self.key(type))
+    pubsub_insert(tables[tables.count - 1], Self.key(E.self), store.topic)
+    typeKeys.append(Self.key(E.self))
     pubsub_store_pointer(table.root, UnsafeRawPointer(tables[tables.count - 1]))
     return store
   }

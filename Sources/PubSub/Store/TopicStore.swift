@@ -5,7 +5,9 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
   /// The latest event of a sticky type, with who posted it; guarded by the bus's lock.
   private var latest: (event: E, subject: WeakReference?)?
 
-  init(in core: BusCore, limit: Int) { super.init(name: E.name, traits: E.traits, in: core, limit: limit) }
+  init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
+    super.init(name: description.name, traits: description.traits, in: core, limit: limit)
+  }
 
   override func handler(of wildcard: Wildcard) -> pubsub_handler {
     let deliver = wildcard.deliver
