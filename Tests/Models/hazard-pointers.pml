@@ -162,12 +162,14 @@ inline replace_root() {
   }
 }
 
+#define WAITS_FOR_PRESENT_ALONE (epochs == 1 && WAITS_FOR_PRESENT)
+
 #ifdef NO_URGENT
 #define IS_URGENT false
 #elif defined(NO_PATIENCE)
-#define IS_URGENT WAITS_FOR_PRESENT
+#define IS_URGENT WAITS_FOR_PRESENT_ALONE
 #else
-#define IS_URGENT (WAITS_FOR_PRESENT || HAS_ACTIONS)
+#define IS_URGENT (WAITS_FOR_PRESENT_ALONE || HAS_ACTIONS)
 #endif
 
 inline set_flags() {

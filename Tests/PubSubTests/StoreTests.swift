@@ -236,6 +236,9 @@ private final class Counted: Sendable {
   /// What posts of a `Tick` look at, while there is one priority.
   private var buffer: HandlerBuffer? { bus.core.stores.first { $0.name == Tick.name }?.list.segments.first?.buffer }
 
+  /// What posts of a `Tick` are asked for.
+  private var flags: Int32? { bus.core.stores.first { $0.name == Tick.name }.map { Int32($0.topic.pointee.flags) } }
+
   @Test(arguments: [true, false])
   func `Who comes last and goes again, time after time, costs no post anything`(captures: Bool) {
     let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] _ in log.add("other") } }
@@ -272,6 +275,22 @@ private final class Counted: Sendable {
     let each = (1...200).flatMap { number in Array(repeating: "other \(number)", count: 10) + ["last \(number)"] }
     #expect(log.all == Array(repeating: "other 0", count: 10) + each)
     withExtendedLifetime((others, churning)) {}
+  }
+
+  @Test func `While a root is read that was replaced long ago, nobody but its reader looks what could be freed`() {
+    let living = Log<Int>()
+    let first = bus.subscribe(to: Tick.self) { [bus] tick in
+      guard tick.number == 0 else { return }
+      for _ in 0..<100 { bus.subscribe(to: Tick.self) { [kept = Counted(living)] _ in _ = kept }.cancel() }
+      #expect(living.all.reduce(0, +) == 100, "the post under way could call them")
+      #expect(flags == PUBSUB_RECLAIM)
+      bus.post(Tick(number: 1))
+      #expect(living.all.reduce(0, +) == 100)
+    }
+    bus.post(Tick())
+    #expect(living.all.reduce(0, +) == 0, "its end is the end of all of them")
+    #expect(flags == 0)
+    withExtendedLifetime(first) {}
   }
 
   @Test func `Who goes in the order opposite to coming leaves no room behind`() {

@@ -81,7 +81,7 @@ extension HandlerStore {
     // A drain may wait for a poster who protected a former root for a moment, before its second look, and who leaves the
     // present one: while there is a drain, everybody who leaves looks.
     let wanted =
-      switch retirement.map({ $0.waitsForPresentRoot || $0.hasActions }) {
+      switch retirement.map({ $0.waitsForPresentRootAlone || $0.hasActions }) {
       case nil: 0
       case false?: Int(PUBSUB_RECLAIM)
       case true?: Int(PUBSUB_RECLAIM | PUBSUB_URGENT)

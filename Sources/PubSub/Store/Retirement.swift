@@ -85,6 +85,9 @@ struct Retirement {
   var isEmpty: Bool { roots.count == 1 && garbage[0].isEmpty }
   /// Whether something waits for those who read the present root.
   var waitsForPresentRoot: Bool { !garbage[garbage.count - 1].isEmpty }
+  /// Whether something waits for those who read the present root, and for nobody who reads an older one: until the last of
+  /// those leaves, nobody else frees anything.
+  var waitsForPresentRootAlone: Bool { roots.count == 1 && waitsForPresentRoot }
 
   /// Whether somebody waits for readers, and not memory alone.
   var hasActions: Bool { actions > 0 }
