@@ -316,18 +316,28 @@ pubsub_topic *pubsub_make_topic(long limit) {
 }
 
 pubsub_table *pubsub_make_table(size_t bits) {
-    size_t count = (size_t)1 << bits;
-    pubsub_table *table = aligned(sizeof *table + count * sizeof table->entries[0]);
-    table->mask = count - 1;
-    table->shift = 64 - bits;
+    size_t size = ((size_t)1 << bits) * sizeof(pubsub_entry);
+    pubsub_table *table = aligned(sizeof *table + size);
+    table->mask = size - sizeof(pubsub_entry);
     return table;
 }
 
+pubsub_topic *pubsub_find(const void *const *root, const void *key) {
+    const pubsub_table *table = (const pubsub_table *)__atomic_load_n(root, __ATOMIC_ACQUIRE);
+    for (size_t place = pubsub_first_place(table, key);; place = pubsub_next_place(table, place)) {
+        const pubsub_entry *entry = pubsub_entry_at(table, place);
+        const void *found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
+        if (found == key) return entry->topic;
+        if (found == NULL) return NULL;
+    }
+}
+
 void pubsub_insert(pubsub_table *table, const void *key, pubsub_topic *topic) {
-    size_t index = pubsub_first_index(table, key);
-    while (table->entries[index].key != NULL) index = (index + 1) & table->mask;
-    table->entries[index].topic = topic;
-    __atomic_store_n(&table->entries[index].key, key, __ATOMIC_RELEASE);
+    size_t place = pubsub_first_place(table, key);
+    while (pubsub_entry_at(table, place)->key != NULL) place = pubsub_next_place(table, place);
+    pubsub_entry *entry = pubsub_entry_at(table, place);
+    entry->topic = topic;
+    __atomic_store_n(&entry->key, key, __ATOMIC_RELEASE);
 }
 
 void pubsub_free(const void *memory) { free((void *)memory); }

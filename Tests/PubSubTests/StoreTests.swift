@@ -301,6 +301,26 @@ private final class Counted: Sendable {
     #expect(log.all.count == 10)
   }
 
+  private protocol Made: Event { init() }
+  private struct Innermost: Made {}
+  private struct Around<Inner: Made>: Made {}
+
+  @Test func `Each of many event types is found, subscribed to or not`() {
+    func visit<E: Made>(_ type: E.Type, _ depth: Int, _ body: (any Made.Type, Int) -> Void) {
+      body(type, depth)
+      if depth < 100 { visit(Around<E>.self, depth + 1, body) }
+    }
+    var subscriptions: [Subscription] = []
+    func subscribe<E: Made>(_ type: E.Type, _ depth: Int) {
+      bus.subscribe(to: type) { [log] _ in log.add("\(depth)") }.store(in: &subscriptions)
+    }
+    func post<E: Made>(_ type: E.Type) { bus.post(E()) }
+    visit(Innermost.self, 0) { type, depth in if depth % 2 == 0 { subscribe(type, depth) } }
+    for _ in 0..<2 { visit(Innermost.self, 0) { type, _ in post(type) } }
+    let even = stride(from: 0, through: 100, by: 2).map(String.init)
+    #expect(log.all == even + even)
+  }
+
   /// A type whose author calls the bus when asked about it.
   private struct Curious: Event {
     @TaskLocal static var bus: EventBus?

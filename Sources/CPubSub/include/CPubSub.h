@@ -229,28 +229,39 @@ void pubsub_set_helpers(pubsub_general_post post, pubsub_housekeeper housekeep);
 // MARK: Topics by type
 
 /// An open-addressing table that only grows; what it is replaced by keeps every entry, so readers need no protection.
+typedef struct pubsub_entry {
+    const void *_Nullable key;
+    pubsub_topic *_Nullable topic;
+} pubsub_entry;
+
 typedef struct pubsub_table {
+    /// Of an entry's distance from the first one, in bytes: a power of two entries, less one.
     size_t mask;
-    size_t shift;
-    struct {
-        const void *_Nullable key;
-        pubsub_topic *_Nullable topic;
-    } entries[];
+    pubsub_entry entries[];
 } pubsub_table;
 
-PUBSUB_INLINE size_t pubsub_first_index(const pubsub_table *table, const void *key) {
-    return (size_t)(((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u) >> table->shift);
+/// Where a key is looked for first, in bytes from the first entry.
+PUBSUB_INLINE size_t pubsub_first_place(const pubsub_table *table, const void *key) {
+    return (size_t)((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u >> 32) & table->mask;
+}
+PUBSUB_INLINE size_t pubsub_next_place(const pubsub_table *table, size_t place) {
+    return (place + sizeof(pubsub_entry)) & table->mask;
+}
+PUBSUB_INLINE pubsub_entry *pubsub_entry_at(const pubsub_table *table, size_t place) {
+    return (pubsub_entry *)((char *)table->entries + place);
 }
 
-PUBSUB_INLINE pubsub_topic *_Nullable pubsub_find(const void *_Nullable const *_Nonnull root, const void *key) {
+/// The topic of a key in the place where that is looked for first, which is nearly always the one.
+PUBSUB_INLINE pubsub_topic *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull root, const void *key) {
     const pubsub_table *table = (const pubsub_table *)__atomic_load_n(root, __ATOMIC_ACQUIRE);
-    for (size_t index = pubsub_first_index(table, key);; index = (index + 1) & table->mask) {
-        const void *found = __atomic_load_n(&table->entries[index].key, __ATOMIC_ACQUIRE);
-        if (PUBSUB_LIKELY(found == key)) return table->entries[index].topic;
-        if (found == NULL) return NULL;
-    }
+    const pubsub_entry *entry = pubsub_entry_at(table, pubsub_first_place(table, key));
+    return PUBSUB_LIKELY(__atomic_load_n(&entry->key, __ATOMIC_ACQUIRE) == key) ? entry->topic : NULL;
 }
+/// The topic of a key, wherever it is.
+pubsub_topic *_Nullable pubsub_find(const void *_Nullable const *_Nonnull root, const void *key);
 
+/// How many entries a table has, with keys or without.
+PUBSUB_INLINE size_t pubsub_table_capacity(const pubsub_table *table) { return table->mask / sizeof(pubsub_entry) + 1; }
 /// A table for 2^bits entries.
 pubsub_table *pubsub_make_table(size_t bits);
 /// Adds an entry whose key is not there; the table has room.

@@ -56,8 +56,8 @@ extension EventBus {
   ///   - subject: what it happened to, for those who subscribed to this object only.
   /// - Complexity: linear in the number of subscribers to the event, those to other subjects not counted.
   public func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    guard let topic = BusCore.topic(of: E.self, in: table) else {
-      return Posting.postFirst(event, on: core, from: subject)
+    guard let topic = BusCore.topicAtOnce(of: E.self, in: table) else {
+      return Posting.postOutOfLine(event, on: core, from: subject)
     }
     Posting.post(event, to: topic, from: subject)
   }

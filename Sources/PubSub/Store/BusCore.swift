@@ -151,6 +151,12 @@ extension BusCore {
     pubsub_find(table.root, key(type))
   }
 
+  /// The same, if it is where it is looked for first.
+  @inline(__always)
+  static func topicAtOnce(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
+    pubsub_find_at_once(table.root, key(type))
+  }
+
   /// The topic of a type that is posted for the first time; nil if nobody can receive it or wants to see it.
   func firstTopic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
     let description = EventDescription<E>()
@@ -174,7 +180,8 @@ extension BusCore {
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
     storeOfType[ObjectIdentifier(E.self)] = store
-    if stores.count * 2 > tables[tables.count - 1].pointee.mask { growTable() }
+    // Nearly all are to be where they are looked for first.
+    if stores.count * 4 > pubsub_table_capacity(tables[tables.count - 1]) { growTable() }
     pubsub_insert(tables[tables.count - 1], Self.key(E.self), store.topic)
     typeKeys.append(Self.key(E.self))
     pubsub_store_pointer(table.root, UnsafeRawPointer(tables[tables.count - 1]))
