@@ -228,14 +228,15 @@ void pubsub_set_helpers(pubsub_general_post post, pubsub_housekeeper housekeep);
 
 // MARK: Topics by type
 
-/// An open-addressing table that only grows; what it is replaced by keeps every entry, so readers need no protection.
+/// A type and its topic; the key is written last.
 typedef struct pubsub_entry {
     const void *_Nullable key;
     pubsub_topic *_Nullable topic;
 } pubsub_entry;
 
+/// An open-addressing table that only grows; what it is replaced by keeps every entry, so readers need no protection.
 typedef struct pubsub_table {
-    /// Of an entry's distance from the first one, in bytes: a power of two entries, less one.
+    /// How far the last entry is from the first one, in bytes. There are a power of two of them, so it masks a place.
     size_t mask;
     pubsub_entry entries[];
 } pubsub_table;

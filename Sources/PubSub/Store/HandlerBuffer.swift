@@ -61,8 +61,8 @@ struct HandlerBuffer: Equatable {
     nonmutating set { pubsub_store_extent(base, newValue.word) }
   }
 
-  /// Behind how many places posts look no further; handlers before may be cancelled.
-  var count: Int { extent.end }
+  /// The place behind the last that posts look at; handlers before it may be cancelled.
+  var end: Int { extent.end }
 
   var handlers: UnsafeMutablePointer<pubsub_handler> {
     (UnsafeMutableRawPointer(base) + MemoryLayout<pubsub_buffer>.size).assumingMemoryBound(to: pubsub_handler.self)
@@ -104,7 +104,7 @@ struct HandlerBuffer: Equatable {
   }
 
   /// Gives the places behind the last handler to others: nobody reads the buffer who does not know of the last lowering.
-  func reuse() { used = count }
+  func reuse() { used = end }
 
   /// Begins anew; nobody reads the buffer, and nobody can.
   func removeAll() {
@@ -115,7 +115,7 @@ struct HandlerBuffer: Equatable {
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
 
   /// Where the handlers stand that have not been cancelled.
-  var standing: some Sequence<Int> { (0..<count).lazy.filter { !isCancelled(at: $0) } }
+  var standing: some Sequence<Int> { (0..<end).lazy.filter { !isCancelled(at: $0) } }
 
   /// Where the handler of an identifier stands.
   ///
@@ -123,7 +123,7 @@ struct HandlerBuffer: Equatable {
   /// after a few of them the rest is halved.
   func index(of id: UInt64) -> Int? {
     let entries = entries
-    var (low, high) = (0, count - 1)
+    var (low, high) = (0, end - 1)
     guard high >= 0 else { return nil }
     // Who came last is often the first to go.
     if entries[high].id == id { return high }

@@ -71,7 +71,7 @@ extension HandlerStore {
       }
     }
     // As many again may be cancelled before the living are moved together: constant time for each, on average.
-    guard buffer.count > 2 * living + 16 || buffer.capacity > 4 * living + 64 else { return false }
+    guard buffer.end > 2 * living + 16 || buffer.capacity > 4 * living + 64 else { return false }
     list.segments[index].buffer = buffer.copy(living: living)
     retire(.buffer(buffer))
     return true

@@ -32,7 +32,7 @@ extension HandlerStore {
   private func add(_ list: HandlerList, to recipients: inout [Recipient]) {
     for segment in list.segments {
       let buffer = segment.buffer
-      for place in 0..<buffer.count where !buffer.isCancelled(at: place) {
+      for place in 0..<buffer.end where !buffer.isCancelled(at: place) {
         let entry = buffer.entries[place]
         let registration = entry.site == HandlerBuffer.Entry.registered ? registrations[entry.id] : nil
         recipients.append(

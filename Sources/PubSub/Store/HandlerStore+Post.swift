@@ -55,13 +55,13 @@ extension HandlerStore {
     }
 
     mutating func deliver(_ buffer: HandlerBuffer) {
-      let count = buffer.count
-      for step in 0..<count { call(buffer, isReversed ? count - 1 - step : step) }
+      let end = buffer.end
+      for step in 0..<end { call(buffer, isReversed ? end - 1 - step : step) }
     }
 
     /// Two lists in one order: priority first, then time of subscription, which the identifiers tell.
     private mutating func merge(_ one: HandlerBuffer, _ other: HandlerBuffer) {
-      let (oneCount, otherCount) = (one.count, other.count)
+      let (oneCount, otherCount) = (one.end, other.end)
       var (oneStep, otherStep) = (0, 0)
       while oneStep < oneCount || otherStep < otherCount {
         let oneIndex = isReversed ? oneCount - 1 - oneStep : oneStep

@@ -67,7 +67,7 @@ extension HandlerStore {
     guard topic.pointee.root != nil else { return }
     if !usesDirectory {
       let segment = list.segments[0]
-      guard segment.buffer.count <= Self.cheapToCopy else { return }
+      guard segment.buffer.end <= Self.cheapToCopy else { return }
       list.segments[0].buffer = segment.buffer.copy(living: segment.living)
       retire(.buffer(segment.buffer))
     }
