@@ -172,7 +172,16 @@ static const void **make_slot(pubsub_record *record, long depth, const pubsub_to
     return slot_at(record, depth);
 }
 
+/// Counts an outermost post, before it protects anything: one that is not seen to be counted yet will see what was taken out by
+/// then.
+PUBSUB_INLINE void count_post(pubsub_record *record) {
+    PUBSUB_HOOK("enter: count the post");
+    // With release: whoever finds the new number knows that the former post on this record has ended.
+    __atomic_store_n(&record->posts, record->posts + 1, __ATOMIC_RELEASE);
+}
+
 void pubsub_enter_unread(pubsub_record *record, long depth, const pubsub_topic *topic) {
+    if (depth == 0) count_post(record);
     const void **slot = make_slot(record, depth, topic);
     // No root, so that nobody waits for it; and not NULL, which would say that no post is under way.
     __atomic_store_n(slot, topic, __ATOMIC_RELEASE);
@@ -180,6 +189,7 @@ void pubsub_enter_unread(pubsub_record *record, long depth, const pubsub_topic *
 }
 
 const void *pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic) {
+    if (depth == 0) count_post(record);
     const void **slot = make_slot(record, depth, topic);
     const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
     bool fences = (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) != 0;
@@ -283,26 +293,97 @@ static long first_of(const void *const *roots, long count, const void *protected
     return count;
 }
 
+/// The first of these roots that a thread protects, by its index; `count` if it protects none.
+static long first_protected_by(pubsub_record *record, const void *const *roots, long count) {
+    long first = count;
+    PUBSUB_HOOK("scan: a record");
+    for (long index = 0; index < PUBSUB_SHALLOW; index++) {
+        const void *protected = __atomic_load_n(&record->shallow[index], __ATOMIC_SEQ_CST);
+        // The outermost post ends last.
+        if (protected == NULL && index == 0) break;
+        if (protected != NULL) first = first_of(roots, first, protected);
+        // No further line of memory is taken from the poster than is needed.
+        if (first == 0) return 0;
+    }
+    long deepest = __atomic_load_n(&record->deepest, __ATOMIC_SEQ_CST);
+    const void **deep = deepest > 0 ? __atomic_load_n(&record->deep, __ATOMIC_ACQUIRE) : NULL;
+    for (long index = 0; index < deepest; index++) {
+        const void *protected = __atomic_load_n(&deep[index], __ATOMIC_SEQ_CST);
+        if (protected != NULL) first = first_of(roots, first, protected);
+    }
+    return first;
+}
+
 long pubsub_first_protected(const void *const *roots, long count) {
     // Without the barrier nothing is known.
     if (PUBSUB_UNLIKELY(!meet_posters())) return 0;
     long first = count;
-    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next) {
-        PUBSUB_HOOK("scan: a record");
-        for (long index = 0; index < PUBSUB_SHALLOW; index++) {
-            const void *protected = __atomic_load_n(&record->shallow[index], __ATOMIC_SEQ_CST);
-            // The outermost post ends last.
-            if (protected == NULL && index == 0) break;
-            if (protected != NULL) first = first_of(roots, first, protected);
-        }
-        long deepest = __atomic_load_n(&record->deepest, __ATOMIC_SEQ_CST);
-        const void **deep = deepest > 0 ? __atomic_load_n(&record->deep, __ATOMIC_ACQUIRE) : NULL;
-        for (long index = 0; index < deepest; index++) {
-            const void *protected = __atomic_load_n(&deep[index], __ATOMIC_SEQ_CST);
-            if (protected != NULL) first = first_of(roots, first, protected);
-        }
-    }
+    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next)
+        first = first_protected_by(record, roots, first);
     return first;
+}
+
+/// How long all posts are waited for that somebody saw: so many pauses of the processor, of 20 to 50 ns each, before they are
+/// looked at again, and twice as many before the last time. Each look costs a poster a wait for its own record, so that it is
+/// better to look late than often.
+enum { first_pauses = 128, last_pauses = 2 * first_pauses };
+/// As many posts may be seen at once; where more threads post, somebody is always stopped in the middle of a post.
+enum { most_seen = 32 };
+
+typedef struct seen_post {
+    pubsub_record *record;
+    unsigned long posts;
+} seen_post;
+
+static void pause_for(long pauses) {
+    for (; pauses > 0; pauses--) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("isb");
+#endif
+    }
+}
+
+static unsigned long posts_of(const pubsub_record *record) { return __atomic_load_n(&record->posts, __ATOMIC_SEQ_CST); }
+
+static bool does_protect(pubsub_record *record, const void *root) { return first_protected_by(record, &root, 1) == 0; }
+
+/// Notes the posts that protect a root; -1 if they are too many.
+static long see_posts(const void *root, seen_post *seen) {
+    long count = 0;
+    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next) {
+        unsigned long posts = posts_of(record);
+        if (!does_protect(record, root)) continue;
+        if (count == most_seen) return -1;
+        seen[count++] = (seen_post){record, posts};
+    }
+    return count;
+}
+
+static bool has_ended(const seen_post *seen, const void *root) {
+    PUBSUB_HOOK("scan: look again, how many posts");
+    if (posts_of(seen->record) == seen->posts) return !does_protect(seen->record, root);
+    // What it protects now is a later post's, which began after the barrier or fences before it reads.
+    PUBSUB_HOOK("scan: a later post");
+    return true;
+}
+
+bool pubsub_have_posts_ended(const void *root) {
+    // The own post ends when the caller has returned.
+    if (pubsub_own_record != NULL && does_protect(pubsub_own_record, root)) return false;
+    // Before any number is read: who is not counted yet finds nothing that was taken out.
+    if (PUBSUB_UNLIKELY(!meet_posters())) return false;
+    seen_post seen[most_seen];
+    long count = see_posts(root, seen);
+    for (long pauses = first_pauses; count > 0 && pauses <= last_pauses; pauses *= 2) {
+        pause_for(pauses);
+        long left = 0;
+        for (long index = 0; index < count; index++)
+            if (!has_ended(&seen[index], root)) seen[left++] = seen[index];
+        count = left;
+    }
+    return count == 0;
 }
 
 // MARK: Topics
@@ -403,8 +484,8 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
 
 __attribute__((swiftcall)) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
-/// The shortest way: an outermost post to handlers in one buffer. It stores its root, and nothing else that any other thread
-/// reads; and nothing that it stores has to be loaded again on its own way.
+/// The shortest way: an outermost post to handlers in one buffer. It stores its number and its root, and nothing else that any
+/// other thread reads.
 ///
 /// The topic did not ask for the general way a moment ago; something may wait to be freed. Little is kept in registers while
 /// handlers run, so that little has to be saved before. It has lines of code of its own: how fast a loop of indirect calls runs
@@ -417,6 +498,7 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
         PUBSUB_UNLIKELY(pubsub_is_directory(root)))
         return pubsub_post(event, topic, subject);
     const void **slot = &record->shallow[0];
+    count_post(record);
     if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
         root = protect_fenced(slot, root, topic);
         // The long way is also where a thread looks, now and then, whether it still has to fence; and where it fences when it

@@ -94,7 +94,7 @@ PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_pre
 // MARK: Threads
 
 /// So many nested posts have room in a record from the beginning.
-#define PUBSUB_SHALLOW 13
+#define PUBSUB_SHALLOW 12
 /// Posts nested deeper than this are refused, whatever a bus allows.
 #define PUBSUB_DEEPEST 1024
 
@@ -115,6 +115,9 @@ typedef struct pubsub_record {
     long duties;
     long in_use;
     struct pubsub_record *_Nullable next;
+    /// Rises whenever an outermost post begins, whoever has the record; at times by more than one. Another number than before
+    /// tells that the post which was seen then has ended, though its successor protects the same root. Written by the owner.
+    unsigned long posts;
     /// The first is NULL while the thread posts nothing, and then so are all others.
     const void *_Nullable shallow[PUBSUB_SHALLOW];
     /// The topics of those posts, for who reports them; the owner's alone, as is all that follows.
@@ -172,6 +175,11 @@ bool pubsub_barrier(void);
 
 /// The index of the first of these roots that any thread protects; `count` if none does.
 long pubsub_first_protected(const void *_Nullable const *_Nonnull roots, long count);
+/// Whether no post to a root is under way that may have seen what was there before the call; false also where nobody knows.
+///
+/// If somebody protects the root, looks again after some microseconds, and once more: most posts take less time, and where they
+/// follow each other without pause, somebody nearly always protects it. Takes some 10 µs at most.
+bool pubsub_have_posts_ended(const void *root);
 
 // MARK: Topics
 

@@ -60,10 +60,10 @@ extension HandlerStore {
       list.segments.remove(at: index)
       return end(buffer, context, &released)
     }
-    // Nearly always nobody reads, and what was captured goes at once. Where nothing was, nobody is looked for: each look costs
-    // every poster a wait for its own record.
+    // Nearly always nobody reads, or not for long, and what was captured goes at once. Where nothing was, nobody is looked for:
+    // each look costs every poster a wait for its own record.
     if let context {
-      if retirement == nil, !isRead(topic.pointee.root) {
+      if retirement == nil, havePostsEnded(reading: topic.pointee.root) {
         buffer.reuse()
         released.add(context)
       } else {
@@ -87,7 +87,7 @@ extension HandlerStore {
       // Who enters from here on finds nothing, so that afterwards nobody reads who did not already.
       pubsub_store_pointer(&topic.pointee.root, nil)
       Hook.step("cancel: nobody finds the last one's buffer")
-      if retirement == nil, !isRead(root) {
+      if retirement == nil, havePostsEnded(reading: root) {
         buffer.removeAll()
         spare = buffer
         if let context { released.add(context) }

@@ -20,6 +20,8 @@
     case twoCancels = "post ∥ cancel ∥ cancel the same"
     case nested = "post with a post inside ∥ cancel"
     case nestedElsewhere = "post with a post on another bus inside ∥ cancel there"
+    case later = "two posts, subscribing inside the second ∥ cancel one of three"
+    case inner = "post with a post inside, subscribing inside that ∥ cancel one of three"
     case cancelInside = "post, cancelled inside ∥ cancel another"
     case cancelInsideGrowth = "post, another cancelled inside ∥ subscribe where there is no room"
     case subject = "post from a subject ∥ cancel the subject's, subscribe another"
@@ -72,6 +74,7 @@
       case .subject, .firstSubject: withSubjects()
       case .twoSubjects: withSubjectsInOnePlace()
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
+      case .later, .inner: withSecondPost()
       default: onOneBus()
       }
     }
@@ -238,6 +241,29 @@
       world.bodies = [
         { world.post(1, from: shared[0]) },
         { world.subscribe("the other's", from: shared[1]) },
+      ]
+      return world
+    }
+
+    /// While the one who cancels waits for the first post to end, the second may come as far as to wait for the lock.
+    private func withSecondPost() -> World {
+      let world = World()
+      var posts = 1
+      let first = world.subscribe("first") {
+        guard self == .inner, posts == 1 else { return }
+        posts = 2
+        world.post(2)
+      }
+      world.subscribe("second") { if posts == 2 { world.subscribe("inside") } }
+      let third = world.subscribe("third")
+      world.bodies = [
+        {
+          world.post(1)
+          guard self == .later else { return }
+          posts = 2
+          world.post(2)
+        },
+        { world.cancel(self == .inner ? first : third) },
       ]
       return world
     }
