@@ -8,6 +8,10 @@ extension Poster {
     return Poster(
       Column.byType,
       subscribeAndCancel: { bus.subscribe(to: Tick.self) { _ in }.cancel() },
+      subscribeAndCancelCapturing: {
+        let captured = Captured()
+        bus.subscribe(to: Tick.self) { _ in captured.use() }.cancel()
+      },
       post: { times in
         withExtendedLifetime(subscriptions) { for _ in 0..<times { bus.post(Tick(amount: 1)) } }
       })
@@ -20,6 +24,10 @@ extension Poster {
     return Poster(
       Column.topic,
       subscribeAndCancel: { bus.subscribe(to: Tick.self) { _ in }.cancel() },
+      subscribeAndCancelCapturing: {
+        let captured = Captured()
+        bus.subscribe(to: Tick.self) { _ in captured.use() }.cancel()
+      },
       post: { times in
         // A topic does not keep its bus.
         withExtendedLifetime(bus) {

@@ -21,6 +21,10 @@ extension Poster {
       subscribeAndCancel: {
         center.removeObserver(center.addObserver(forName: tickName, object: nil, queue: nil) { _ in })
       },
+      subscribeAndCancelCapturing: {
+        let captured = Captured()
+        center.removeObserver(center.addObserver(forName: tickName, object: nil, queue: nil) { _ in captured.use() })
+      },
       post: { times in for _ in 0..<times { center.post(name: tickName, object: nil) } })
   }
 

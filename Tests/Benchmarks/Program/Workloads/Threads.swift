@@ -40,12 +40,14 @@ private enum Row {
   static let twoTime = "2 threads, CPU ns"
   static let oneDisturbed = "1 and a churn, CPU ns"
   static let twoDisturbed = "2 and a churn, CPU ns"
+  static let oneDisturbedMore = "1, it captures, CPU ns"
+  static let twoDisturbedMore = "2, it captures, CPU ns"
 }
 
-/// How many threads post, and whether another one subscribes and cancels meanwhile.
+/// How many threads post, and what another one does meanwhile, again and again.
 private struct Setting {
   let threads: Int
-  var isDisturbed = false
+  var disturbance: (@Sendable (Poster) -> (@Sendable () -> Void)?)?
   /// For the clock on the wall; nil where that would tell of the scheduler.
   var wallRow: String?
   let timeRow: String
@@ -53,18 +55,22 @@ private struct Setting {
   static let all = [
     Setting(threads: 1, wallRow: Row.one, timeRow: Row.oneTime),
     Setting(threads: 2, wallRow: Row.two, timeRow: Row.twoTime),
-    Setting(threads: 1, isDisturbed: true, timeRow: Row.oneDisturbed),
-    Setting(threads: 2, isDisturbed: true, timeRow: Row.twoDisturbed),
+    Setting(threads: 1, disturbance: \.subscribeAndCancel, timeRow: Row.oneDisturbed),
+    Setting(threads: 2, disturbance: \.subscribeAndCancel, timeRow: Row.twoDisturbed),
+    Setting(threads: 1, disturbance: \.subscribeAndCancelCapturing, timeRow: Row.oneDisturbedMore),
+    Setting(threads: 2, disturbance: \.subscribeAndCancelCapturing, timeRow: Row.twoDisturbedMore),
   ]
+
+  /// Whether a poster can do this.
+  func suits(_ poster: Poster) -> Bool { disturbance.map { $0(poster) != nil } ?? true }
 }
 
 /// Measures all settings in turn, several times in each round: the speed of a machine that is shared changes within a second,
 /// and what is compared should have seen the same of it.
 private func contestant(_ poster: Poster, slice: Duration, turns: Int) -> Contestant {
-  let settings = Setting.all.filter { !$0.isDisturbed || poster.subscribeAndCancel != nil }
+  let settings = Setting.all.filter { $0.suits(poster) }
   func run(_ setting: Setting, _ count: Int) throws -> PostingRun {
-    let disturb = setting.isDisturbed ? poster.subscribeAndCancel : nil
-    let run = PostingRun(threads: setting.threads, disturb: disturb) { poster.post(count) }
+    let run = PostingRun(threads: setting.threads, disturb: setting.disturbance?(poster)) { poster.post(count) }
     let expected = setting.threads * count * subscriberCount
     try WorkNotDone.check(run.total, expected: expected, "\(poster.column), \(setting.threads) threads")
     return run
