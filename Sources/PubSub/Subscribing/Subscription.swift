@@ -61,6 +61,12 @@ public final class Subscription: Sendable {
   /// way on this thread. A delivery that another thread had begun may still be running, but a handler that runs on an actor
   /// does not begin once that actor has cancelled it; the handler that runs is not cancelled. What waits in a mailbox is
   /// dropped. Allowed inside a handler, the subscription's own included.
+  ///
+  /// What the handler captured is released by this thread, once no post can see it any more; for posts on other threads it waits
+  /// some 10 µs at most, and then leaves that to the last of them, or to whoever subscribes or cancels next.
+  ///
+  /// - Complexity: constant on average, whatever the order of cancelling; linear in the number of event types where the
+  ///   subscription is to every event, or to those of one name.
   public func cancel() {
     switch form {
     case .plain(let reference, let core):
