@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MSG_NOSIGNAL
@@ -25,13 +24,14 @@ int unixhost_notify_open(void) {
   int descriptor = socket(AF_UNIX, SOCK_DGRAM, 0);
   if (descriptor >= 0) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 #endif
-  struct timeval limit = {1, 0};
+  struct timeval limit = {0, 250000};
   if (descriptor >= 0) setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   return descriptor;
 }
 
 // `passed` is a descriptor to send along, or -1.
-static bool send_message(int descriptor, struct unixhost_notify_address to, const void *bytes, size_t count, int passed) {
+static bool send_message(
+    int descriptor, struct unixhost_notify_address to, const void *bytes, size_t count, int passed, bool waits) {
   struct sockaddr_un destination;
   memset(&destination, 0, sizeof destination);
   if (to.count > sizeof destination.sun_path) {
@@ -62,32 +62,27 @@ static bool send_message(int descriptor, struct unixhost_notify_address to, cons
     memcpy(CMSG_DATA(header), &passed, sizeof passed);
   }
   ssize_t sent;
-  do sent = sendmsg(descriptor, &message, MSG_NOSIGNAL);
+  do sent = sendmsg(descriptor, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
   while (sent < 0 && errno == EINTR);
   return sent == (ssize_t)count;
 }
 
-bool unixhost_notify_send(int descriptor, struct unixhost_notify_address to, const uint8_t *bytes, size_t count) {
-  return send_message(descriptor, to, bytes, count, -1);
-}
-
-static int64_t now_in_milliseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+bool unixhost_notify_send(
+    int descriptor, struct unixhost_notify_address to, const uint8_t *bytes, size_t count, bool waits) {
+  return send_message(descriptor, to, bytes, count, -1, waits);
 }
 
 bool unixhost_notify_barrier(int descriptor, struct unixhost_notify_address to, int milliseconds) {
   int ends[2];
   if (unixhost_pipe(ends) != 0) return false;
-  bool is_sent = send_message(descriptor, to, "BARRIER=1", strlen("BARRIER=1"), ends[1]);
+  bool is_sent = send_message(descriptor, to, "BARRIER=1", strlen("BARRIER=1"), ends[1], true);
   close(ends[1]);
   // The last writing end is now the one on its way to the manager.
   struct pollfd closed = {ends[0], 0, 0};
-  int64_t deadline = now_in_milliseconds() + milliseconds;
+  int64_t deadline = unixhost_now() + (int64_t)milliseconds * 1000000;
   int count = 0;
   while (is_sent) {
-    int64_t left = deadline - now_in_milliseconds();
+    int64_t left = (deadline - unixhost_now()) / 1000000;
     count = poll(&closed, 1, left > 0 ? (int)left : 0);
     if (count >= 0 || errno != EINTR) break;
   }

@@ -24,13 +24,17 @@ static bool is_changed[SIGNAL_LIMIT];
 static void record_signal(int number, siginfo_t *info, void *context) {
   (void)context;
   int saved_errno = errno;
-  struct unixhost_signal record = {number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0};
+  // Before another process can have told the shell to take the terminal: a wrapper in the same job has got this signal, too,
+  // and may have stopped or ended already.
+  if (number == SIGTSTP || number == SIGTERM || number == SIGINT || number == SIGHUP) unixhost_emergency_leave();
+  struct unixhost_signal record = {
+      number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0, unixhost_now()};
   int writer = atomic_load(&record_writer);
   if (writer >= 0 && write(writer, &record, sizeof record) != (ssize_t)sizeof record) {
     atomic_fetch_or(&unrecorded, UINT64_C(1) << (number & 63));
     // The pipe may have been emptied between the two, and its reader wait by now. A record of no signal wakes it; if the pipe
     // is still full, that does.
-    struct unixhost_signal wake = {0, 0, 0, 0};
+    struct unixhost_signal wake = {0, 0, 0, 0, 0};
     ssize_t ignored = write(writer, &wake, sizeof wake);
     (void)ignored;
   }
@@ -103,9 +107,38 @@ int unixhost_signal_discard(int number) {
   return change(number, &action);
 }
 
-void unixhost_signals_restore(void) {
+// Until then an order to end that comes is a copy of the one that was obeyed.
+static _Atomic int64_t copies_end;
+
+static void set_default(int number, struct sigaction *before);
+
+// An order that comes while the process ends by itself.
+static void on_late_order(int number) {
+  int saved_errno = errno;
+  if (unixhost_now() >= atomic_load(&copies_end)) {
+    set_default(number, NULL);
+    raise(number);
+  }
+  errno = saved_errno;
+}
+
+static bool is_order(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP; }
+
+void unixhost_signals_restore(int64_t deadline) {
+  atomic_store(&copies_end, deadline);
   for (int number = 1; number < SIGNAL_LIMIT; number++) {
     if (!is_changed[number]) continue;
+    bool was_default = !(found[number].sa_flags & SA_SIGINFO) && found[number].sa_handler == SIG_DFL;
+    if (is_order(number) && was_default && unixhost_now() < deadline) {
+      struct sigaction action;
+      memset(&action, 0, sizeof action);
+      action.sa_handler = on_late_order;
+      sigemptyset(&action.sa_mask);
+      action.sa_flags = SA_ONSTACK | SA_RESTART;
+      sigaction(number, &action, NULL);
+      // It stays changed: the disposition that was found must be known to the next host.
+      continue;
+    }
     sigaction(number, &found[number], NULL);
     is_changed[number] = false;
   }
@@ -121,7 +154,7 @@ bool unixhost_signal_next(struct unixhost_signal *record) {
     uint64_t bit = UINT64_C(1) << number;
     if (!(left & bit)) continue;
     atomic_fetch_and(&unrecorded, ~bit);
-    *record = (struct unixhost_signal){number, 0, 0, 0};
+    *record = (struct unixhost_signal){number, 0, 0, 0, unixhost_now()};
     return true;
   }
   return false;

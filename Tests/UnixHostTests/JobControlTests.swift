@@ -13,7 +13,7 @@ import Testing
         try await probe.isActive(visit: 1, on: terminal)
         #expect(terminal.screen.showsAlternate && !terminal.screen.showsCursor)
         #expect(terminal.screen.modes.isSuperset(of: [1004, 2004]))
-        #expect(terminal.modes?.isCanonical == false && terminal.modes?.sendsSignals == true)
+        #expect(terminal.modes?.isCanonical == false && terminal.modes?.sendsSignals == false)
 
         terminal.control("Z")
         try await terminal.jobHasStopped(in: shell)

@@ -58,8 +58,10 @@ import Testing
 
   @Test func ofManyReportsTheLastTwoThatDifferCount() {
     typealias Element = TerminalInputParser.Element
-    let elements: [Element] = [.focus(false), .bytes([1]), .focus(true), .bytes([2]), .focus(false), .suspendKey]
-    #expect(elements.mergingFocus == [.bytes([1]), .focus(true), .bytes([2]), .focus(false), .suspendKey])
+    let elements: [Element] = [
+      .focus(false), .bytes([1]), .focus(true), .bytes([2]), .focus(false), .signalKey(.suspend),
+    ]
+    #expect(elements.mergingFocus == [.bytes([1]), .focus(true), .bytes([2]), .focus(false), .signalKey(.suspend)])
     #expect([Element.focus(true), .focus(true)].mergingFocus == [.focus(true)])
     #expect([Element]().mergingFocus.isEmpty)
     #expect([Element.bytes([1])].mergingFocus == [.bytes([1])])

@@ -107,7 +107,7 @@ import Testing
       try probe.signal(first)
       try await probe.log.line(startingWith: "release begin")
       // The gate stays shut: only the signal can end it.
-      try probe.signal(second)
+      try await probe.insist(on: second)
     }
     #expect(finished.ending == .killed(second))
   }

@@ -121,14 +121,19 @@ import Testing
     var machine = running()
     _ = machine.handle(signal(.terminate))
     #expect(machine.handle(signal(.hangUp)).isEmpty)
-    #expect(machine.handle(signal(.interrupt)) == [.die(.interrupt)])
+    let second = SignalRecord(signal: .interrupt, arrived: .milliseconds(500))
+    #expect(machine.handle(.signals([second])) == [.die(.interrupt)])
     #expect(machine.phase == .ended)
   }
 
-  @Test func bothOrdersAtOnceAreTwo() {
+  /// A wrapper such as `timeout` sends its child a signal, and then the whole group.
+  @Test func ordersOfOneMomentAreOne() {
     var machine = running()
-    let effects = machine.handle(.signals([SignalRecord(signal: .terminate), SignalRecord(signal: .terminate)]))
-    #expect(effects.last == .die(.terminate))
+    let copy = SignalRecord(signal: .terminate)
+    let effects = machine.handle(.signals([copy, copy]))
+    #expect(effects.last == .armDeadline(.milliseconds(3500)))
+    #expect(machine.handle(.signals([SignalRecord(signal: .interrupt, arrived: .milliseconds(499))])).isEmpty)
+    #expect(machine.handle(.transitionFinished(id: 2, overruns: [])).last == .finish(status: 0, mainActorAnswers: true))
   }
 
   @Test func reloadsWaitForTheStartAndForEachOther() {

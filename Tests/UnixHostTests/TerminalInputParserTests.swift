@@ -1,4 +1,5 @@
 import PubSub
+import Glibc
 import Testing
 
 @testable import UnixHost
@@ -92,13 +93,66 @@ import Testing
     #expect(joined(parse("\u{1B}O\u{1B}[O")) == [plain("\u{1B}O"), .focus(false)])
   }
 
-  @Test func theSuspendKeyIsFoundOnlyWhereItIsAskedForAndOutsideAPaste() {
+  /// The keys of a terminal in its usual modes, while the program has set its own.
+  private var usualKeys: SignalKeys {
+    get throws {
+      let terminal = try #require(openTerminal())
+      defer { close(terminal) }
+      let found = try #require(TerminalModes(of: terminal))
+      return SignalKeys(found: found, own: found.raw)
+    }
+  }
+
+  private func openTerminal() -> Int32? {
+    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    return terminal < 0 ? nil : terminal
+  }
+
+  @Test func theKeysThatMakeSignalsAreFoundOutsideAPaste() throws {
+    var parser = TerminalInputParser()
+    parser.signalKeys = try usualKeys
+    #expect(
+      parser.feed([0x61, 0x03, 0x62, 0x1C, 0x1A]) == [
+        plain("a"), .signalKey(.interrupt), plain("b"), .signalKey(.quit), .signalKey(.suspend),
+      ])
+    let paste = "\u{1B}[200~\u{03}\u{1A}\u{1C}\u{1B}[201~"
+    #expect(joined(parser.feed(bytes(paste))) == [plain(paste)])
+  }
+
+  @Test func keysThatTheTerminalDoesNotHaveAreNotFound() throws {
+    let terminal = try #require(openTerminal())
+    defer { close(terminal) }
+    var modes = termios()
+    #expect(tcgetattr(terminal, &modes) == 0)
+    withUnsafeMutableBytes(of: &modes.c_cc) {
+      $0[Int(VSUSP)] = 0
+      $0[Int(VINTR)] = UInt8(ascii: "i")
+    }
+    #expect(tcsetattr(terminal, TCSANOW, &modes) == 0)
+    let found = try #require(TerminalModes(of: terminal))
+    let keys = SignalKeys(found: found, own: found.raw)
+    #expect(keys.key(0x1A) == nil && keys.key(0) == nil && keys.key(0x03) == nil)
+    #expect(keys.key(UInt8(ascii: "i")) == .interrupt)
+    // The kernel still makes them.
+    #expect(SignalKeys(found: found, own: found) == SignalKeys())
+  }
+
+  @Test func whereTheKernelMadeNoSignalsOnlyTheSuspendKeyIsFound() throws {
+    let terminal = try #require(openTerminal())
+    defer { close(terminal) }
+    let raw = try #require(TerminalModes(of: terminal)).raw
+    let keys = SignalKeys(found: raw, own: raw)
+    #expect(keys.key(0x1A) == .suspend)
+    #expect(keys.key(0x03) == nil)
+  }
+
+  @Test func theSuspendKeyIsFoundOnlyWhereItIsAskedForAndOutsideAPaste() throws {
     #expect(parse("a\u{1A}b") == [plain("a\u{1A}b")])
     var parser = TerminalInputParser()
-    parser.findsSuspendKey = true
-    #expect(parser.feed(bytes("a\u{1A}b")) == [plain("a"), .suspendKey, plain("b")])
+    parser.signalKeys = try usualKeys
+    #expect(parser.feed(bytes("a\u{1A}b")) == [plain("a"), .signalKey(.suspend), plain("b")])
     #expect(joined(parser.feed(bytes("\u{1B}[200~\u{1A}\u{1B}[201~"))) == [plain("\u{1B}[200~\u{1A}\u{1B}[201~")])
-    #expect(parser.feed([0x1A]) == [.suspendKey])
+    #expect(parser.feed([0x1A]) == [.signalKey(.suspend)])
   }
 
   /// Ctrl-Z among the pasted text stops the program and throws the rest away; whoever reads must not wait for it.
@@ -150,7 +204,7 @@ import Testing
         switch element {
         case .bytes(let bytes): output += bytes
         case .focus(let isFocused): output += bytes(isFocused ? "\u{1B}[I" : "\u{1B}[O")
-        case .suspendKey: output.append(0x1A)
+        case .signalKey: Issue.record("no key was asked for")
         }
       }
     }

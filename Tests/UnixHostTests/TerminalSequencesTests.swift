@@ -7,7 +7,6 @@ import Testing
     let sequences = TerminalSequences(TerminalHost.Configuration())
     #expect(sequences.leave == "\u{1B}[?2004l\u{1B}[?1004l\u{1B}[?25h\u{1B}[0m\u{1B}[?1049l")
     #expect(sequences.enter == "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?1004h\u{1B}[?2004h\u{1B}[2J\u{1B}[H")
-    #expect(sequences.quietFocus == "\u{1B}[?1004l")
   }
 
   @Test func whatWasNotBegunIsNotEnded() {
@@ -18,7 +17,7 @@ import Testing
     #expect(TerminalSequences(configuration).leave == "\u{1B}[?2004l")
     configuration.bracketsPaste = false
     let nothing = TerminalSequences(configuration)
-    #expect(nothing.enter.isEmpty && nothing.leave.isEmpty && nothing.quietFocus.isEmpty)
+    #expect(nothing.enter.isEmpty && nothing.leave.isEmpty)
   }
 
   /// The crash handler copies the sequence into a buffer of this size.

@@ -9,11 +9,12 @@ import Testing
 @Suite struct TerminalStateMachineExplorationTests {
   /// Something that the world around the program does.
   enum Action: Sendable, Hashable, CaseIterable {
-    case terminate, hangUpSignal, stop, `continue`, backgroundRead, windowChange
+    case terminate, terminateAgain, hangUpSignal, stop, `continue`, backgroundRead, windowChange
     case takeTerminalAway, giveTerminal, lineGoesDown, look
     case applicationFinishes, timePasses
     case losesFocus, getsFocus, suspendKey
     case applicationEndsItself
+    case terminalStalls, terminalTakesAll
     case nextStopIsRefused, nextTakingFails, nextStopEndsInBackground, nextStopMeetsTerminate
   }
 
@@ -26,6 +27,10 @@ import Testing
     private var owner = TerminalStateMachine.Look.foreground
     private var holdsTerminal = false
     private var deadlineIsArmed = false
+    /// The terminal takes nothing.
+    private var isStalled = false
+    /// The terminal was given back and has not taken the leaving sequences yet.
+    private var isLeavingTerminal = false
     /// Deliveries that the application has not finished yet, oldest first.
     private var unfinished: [Int] = []
     /// Whether the background tasks have been told of a stop since the application last came back.
@@ -49,6 +54,7 @@ import Testing
     mutating func act(_ action: Action) {
       switch action {
       case .terminate: give(signal: .terminate)
+      case .terminateAgain: give(.signals([SignalRecord(signal: .terminate, arrived: .seconds(1))]))
       case .hangUpSignal: give(signal: .hangUp)
       case .stop: give(signal: .stop)
       case .continue: give(signal: .continue)
@@ -62,13 +68,19 @@ import Testing
       case .look: if machine.pollsTerminal { give(.terminalLook(owner)) }
       case .applicationFinishes: finishOldest()
       case .timePasses:
+        endLeaving(isComplete: false)
         guard deadlineIsArmed else { break }
         deadlineIsArmed = false
         wasSilent = true
         give(.deadlinePassed)
       case .losesFocus: if machine.readsTerminal { give(.focus(false)) }
       case .getsFocus: if machine.readsTerminal { give(.focus(true)) }
-      case .suspendKey: if machine.readsTerminal { give(.suspendKey) }
+      case .suspendKey:
+        if machine.readsTerminal { give(.signals([SignalRecord(signal: .stop, isFromKernel: true)])) }
+      case .terminalStalls: isStalled = true
+      case .terminalTakesAll:
+        isStalled = false
+        endLeaving(isComplete: true)
       case .applicationEndsItself:
         guard application.state.isInMemory, unfinished.isEmpty else { break }
         applicationEndsItself = true
@@ -84,6 +96,12 @@ import Testing
     }
 
     private mutating func give(signal: CaughtSignal) { give(.signals([SignalRecord(signal: signal)])) }
+
+    private mutating func endLeaving(isComplete: Bool) {
+      guard isLeavingTerminal else { return }
+      isLeavingTerminal = false
+      give(.terminalLeft(isComplete: isComplete))
+    }
 
     private mutating func finishOldest() {
       guard !unfinished.isEmpty else { return }
@@ -109,10 +127,13 @@ import Testing
           holdsTerminal = false
           return [.terminalTaken(false)]
         }
-        holdsTerminal = true
+        (holdsTerminal, isLeavingTerminal) = (true, false)
         return [.terminalTaken(true)]
-      case .giveTerminalBack, .dropTerminal: holdsTerminal = false
-      case .quietFocus: if !holdsTerminal { faults.append("writes to a terminal that it does not hold") }
+      case .giveTerminalBack:
+        if !holdsTerminal { faults.append("gives back a terminal that it does not hold") }
+        (holdsTerminal, isLeavingTerminal) = (false, isStalled)
+        if !isStalled { return [.terminalLeft(isComplete: true)] }
+      case .dropTerminal, .leaveLostTerminal: (holdsTerminal, isLeavingTerminal) = (false, false)
       case .requestDisplay, .report, .reportRefusedStop, .reportUncaughtStop: break
       case .send(let delivery): send(delivery)
       case .finishBackgroundTasks(let id, _):
@@ -128,8 +149,12 @@ import Testing
       case .disarmDeadline: deadlineIsArmed = false
       case .predictStop: return [.stopPredicted(isPossible: true)]
       case .stopSelf: return stop()
-      case .die, .finish:
+      case .die:
         endings += 1
+        (holdsTerminal, isLeavingTerminal) = (false, false)
+      case .finish:
+        endings += 1
+        if isLeavingTerminal { faults.append("ends before the terminal is restored") }
         if holdsTerminal { faults.append("ends with the terminal in its own modes") }
         if case .finish(0, _) = effect, application.state != .notRunning {
           faults.append("ends before the application")
@@ -141,6 +166,8 @@ import Testing
     /// The application takes inputs in the order in which they were sent: none must come when it cannot be taken.
     private mutating func send(_ delivery: TerminalStateMachine.Delivery) {
       unfinished.append(delivery.id)
+      let tearsDown = delivery.input == .home || delivery.input == .terminate
+      if tearsDown, holdsTerminal { faults.append("tears down with the terminal in its own modes") }
       if delivery.input == .open || delivery.input == .wake { (tasksWereTold, wasSilent) = (false, false) }
       if delivery.input == .launchInBackground, !isJob { faults.append("launches a job without its mode") }
       let before = application.state
@@ -150,7 +177,7 @@ import Testing
     }
 
     private mutating func stop() -> [TerminalStateMachine.Event] {
-      if holdsTerminal { faults.append("stops with the terminal in its own modes") }
+      if holdsTerminal || isLeavingTerminal { faults.append("stops before the terminal is restored") }
       if application.state != .suspended { faults.append("stops in \(application.state)") }
       if machine.termination != nil { faults.append("stops though it is to end") }
       if !tasksWereTold, !wasSilent { faults.append("stops without a word to the background tasks") }
@@ -167,10 +194,14 @@ import Testing
     private mutating func check() {
       if machine.question != nil { faults.append("leaves a question open") }
       if holdsTerminal != machine.holdsTerminal { faults.append("is wrong about holding the terminal") }
+      if isLeavingTerminal != machine.isLeavingTerminal { faults.append("is wrong about leaving the terminal") }
       if machine.phase == .stopped || machine.phase == .starting { faults.append("stays in \(machine.phase)") }
       switch machine.phase {
       case .leaving, .suspending, .terminating:
-        if !deadlineIsArmed { faults.append("waits in \(machine.phase) without a deadline") }
+        // The terminal's leaving has a deadline of its own.
+        if !deadlineIsArmed, !(isLeavingTerminal && machine.afterLeaving != nil) {
+          faults.append("waits in \(machine.phase) without a deadline")
+        }
       case .foreground, .background:
         if isJob != (machine.phase == .background) { faults.append("in \(machine.phase) it is a job: \(isJob)") }
         if deadlineIsArmed { faults.append("has a deadline in \(machine.phase)") }
@@ -238,6 +269,7 @@ import Testing
 
   private static let common: [Action] = [
     .stop, .continue, .applicationFinishes, .applicationFinishes, .takeTerminalAway, .giveTerminal, .look, .losesFocus,
-    .getsFocus, .timePasses, .nextStopEndsInBackground, .nextStopIsRefused, .backgroundRead, .nextTakingFails,
+    .getsFocus, .timePasses, .terminalStalls, .terminalTakesAll, .nextStopEndsInBackground, .nextStopIsRefused,
+    .backgroundRead, .nextTakingFails,
   ]
 }

@@ -13,7 +13,7 @@ import Testing
   }
 
   private let inOrder: [Effect] = [
-    .disarmDeadline, .giveTerminalBack, .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
+    .disarmDeadline, .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
   ]
 
   private func overrun(_ callback: ApplicationCallback, _ budget: Duration, _ culprits: [String]) -> Effect {
@@ -27,7 +27,8 @@ import Testing
     var host = Host.inForeground()
     #expect(
       host.signals(signal) == [
-        .quietFocus, send(2, .terminate, LifecycleCause(rawValue: cause)), .armDeadline(.milliseconds(8500)),
+        .giveTerminalBack(within: .milliseconds(8500)), send(2, .terminate, LifecycleCause(rawValue: cause)),
+        .armDeadline(.milliseconds(8500)),
       ])
     #expect(host.finish() == inOrder)
     #expect(host.machine.phase == .ended)
@@ -40,7 +41,7 @@ import Testing
     #expect(host.signals(.terminate).isEmpty)
     #expect(
       host.finish() == [
-        .disarmDeadline, .quietFocus, send(3, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+        .disarmDeadline, send(3, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
     #expect(host.finish() == inOrder)
   }
@@ -53,7 +54,7 @@ import Testing
     host.signals(.terminate)
     #expect(
       host.finish() == [
-        .disarmDeadline, .quietFocus, send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"),
+        .disarmDeadline, send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"),
         .armDeadline(.milliseconds(3500)),
       ])
   }
@@ -63,7 +64,7 @@ import Testing
     #expect(host.signals(.terminate).isEmpty)
     #expect(
       host.finish() == [
-        .disarmDeadline, .quietFocus, send(4, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+        .disarmDeadline, send(4, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
   }
 
@@ -99,13 +100,24 @@ import Testing
   func aSecondOrderIsObeyedAtOnce(first: CaughtSignal, second: CaughtSignal) {
     var host = Host.inForeground()
     host.signals(first)
-    #expect(host.signals(second) == [.giveTerminalBack, .die(second)])
+    #expect(host(.signals([SignalRecord(signal: second, arrived: .milliseconds(500))])) == [.die(second)])
     #expect(host.machine.phase == .ended)
+  }
+
+  @Test func ordersOfOneMomentAreOne() {
+    var host = Host.inForeground()
+    // Taken up late, as the host's thread had no processor: the person has not seen a tear-down yet.
+    let first = SignalRecord(signal: .interrupt, arrived: .seconds(1), taken: .seconds(3))
+    let copy = SignalRecord(signal: .interrupt, arrived: .seconds(2), taken: .seconds(3))
+    #expect(host(.signals([first, copy])).last == .armDeadline(.milliseconds(8500)))
+    let later = SignalRecord(signal: .terminate, arrived: .milliseconds(3499), taken: .seconds(9))
+    #expect(host(.signals([later])).isEmpty)
+    #expect(host.finish() == inOrder)
   }
 
   @Test func quitIsTheEmergencyExit() {
     var host = Host.inForeground()
-    #expect(host.signals(.quit) == [.giveTerminalBack, .die(.quit)])
+    #expect(host.signals(.quit) == [.die(.quit)])
   }
 
   @Test func hangUpsDoNotCountAsOrders() {
@@ -114,7 +126,7 @@ import Testing
     #expect(host.signals(.hangUp, .terminate).isEmpty)
     host(.hangUp)
     #expect(host.machine.phase == .terminating)
-    #expect(host.signals(.terminate) == [.giveTerminalBack, .die(.terminate)])
+    #expect(host(.signals([SignalRecord(signal: .terminate, arrived: .seconds(1))])) == [.die(.terminate)])
   }
 
   // MARK: Hang-up
@@ -150,7 +162,7 @@ import Testing
     var host = Host.inForeground(ignoresHangUp: true)
     host.beginStop()
     host(.hangUp)
-    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)
   }
 
@@ -158,7 +170,7 @@ import Testing
     var host = Host.inForeground(ignoresHangUp: true)
     host.beginStop()
     host.finish()
-    #expect(host(.hangUp) == [.setJobMode(true), .dropTerminal, .disarmDeadline, .giveTerminalBack])
+    #expect(host(.hangUp) == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)
   }
 
@@ -174,14 +186,107 @@ import Testing
     #expect(host(.terminalLook(.gone)) == [.setJobMode(true), send(5, .wake, "bg")])
   }
 
+  // MARK: A terminal that takes nothing
+
+  @Test func theEndWaitsForTheTerminal() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.signals(.terminate)
+    #expect(host.finish() == [.disarmDeadline, .disarmDeadline])
+    #expect(host(.applicationEnded(overruns: [])).isEmpty)
+    #expect(host(.budgetBegan(.willTerminate)).isEmpty)
+    #expect(host(.terminalLeft(isComplete: true)) == [.disarmDeadline, .finish(status: 0, mainActorAnswers: true)])
+  }
+
+  @Test func aTerminalThatIsLeftUnrestoredShowsInTheStatus() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.signals(.terminate)
+    host.finish()
+    #expect(host(.terminalLeft(isComplete: false)).last == .finish(status: 74, mainActorAnswers: true))
+  }
+
+  @Test func aTerminalThatGivesUpBeforeTheApplicationEndsNothing() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.signals(.terminate)
+    #expect(host(.terminalLeft(isComplete: false)).isEmpty)
+    #expect(host.finish().last == .finish(status: 74, mainActorAnswers: true))
+  }
+
+  @Test func theStopWaitsForTheTerminal() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.beginStop()
+    host.finish()
+    host.finish()
+    #expect(host.finish() == [.disarmDeadline])
+    #expect(host.machine.phase == .suspending)
+    #expect(host(.terminalLeft(isComplete: true)) == [.stopSelf])
+  }
+
+  @Test func aMainActorThatDoesNotAnswerWaitsForTheTerminalAllTheSame() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.beginStop()
+    #expect(host(.deadlinePassed) == [send(3, .suspend, "Ctrl-Z")])
+    #expect(
+      host(.terminalLeft(isComplete: false)) == [.report(HostBudgets().silence(in: .didEnterBackground)), .stopSelf])
+  }
+
+  @Test func anOrderDoesNotWaitForAStop() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.beginStop()
+    for _ in 0..<3 { host.finish() }
+    #expect(
+      host.signals(.terminate) == [
+        send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+      ])
+    // The terminal has not taken the sequences yet, so the end waits for it.
+    #expect(host.finish() == [.disarmDeadline, .disarmDeadline])
+    #expect(host(.terminalLeft(isComplete: true)).last == .finish(status: 0, mainActorAnswers: true))
+  }
+
+  @Test func aContinueTakesBackAStopThatWaitsForTheTerminal() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.beginStop()
+    for _ in 0..<3 { host.finish() }
+    host.signals(.continue)
+    #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
+    #expect(host(.terminalTaken(true)).count == 1)
+    #expect(host(.terminalLeft(isComplete: true)).isEmpty)
+    #expect(host.machine.phase == .foreground)
+  }
+
+  @Test func aHangUpEndsTheWait() {
+    var host = Host.inForeground()
+    host.terminalIsStalled = true
+    host.signals(.terminate)
+    host.finish()
+    #expect(
+      host(.hangUp) == [.dropTerminal, .disarmDeadline, .finish(status: 0, mainActorAnswers: true)])
+  }
+
+  @Test func withoutAControllingTerminalTheEndOfTheOneItWasStartedInEndsIt() {
+    var host = Host()
+    host(.started(.none))
+    host.finish()
+    #expect(host(.hangUp) == [send(2, .terminate, "hang-up"), .armDeadline(.milliseconds(3500))])
+  }
+
   // MARK: By itself
 
   @Test func anApplicationThatEndsItselfEndsTheProgram() {
     var host = Host.inForeground()
-    #expect(host(.applicationBeganToEnd) == [.quietFocus, .armDeadline(.milliseconds(8500))])
+    #expect(
+      host(.applicationBeganToEnd) == [
+        .giveTerminalBack(within: .milliseconds(8500)), .armDeadline(.milliseconds(8500)),
+      ])
     #expect(
       host(.applicationEnded(overruns: [])) == [
-        .giveTerminalBack, .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
+        .disarmDeadline, .finish(status: 0, mainActorAnswers: true),
       ])
   }
 
@@ -190,7 +295,7 @@ import Testing
     host(.applicationBeganToEnd)
     #expect(
       host(.deadlinePassed) == [
-        .giveTerminalBack, overrun(.willTerminate, .seconds(3), []), .disarmDeadline,
+        .disarmDeadline, overrun(.willTerminate, .seconds(3), []),
         .finish(status: 70, mainActorAnswers: false),
       ])
   }
@@ -199,7 +304,7 @@ import Testing
     var host = Host.inForeground()
     host.beginStop()
     host.finish()
-    #expect(host(.applicationBeganToEnd) == [.quietFocus, .armDeadline(.milliseconds(8500))])
+    #expect(host(.applicationBeganToEnd) == [.armDeadline(.milliseconds(8500))])
     #expect(host.finish().isEmpty)
     #expect(host(.applicationEnded(overruns: [])).last == .finish(status: 0, mainActorAnswers: true))
   }
@@ -212,7 +317,7 @@ import Testing
     #expect(host(.applicationEnded(overruns: [late])).isEmpty)
     #expect(
       host.finish(late) == [
-        .disarmDeadline, .giveTerminalBack, overrun(.willTerminate, .seconds(3), ["store"]), .disarmDeadline,
+        .disarmDeadline, .disarmDeadline, overrun(.willTerminate, .seconds(3), ["store"]),
         .finish(status: 70, mainActorAnswers: true),
       ])
   }
@@ -227,7 +332,7 @@ import Testing
     host.finish()
     #expect(
       host.finish() == [
-        .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["feed", "store"]), .stopSelf,
+        .disarmDeadline, overrun(.didEnterBackground, .seconds(5), ["feed", "store"]), .stopSelf,
       ])
   }
 
@@ -236,7 +341,7 @@ import Testing
     host.beginStop()
     #expect(
       host(.deadlinePassed) == [
-        send(3, .suspend, "Ctrl-Z"), .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), []), .stopSelf,
+        send(3, .suspend, "Ctrl-Z"), overrun(.didEnterBackground, .seconds(5), []), .stopSelf,
       ])
   }
 
@@ -245,7 +350,7 @@ import Testing
     host.finish(BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["save"]))
     #expect(
       host.finish() == [
-        .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["save"]), .stopSelf,
+        .disarmDeadline, overrun(.didEnterBackground, .seconds(5), ["save"]), .stopSelf,
       ])
   }
 
@@ -253,14 +358,14 @@ import Testing
     var host = Host.finishing()
     #expect(
       host(.deadlinePassed) == [
-        send(4, .suspend, "Ctrl-Z"), .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), []), .stopSelf,
+        send(4, .suspend, "Ctrl-Z"), overrun(.didEnterBackground, .seconds(5), []), .stopSelf,
       ])
   }
 
   @Test func aMainActorThatDoesNotCommitSuspendedIsStoppedAllTheSame() {
     var host = Host.finishing()
     host.finish()
-    #expect(host(.deadlinePassed) == [.giveTerminalBack, .stopSelf])
+    #expect(host(.deadlinePassed) == [.stopSelf])
   }
 
   @Test func aMainActorThatDoesNotAnswerIsEndedAllTheSame() {
@@ -268,7 +373,7 @@ import Testing
     host.signals(.terminate)
     #expect(
       host(.deadlinePassed) == [
-        .giveTerminalBack, overrun(.willTerminate, .seconds(3), []), .disarmDeadline,
+        .disarmDeadline, overrun(.willTerminate, .seconds(3), []),
         .finish(status: 70, mainActorAnswers: false),
       ])
   }
@@ -280,7 +385,7 @@ import Testing
     var late = host
     #expect(
       late(.deadlinePassed) == [
-        .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), []), .disarmDeadline,
+        .disarmDeadline, overrun(.didEnterBackground, .seconds(5), []),
         .finish(status: 70, mainActorAnswers: false),
       ])
     #expect(host(.budgetBegan(.willTerminate)) == [.armDeadline(.milliseconds(3500))])
@@ -291,8 +396,8 @@ import Testing
       BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["store"]))
     #expect(
       reported == [
-        .disarmDeadline, .giveTerminalBack, overrun(.didEnterBackground, .seconds(5), ["feed"]),
-        overrun(.willTerminate, .seconds(3), ["store"]), .disarmDeadline, .finish(status: 70, mainActorAnswers: true),
+        .disarmDeadline, .disarmDeadline, overrun(.didEnterBackground, .seconds(5), ["feed"]),
+        overrun(.willTerminate, .seconds(3), ["store"]), .finish(status: 70, mainActorAnswers: true),
       ])
   }
 

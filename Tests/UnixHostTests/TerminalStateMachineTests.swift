@@ -8,10 +8,12 @@ import Testing
   typealias Machine = TerminalStateMachine
   typealias Effect = TerminalStateMachine.Effect
 
-  /// A machine and what it said last; answers no question by itself.
+  /// A machine and what it said last; answers no question by itself, but for a terminal that takes at once what restores it.
   struct Host {
     var machine = Machine(budgets: Self.budgets)
     var deliveries = 0
+    /// Whether the terminal takes nothing.
+    var terminalIsStalled = false
 
     static let budgets = Machine.Budgets(
       didEnterBackground: .seconds(5), willTerminate: .seconds(3), grace: .milliseconds(500))
@@ -20,11 +22,13 @@ import Testing
 
     /// Gives an event and counts what is sent.
     @discardableResult mutating func callAsFunction(_ event: Machine.Event) -> [Effect] {
-      let effects = machine.handle(event)
+      var effects = machine.handle(event)
       for effect in effects {
         switch effect {
         case .send(let delivery): deliveries = delivery.id
         case .finishBackgroundTasks(let id, _): deliveries = id
+        case .giveTerminalBack where !terminalIsStalled:
+          effects += machine.handle(.terminalLeft(isComplete: true))
         default: break
         }
       }
@@ -134,13 +138,13 @@ import Testing
     #expect(host(.signals([SignalRecord(signal: .stop, isFromKernel: true)])) == [.predictStop])
     #expect(
       host(.stopPredicted(isPossible: true)) == [
-        .quietFocus, send(2, .home, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
+        .giveTerminalBack(within: .milliseconds(5500)), send(2, .home, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
       ])
     #expect(!host.machine.readsTerminal)
     // The time that is armed goes on: what is left of it is the background tasks'.
     #expect(host.finish() == [.finishBackgroundTasks(id: 3, cause: "Ctrl-Z")])
     #expect(host.finish() == [.disarmDeadline, send(4, .suspend, "Ctrl-Z"), .armDeadline(.milliseconds(500))])
-    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack, .stopSelf])
+    #expect(host.finish() == [.disarmDeadline, .stopSelf])
     #expect(host.machine.phase == .stopped)
   }
 
@@ -152,7 +156,7 @@ import Testing
 
   @Test func withoutSignalsFromTheKeyboardTheKeyStops() {
     var host = Host.inForeground()
-    #expect(host(.suspendKey) == [.predictStop])
+    #expect(host(.signals([SignalRecord(signal: .stop, isFromKernel: true)])) == [.predictStop])
     #expect(host(.stopPredicted(isPossible: true)).contains(send(2, .home, "Ctrl-Z")))
   }
 
@@ -203,7 +207,7 @@ import Testing
         .setJobMode(false), .armDeadline(.milliseconds(5500)), .finishBackgroundTasks(id: 2, cause: "SIGTSTP"),
       ])
     #expect(host.finish() == [.disarmDeadline, send(3, .suspend, "SIGTSTP"), .armDeadline(.milliseconds(500))])
-    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack, .stopSelf])
+    #expect(host.finish() == [.disarmDeadline, .stopSelf])
   }
 
   @Test func aStopThatTheKernelWouldRefuseTearsNothingDownAndIsSaidOnce() {
@@ -213,6 +217,14 @@ import Testing
     #expect(host.machine.phase == .foreground)
     host.signals(.stop)
     #expect(host(.stopPredicted(isPossible: false)).isEmpty)
+  }
+
+  @Test func aScreenThatASignalLeftIsEnteredAgainWhenTheStopIsRefused() {
+    var host = Host.inForeground()
+    host.signals(.stop)
+    #expect(host(.stopPredicted(isPossible: false, screenWasLeft: true)) == [.reportRefusedStop, .takeTerminal])
+    #expect(host(.terminalTaken(true)) == [.requestDisplay])
+    #expect(host.machine.phase == .foreground)
   }
 
   @Test func aStopThatTheKernelRefusedAllTheSameBringsTheProgramBack() {
@@ -257,8 +269,8 @@ import Testing
     var host = Host.inForeground()
     host.beginStop()
     host.signals(.continue)
-    #expect(host(.terminalLook(.background)) == [.dropTerminal])
-    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
+    #expect(host(.terminalLook(.background)).isEmpty)
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)
   }
 
@@ -270,7 +282,7 @@ import Testing
     host.signals(.continue)
     #expect(
       host(.terminalLook(.background)) == [
-        .setJobMode(true), .dropTerminal, .disarmDeadline, .giveTerminalBack, send(5, .wake, "SIGCONT"),
+        .setJobMode(true), .disarmDeadline, send(5, .wake, "SIGCONT"),
       ])
     #expect(host.machine.phase == .background)
   }
@@ -281,7 +293,7 @@ import Testing
     var host = Host.finishing()
     #expect(host.signals(.continue) == [.lookAtTerminal])
     #expect(
-      host(.terminalLook(.background)) == [.setJobMode(true), .dropTerminal, .disarmDeadline, .giveTerminalBack])
+      host(.terminalLook(.background)) == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)
     #expect(host.finish().isEmpty)
     // The next stop gives them time of its own.
@@ -316,7 +328,7 @@ import Testing
     var host = Host.inForeground()
     host.signals(.backgroundRead)
     host(.terminalLook(.background))
-    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
   }
 
   @Test func theModeEndsWithTheProcessAndNotBeforeIt() {
@@ -337,8 +349,8 @@ import Testing
     host.beginStop()
     host.signals(.continue)
     host(.terminalLook(.foreground))
-    #expect(host(.terminalTaken(false)) == [.dropTerminal])
-    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
+    #expect(host(.terminalTaken(false)).isEmpty)
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)
   }
 
@@ -359,7 +371,7 @@ import Testing
       host(.terminalLook(.background)) == [
         .reportUncaughtStop, .dropTerminal, send(2, .home, "SIGCONT"), .armDeadline(.milliseconds(5500)),
       ])
-    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .giveTerminalBack])
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)
   }
 
@@ -370,7 +382,7 @@ import Testing
     host.signals(.backgroundWrite)
     #expect(
       host(.terminalLook(.background)) == [
-        .dropTerminal, send(2, .home, "SIGTTOU"), .armDeadline(.milliseconds(5500)),
+        .leaveLostTerminal, send(2, .home, "SIGTTOU"), .armDeadline(.milliseconds(5500)),
       ])
   }
 
@@ -381,7 +393,7 @@ import Testing
     #expect(host.signals(.stop).isEmpty)
     host.finish()
     host.finish()
-    #expect(host.finish() == [.disarmDeadline, .giveTerminalBack, .stopSelf])
+    #expect(host.finish() == [.disarmDeadline, .stopSelf])
   }
 
   // MARK: Focus and size
@@ -399,7 +411,7 @@ import Testing
     host(.focus(false))
     #expect(
       host.beginStop() == [
-        .quietFocus, send(3, .home, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
+        .giveTerminalBack(within: .milliseconds(5500)), send(3, .home, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
         send(4, .endInterruption(.focusLost), "focus"),
       ])
     #expect(host(.focus(false)).isEmpty)

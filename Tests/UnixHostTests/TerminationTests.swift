@@ -41,7 +41,7 @@ import Testing
       try probe.gate.open()
       terminal.control("C")
       let ending = try await terminal.child.nextEvent()
-      probe.expectRecords(.launch(), .leave("SIGINT"), .terminate("SIGINT"))
+      probe.expectRecords(.launch(), .leave("Ctrl-C"), .terminate("Ctrl-C"))
       return ending
     }
     #expect(ending == .exited(0))
@@ -82,8 +82,7 @@ import Testing
       terminal.child.signal(first)
       try await probe.log.line(startingWith: "release begin")
       // The gate stays shut: only the signal can end it.
-      terminal.child.signal(second)
-      return try await terminal.child.nextEvent()
+      return try await terminal.child.insist(on: second)
     }
     #expect(ending == .killed(second))
   }
@@ -190,7 +189,7 @@ import Testing
         try await probe.isActive(visit: 1, on: terminal)
         try probe.signal(SIGTERM)
         try await probe.log.line(startingWith: "release begin")
-        try probe.signal(SIGTERM)
+        try await probe.insist(on: SIGTERM)
         try await terminal.prompt()
         #expect(try await terminal.status(in: shell) == 128 + SIGTERM)
         #expect(terminal.screen.isLeftInOrder(at: shell))

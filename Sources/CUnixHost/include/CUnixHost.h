@@ -23,6 +23,19 @@ bool unixhost_thread_start(void (*body)(void *), void *argument);
 // what others write to standard error.
 void unixhost_streams_hold(void);
 
+// MARK: Time and output
+
+// CLOCK_MONOTONIC in nanoseconds. Async-signal-safe.
+int64_t unixhost_now(void);
+
+// Writes to any descriptor and waits at most so long for one that takes nothing, also where the descriptor blocks: the flag
+// that would change that is shared with other processes and is not touched. How much was written. Async-signal-safe.
+size_t unixhost_write_within(int descriptor, const void *bytes, size_t count, int milliseconds);
+
+// Writes to standard error; one that takes nothing is waited for a quarter of a second the first time, and not at all while it
+// still takes nothing afterwards. False if anything is missing. Async-signal-safe.
+bool unixhost_stderr_write(const void *bytes, size_t count);
+
 // MARK: Pipes
 
 // Makes a non-blocking pipe: ends[0] to read, ends[1] to write. Where the system can (Linux), it is close-on-exec from the
@@ -31,12 +44,13 @@ int unixhost_pipe(int ends[2]);
 
 // MARK: Signals
 
-// One caught signal. Written to a pipe by the handler; its 16 bytes are less than PIPE_BUF, so no record is ever torn.
+// One caught signal. Written to a pipe by the handler; its 24 bytes are less than PIPE_BUF, so no record is ever torn.
 struct unixhost_signal {
   int32_t number;
   int32_t code;     // si_code: positive means that the kernel sent it, for instance because of a key on the terminal
   int32_t sender;   // si_pid
   uint32_t user;    // si_uid
+  int64_t arrived;  // when the handler ran, as unixhost_now tells the time
 };
 
 // Opens the pipe (once in the life of the process) and forgets what it holds. Its non-blocking read end, or -1 with errno.
@@ -45,14 +59,16 @@ int unixhost_signals_open(void);
 // Whether the signal's disposition is "ignore" now.
 bool unixhost_signal_is_ignored(int number);
 
-// Writes a record into the pipe whenever the signal arrives. Remembers the disposition found.
+// Writes a record into the pipe whenever the signal arrives. Remembers the disposition found. The signals after which a shell
+// may take the terminal (SIGTSTP, SIGTERM, SIGINT, SIGHUP) make the handler leave the screen first: unixhost_emergency_leave.
 int unixhost_signal_catch(int number);
 
 // Gives the signal a handler that does nothing. Unlike SIG_IGN it does not survive exec. Remembers the disposition found.
 int unixhost_signal_discard(int number);
 
-// Gives back the dispositions that `catch` and `discard` found.
-void unixhost_signals_restore(void);
+// Gives back the dispositions that `catch` and `discard` found. Until the deadline (as unixhost_now tells the time) SIGTERM,
+// SIGINT and SIGHUP do nothing: they are copies of the order that was obeyed, and must not end a process that ends by itself.
+void unixhost_signals_restore(int64_t deadline);
 
 // Takes the oldest record. False when there is none. A signal that found the pipe full comes last, with code 0; a record of
 // number 0 may come with it, which only woke the reader.
@@ -73,22 +89,41 @@ _Noreturn void unixhost_die_by_signal(int number);
 
 // MARK: Emergency
 
-// Names the terminal that has to be restored if the process crashes or calls exit: these modes, after these bytes (at most
-// 128). Copies both.
-void unixhost_emergency_arm(int terminal, const struct termios *modes, const char *bytes, size_t count);
+// Names the terminal that has to be restored if the process crashes or calls exit: the modes that were found, and these bytes (at
+// most 128). `own` are the modes that the program sets. Copies all of it.
+void unixhost_emergency_arm(
+    int terminal, const struct termios *found, const struct termios *own, const char *bytes, size_t count);
 
 // The terminal needs no restoring any more.
 void unixhost_emergency_disarm(void);
 
-// Whether a terminal is armed: false as soon as an emergency has begun.
+// Whether a terminal is armed: false as soon as unixhost_emergency_restore has begun.
 bool unixhost_emergency_is_armed(void);
 
-// Restores the armed terminal, once, if the process is in its foreground, and ends the capture of standard error.
-// Async-signal-safe.
+// What signal handlers have done about the screen.
+enum unixhost_leaving { UNIXHOST_NOT_LEFT, UNIXHOST_LEFT_IN_PART, UNIXHOST_LEFT };
+
+// What unixhost_emergency_leave has done since the terminal was armed.
+enum unixhost_leaving unixhost_emergency_left(void);
+
+// Leaves the screen of the armed terminal and restores its modes; waits for nothing. The terminal stays armed: what it did not
+// take is the host's to write.
+//
+// Also if the shell has taken the terminal a moment ago, because another process of the job has stopped or ended: the shell's
+// prompt stands on this program's screen then. Modes that the shell has set stay. Async-signal-safe.
+void unixhost_emergency_leave(void);
+
+// Writes to the armed terminal, which does not block. -1 with ECANCELED, and nothing is written, where a handler has left the
+// screen (unless `is_leaving`) or the terminal is not armed any more. For one thread.
+ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving);
+
+// Restores the armed terminal, once, as unixhost_emergency_leave does, and ends the capture of standard error. Waits a second at
+// most for the terminal, and a quarter for standard error. Async-signal-safe.
 void unixhost_emergency_restore(void);
 
-// Restores the terminal when the process crashes or calls exit. Install after the Swift runtime: it chains to the handlers
-// found, the backtracer's, by giving them back and letting the fault happen again. Works once; further calls do nothing.
+// Restores the terminal when the process crashes, calls exit, or is ended by a signal that it does not handle itself. Install
+// after the Swift runtime: it chains to the handlers of crashes that it finds, the backtracer's, by giving them back and letting
+// the fault happen again. Works once; further calls do nothing.
 void unixhost_emergency_install(void);
 
 // Gives the calling thread a stack for handlers to run on, if it has none: one that has used up its own could not run them.
@@ -127,11 +162,12 @@ struct unixhost_notify_address {
   size_t count;
 };
 
-// A datagram socket. A manager that reads nothing holds a sender up for a second at most. -1 with errno.
+// A datagram socket. A manager that reads nothing holds a sender up for a quarter of a second at most. -1 with errno.
 int unixhost_notify_open(void);
 
-// Sends one datagram. False, with errno, if it could not be sent.
-bool unixhost_notify_send(int socket, struct unixhost_notify_address to, const uint8_t *bytes, size_t count);
+// Sends one datagram; waits for a manager that is busy only if it `waits`. False, with errno, if it could not be sent.
+bool unixhost_notify_send(
+    int socket, struct unixhost_notify_address to, const uint8_t *bytes, size_t count, bool waits);
 
 // Sends `BARRIER=1` with the writing end of a pipe, and waits until the manager has closed that: it has handled what came
 // before. False past the time.

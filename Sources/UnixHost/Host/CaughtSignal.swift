@@ -1,3 +1,5 @@
+import AppLifecycle
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -49,6 +51,9 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Whether the signal tells the program to end in order.
+  var isOrder: Bool { self == .terminate || self == .interrupt || self == .hangUp }
+
   /// Whether the signal is left alone if it was ignored when the program was started, as `nohup` and a script's `&` do.
   ///
   /// SIGTTIN and SIGTTOU are caught nevertheless: ignored, they would let the program change the terminal while another
@@ -65,6 +70,25 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
 struct SignalRecord: Sendable, Hashable {
   /// Which signal.
   var signal: CaughtSignal
-  /// Whether the kernel sent it, for instance because a key was pressed, and not a process.
+  /// Whether a key on the terminal or the kernel itself is the sender, and not a process.
   var isFromKernel = false
+  /// When the signal arrived, on a clock that never goes back.
+  var arrived = Duration.zero
+  /// When the host's thread took the record up, on the same clock.
+  var taken = Duration.zero
+
+  /// What the application is told as the cause.
+  var cause: LifecycleCause {
+    switch signal {
+    case .terminate: "SIGTERM"
+    case .interrupt: isFromKernel ? "Ctrl-C" : "SIGINT"
+    case .quit: "SIGQUIT"
+    case .hangUp: "SIGHUP"
+    case .stop: isFromKernel ? "Ctrl-Z" : "SIGTSTP"
+    case .continue: "SIGCONT"
+    case .backgroundRead: "SIGTTIN"
+    case .backgroundWrite: "SIGTTOU"
+    case .windowChange: "SIGWINCH"
+    }
+  }
 }

@@ -21,15 +21,21 @@ enum HostKind: Sendable, Hashable {
     self = (isForService && !isForTerminal) || hasManager || !hasTerminal ? .service : .terminal
   }
 
+  /// Says that a program for a terminal runs as a service because it has no controlling terminal, where a person can read it.
+  ///
+  /// `setsid` starts a program so. Started by a service manager, it has no terminal at all, and nothing is said.
+  @MainActor static func reportMissingTerminal(_ delegate: any MainApplicationDelegate.Type) {
+    guard !(delegate is any ServiceApplicationDelegate.Type), getenv("NOTIFY_SOCKET") == nil,
+      !TerminalDevice.hasControllingTerminal, TerminalDevice.streamAtTerminal != nil
+    else { return }
+    StandardError.report("there is no controlling terminal: runs as a service; SIGTERM ends it (process \(getpid()))")
+  }
+
   /// For a delegate, in this process's surroundings.
   @MainActor init(_ delegate: any MainApplicationDelegate.Type) {
-    let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    // Whether there is none, or it cannot be opened now, is another question, and the terminal's host will ask it.
-    let hasTerminal = terminal >= 0 || errno == EMFILE || errno == ENFILE
-    if terminal >= 0 { close(terminal) }
     self.init(
       isForTerminal: delegate is any TerminalApplicationDelegate.Type,
       isForService: delegate is any ServiceApplicationDelegate.Type,
-      hasManager: getenv("NOTIFY_SOCKET") != nil, hasTerminal: hasTerminal)
+      hasManager: getenv("NOTIFY_SOCKET") != nil, hasTerminal: TerminalDevice.hasControllingTerminal)
   }
 }

@@ -69,6 +69,10 @@ enum ExitStatus {
   static let success: Int32 = 0
   /// `EX_SOFTWARE` of sysexits.h: a tear-down overran its budget.
   static let tearDownOverran: Int32 = 70
+  /// `EX_UNAVAILABLE` of sysexits.h: the terminal cannot show what the program draws.
+  static let unavailable: Int32 = 69
+  /// `EX_IOERR` of sysexits.h: the terminal did not take what restores it.
+  static let outputFailed: Int32 = 74
   /// `EX_OSERR` of sysexits.h: the system had no descriptor or no thread for the host.
   static let systemRefused: Int32 = 71
 }

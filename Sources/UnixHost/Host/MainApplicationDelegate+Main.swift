@@ -25,7 +25,8 @@ extension MainApplicationDelegate {
   /// ``ServiceHost/run()``.
   ///
   /// The host is a ``ServiceHost`` where a service manager has started the program (`$NOTIFY_SOCKET`), where it has no
-  /// controlling terminal, and for a ``ServiceApplicationDelegate``; else a ``TerminalHost``.
+  /// controlling terminal, and for a ``ServiceApplicationDelegate``; else a ``TerminalHost``. Where a program for a terminal has no
+  /// controlling terminal but a standard stream that is a terminal, it says there that it runs as a service.
   ///
   /// Synchronous, with a loop of its own (``MainLoop``): the main actor stays on the process's first thread.
   public static func main() {
@@ -40,6 +41,7 @@ extension MainApplicationDelegate {
         let configuration = (Self.self as? any TerminalApplicationDelegate.Type)?.terminalConfiguration
         return await TerminalHost(application: application, configuration: configuration ?? .init()).run()
       case .service:
+        HostKind.reportMissingTerminal(Self.self)
         let configuration = (Self.self as? any ServiceApplicationDelegate.Type)?.serviceConfiguration
         return await ServiceHost(application: application, configuration: configuration ?? .init()).run()
       }

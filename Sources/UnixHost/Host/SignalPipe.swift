@@ -13,6 +13,8 @@ struct SignalPipe {
   let hangUpIsIgnored: Bool
   /// SIGCONTs counted before the pipe was last seen empty: all of them have been read.
   private var continuesRead: UInt32 = 0
+  /// When the first order to end was taken up; nil before.
+  private var orderTaken: Duration?
 
   /// Begins to catch signals; nil if the system has no descriptor for them.
   ///
@@ -34,6 +36,7 @@ struct SignalPipe {
   mutating func drain() -> [SignalRecord] {
     var records: [SignalRecord] = []
     var raw = unixhost_signal()
+    let now = Self.now
     while true {
       let continues = unixhost_continue_count()
       guard unixhost_signal_next(&raw) else {
@@ -41,7 +44,9 @@ struct SignalPipe {
         return records
       }
       guard let signal = CaughtSignal(number: raw.number) else { continue }
-      records.append(SignalRecord(signal: signal, isFromKernel: raw.code > 0))
+      if signal.isOrder { orderTaken = orderTaken ?? now }
+      records.append(
+        SignalRecord(signal: signal, isFromKernel: raw.code > 0, arrived: .nanoseconds(raw.arrived), taken: now))
     }
   }
 
@@ -50,6 +55,15 @@ struct SignalPipe {
   /// A SIGCONT that has come since the last ``drain()`` takes the stop back.
   func stop(wholeGroup: Bool) -> Bool { unixhost_stop(wholeGroup, continuesRead) }
 
-  /// Gives the signals back to whoever had them before.
-  func close() { unixhost_signals_restore() }
+  /// The time, on the clock of the records.
+  static var now: Duration { .nanoseconds(unixhost_now()) }
+
+  /// Restores the dispositions that were found.
+  ///
+  /// For ``EndOrders/copyWindow`` after the first order its copies do nothing, until the process has ended by itself.
+  func close() {
+    let copiesEnd = orderTaken.map { $0 + EndOrders.copyWindow } ?? .zero
+    unixhost_signals_restore(
+      copiesEnd.components.seconds * 1_000_000_000 + copiesEnd.components.attoseconds / 1_000_000_000)
+  }
 }

@@ -30,6 +30,8 @@ struct NotifySocket: Sendable {
 
   private let descriptor: Int32
   private let address: Address
+  /// Whether the last datagram found no room: then the manager does not read, and the next one does not wait for it.
+  private var isDeaf = false
 
   /// A socket to send with; nil if the system has no descriptor for it.
   init?(_ address: Address) {
@@ -38,16 +40,23 @@ struct NotifySocket: Sendable {
     guard descriptor >= 0 else { return nil }
   }
 
-  /// Sends a datagram, waiting for a manager that is busy at most a second; false, with `errno`, if it could not be sent.
-  func send(_ text: String) -> Bool {
+  /// Sends a datagram; false, with `errno`, if it could not be sent.
+  ///
+  /// Waits a quarter of a second for a manager that is busy, and not at all for one that was still busy then.
+  mutating func send(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
-    return withAddress { unixhost_notify_send(descriptor, $0, bytes, bytes.count) }
+    let isSent = withAddress { unixhost_notify_send(descriptor, $0, bytes, bytes.count, !isDeaf) }
+    isDeaf = !isSent && errno == EAGAIN
+    return isSent
   }
 
   /// Waits until the manager has handled what was sent before, at most for some milliseconds.
   ///
-  /// It looks up who sent a datagram, and finds nobody if the sender has ended by then.
-  func barrier(milliseconds: Int32) { _ = withAddress { unixhost_notify_barrier(descriptor, $0, milliseconds) } }
+  /// The manager looks up the sender's process when it reads a datagram, so the process must still exist then.
+  func barrier(milliseconds: Int32) {
+    guard !isDeaf else { return }
+    _ = withAddress { unixhost_notify_barrier(descriptor, $0, milliseconds) }
+  }
 
   private func withAddress(_ body: (unixhost_notify_address) -> Bool) -> Bool {
     address.bytes.withUnsafeBufferPointer {

@@ -11,10 +11,10 @@ import PubSub
 /// The service host's thread: the service manager beside what every host waits for.
 final class ServiceHostThread: HostThread<ServiceStateMachine> {
   /// How long the manager may take to read the last that it is told.
-  private static let barrierTime: Int32 = 1000
+  private static let barrierTime: Int32 = 250
 
   private let configuration: ServiceHost.Configuration
-  private let manager: NotifySocket?
+  private var manager: NotifySocket?
   private var nextHeartbeat: Instant?
   private var nextExtension: Instant?
   private var hasReportedSilence = false
@@ -74,11 +74,12 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   }
 
   private func notify(_ notices: [ServiceNotice]) {
-    guard let manager else { return }
+    guard manager != nil else { return }
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     let monotonic = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    if !manager.send(notices.map { $0.line(monotonic: monotonic) }.joined(separator: "\n")) { reportSilence() }
+    let text = notices.map { $0.line(monotonic: monotonic) }.joined(separator: "\n")
+    if manager?.send(text) == false { reportSilence() }
   }
 
   /// Says once that the manager hears nothing.

@@ -106,8 +106,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
   private(set) var phase = Phase.starting
   let budgets: HostBudgets
   let terms: Terms
-  /// How many orders to end have come; the second is obeyed at once.
-  private var orders = 0
+  /// The orders to end that have come.
+  private var orders = EndOrders()
   private var wantsReload = false
   /// Whether the main actor was asked and has not answered yet.
   private var awaitsAnswer = false
@@ -130,7 +130,7 @@ struct ServiceStateMachine: HostMachine, Hashable {
     guard phase != .ended else { return [] }
     switch event {
     case .started: start()
-    case .signals(let records): for record in records where phase != .ended { take(record.signal) }
+    case .signals(let records): for record in records where phase != .ended { take(record) }
     case .transitionFinished(let id, let overruns): finishTransition(id, overruns)
     case .resourcesHeld: if phase == .starting { enterRunning([.mainProcess(terms.process)]) }
     case .reloaded: if phase == .reloading { enterRunning([]) }
@@ -190,14 +190,15 @@ extension ServiceStateMachine {
     emit(.armExtension(Self.patience))
   }
 
-  private mutating func take(_ signal: CaughtSignal) {
-    switch signal {
+  private mutating func take(_ record: SignalRecord) {
+    switch record.signal {
     case .quit: die(.quit)
     case .terminate, .interrupt:
-      orders += 1
-      if orders > 1 { return die(signal) }
-      guard phase != .stopping else { return }
-      stop(awaiting: send(.terminate, signal == .terminate ? "SIGTERM" : "SIGINT"))
+      switch orders.take(record) {
+      case .end: if phase != .stopping { stop(awaiting: send(.terminate, record.cause)) }
+      case .copy: break
+      case .endAtOnce: die(record.signal)
+      }
     case .hangUp:
       // One that comes before the service is ready, or during a reload, is obeyed afterwards; many are one.
       wantsReload = true

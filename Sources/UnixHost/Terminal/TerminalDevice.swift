@@ -24,28 +24,45 @@ struct TerminalDevice {
   ///
   /// Descriptor 0 would be shared with the shell.
   let descriptor: Int32
+  /// A standard stream that is a terminal, where the process has no controlling terminal; else -1.
+  ///
+  /// `setsid` starts a program so. Nothing but the end of that terminal is looked for.
+  let strayStream: Int32
   private let usesRawMode: Bool
   private let capturesStandardError: Bool
   private let sequences: TerminalSequences
   /// The modes to give back.
   private var foreignModes: TerminalModes?
   private var ownModes: TerminalModes?
-  /// What a full terminal has not taken yet.
+  /// What the terminal has not taken yet.
   private var unwritten: ArraySlice<UInt8> = []
+  /// Whether ``unwritten`` holds leaving sequences, after which the terminal is another's.
+  private(set) var isLeaving = false
+  /// Whether a write found the terminal in another job's hands.
+  private(set) var hasMetAnotherJob = false
 
   init(_ asked: TerminalHost.Configuration) {
-    var configuration = asked
-    if getenv("TERM").map({ String(cString: $0) }) == "dumb" {
-      // It shows escape sequences instead of obeying them.
-      configuration.usesAlternateScreen = false
-      configuration.reportsFocus = false
-      configuration.bracketsPaste = false
-    }
+    let configuration = Self.isDumb ? asked.withoutSequences : asked
     descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    strayStream = descriptor >= 0 ? -1 : Self.streamAtTerminal ?? -1
     usesRawMode = configuration.usesRawMode
     capturesStandardError = configuration.usesAlternateScreen
     sequences = TerminalSequences(configuration)
   }
+
+  /// Whether the terminal shows escape sequences instead of obeying them.
+  static var isDumb: Bool { getenv("TERM").map { String(cString: $0) } == "dumb" }
+
+  /// Whether the process has a controlling terminal.
+  static var hasControllingTerminal: Bool {
+    let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    if terminal >= 0 { _ = systemClose(terminal) }
+    // Whether there is none, or it cannot be opened now, is another question, and opening it for use will ask that.
+    return terminal >= 0 || errno == EMFILE || errno == ENFILE
+  }
+
+  /// A standard stream that is a terminal.
+  static var streamAtTerminal: Int32? { (0...2).first { isatty($0) == 1 } }
 
   func close() { if descriptor >= 0 { _ = systemClose(descriptor) } }
 
@@ -64,8 +81,11 @@ struct TerminalDevice {
     return Terminal.Size(rows: Int(window.ws_row), columns: Int(window.ws_col))
   }
 
-  /// Whether the byte 0x1A is the program's to understand.
-  var delegatesSuspendKey: Bool { ownModes.map { !$0.makesSignals } ?? false }
+  /// The bytes that are the host's keys while the program has the terminal.
+  var signalKeys: SignalKeys {
+    guard let foreignModes, let ownModes else { return SignalKeys() }
+    return SignalKeys(found: foreignModes, own: ownModes)
+  }
 
   var hasOutput: Bool { !unwritten.isEmpty }
 
@@ -78,43 +98,63 @@ struct TerminalDevice {
     if foreignModes == nil || ownModes.map(found.isAlike) != true { foreignModes = found }
     guard let foreign = foreignModes else { return false }
     let own = usesRawMode ? foreign.raw : foreign
-    // First, so that no crash finds the program's modes set and nobody to put them back.
-    armEmergency(foreign)
-    guard own.set(on: descriptor, TCSADRAIN, while: { look == .foreground }) else {
-      unixhost_emergency_disarm()
+    // First, so that no crash finds the program's modes set and nothing that puts them back.
+    armEmergency(found: foreign, own: own)
+    guard own.set(on: descriptor, while: { look == .foreground }) else {
+      drop()
       return false
     }
     ownModes = own
-    unwritten = []
+    // Of a leaving that the terminal has not taken yet nothing is lost: the screen is entered after it.
+    if !isLeaving { unwritten = [] }
+    isLeaving = false
+    hasMetAnotherJob = false
     if capturesStandardError { unixhost_stderr_capture() }
-    writeNow(sequences.enter)
+    write(Array(sequences.enter.utf8))
     return true
   }
 
-  /// Leaves the program's screen and gives back the modes that were found; touches nothing that is another job's.
+  /// Gives back the modes that were found and leaves the program's screen; touches nothing that is another job's.
+  ///
+  /// What the terminal does not take at once is left for ``writeUnwritten()``: ``isLeaving`` then stays true.
   mutating func giveBack() {
-    guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
-    if look == .foreground {
-      writeNow(sequences.leave)
-      // Flushed: focus reports on the way, and keys that nobody will read, must not appear at the shell's prompt.
-      _ = foreign.set(on: descriptor, TCSAFLUSH, while: { look == .foreground })
-    }
+    guard unixhost_emergency_is_armed(), let foreign = foreignModes, look == .foreground,
+      foreign.set(on: descriptor, while: { look == .foreground })
+    else { return drop() }
+    // Focus reports on the way, and keys that nothing will read, must not appear at the shell's prompt.
+    tcflush(descriptor, TCIFLUSH)
+    // A sequence that is broken off ends with the escape character of the next one.
+    unwritten = unixhost_emergency_left() == UNIXHOST_LEFT ? [] : Array(sequences.leave.utf8)[...]
+    isLeaving = true
+    writeUnwritten()
+  }
+
+  /// Leaves the screen of a terminal that another job has got a moment ago; waits for nothing.
+  mutating func leaveLost() {
+    unixhost_emergency_leave()
     drop()
   }
+
+  /// A write that found the terminal in another job's hands is an old story.
+  mutating func forgetMeeting() { hasMetAnotherJob = false }
+
+  /// Throws away what was typed since the terminal was given back, unless it is another job's by now.
+  func discardInput() { if look == .foreground { tcflush(descriptor, TCIFLUSH) } }
 
   /// Leaves the terminal as it is.
   mutating func drop() {
     unwritten = []
+    isLeaving = false
     unixhost_emergency_disarm()
     unixhost_stderr_release()
   }
 
-  private func armEmergency(_ modes: TerminalModes) {
-    var attributes = modes.attributes
+  private func armEmergency(found: TerminalModes, own: TerminalModes) {
+    var (found, own) = (found.attributes, own.attributes)
     var leave = sequences.leave
     leave.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { characters in
-        unixhost_emergency_arm(descriptor, &attributes, characters.baseAddress, characters.count)
+        unixhost_emergency_arm(descriptor, &found, &own, characters.baseAddress, characters.count)
       }
     }
   }
@@ -133,49 +173,44 @@ struct TerminalDevice {
     }
   }
 
-  mutating func quietFocus() { write(Array(sequences.quietFocus.utf8)) }
-
   /// Adds to what is to be written, and writes as much as the terminal takes.
   mutating func write(_ bytes: [UInt8]) {
     unwritten += bytes
     writeUnwritten()
   }
 
+  /// Writes as much as the terminal takes; nothing once it is another job's, or once a signal's handler has left the screen.
   mutating func writeUnwritten() {
-    // An emergency has given the terminal back: nothing more must go there.
-    if !unixhost_emergency_is_armed() { unwritten = [] }
+    guard hasOutput || isLeaving else { return }
+    guard look == .foreground else {
+      hasMetAnotherJob = true
+      unwritten = []
+      if isLeaving { drop() }
+      return
+    }
+    var interruptions = 0
     while !unwritten.isEmpty {
-      let count = unwritten.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      let count = unwritten.withUnsafeBytes {
+        unixhost_terminal_write(descriptor, $0.baseAddress, $0.count, isLeaving)
+      }
       if count > 0 {
         unwritten = unwritten.dropFirst(count)
-      } else if count == 0 || errno != EINTR || look != .foreground {
+      } else if count < 0, errno == ECANCELED {
+        unwritten = []
+      } else if count < 0, errno == EINTR, interruptions < Self.interruptionLimit, look == .foreground {
+        interruptions += 1
+      } else {
         return
       }
     }
+    if isLeaving { drop() }
   }
 
-  /// Writes at once, waiting for the terminal a while; one that takes nothing for so long is given up.
-  private mutating func writeNow(_ text: String) {
-    unwritten += text.utf8
-    writeUnwritten()
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    while hasOutput {
-      let count = poll(&waiting, 1, Self.patience)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0, waiting.revents & Int16(POLLHUP | POLLERR) == 0 else { break }
-      writeUnwritten()
-    }
-    unwritten = []
-  }
-
-  private static let patience: Int32 = 200
+  private static let interruptionLimit = 16
 }
 
 // Under names that the methods above do not hide.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
   read(descriptor, buffer, count)
-}
-private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, buffer, count)
 }
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -10,18 +10,23 @@ public import PubSub
 /// | Ctrl-Z, SIGTSTP | `home`; open background tasks end; `suspend`; then the process stops with its whole job |
 /// | `fg` | `open` |
 /// | `bg` | `wake`, with the background mode *job* |
-/// | SIGTERM, SIGINT, SIGHUP, hang-up | `terminate`; when it came during a stop, after a `wake` |
+/// | Ctrl-C, SIGTERM, SIGINT, SIGHUP, hang-up | `terminate`; when it came during a stop, after a `wake` |
 /// | memory is short | `memoryWarning`, once in two seconds at most |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
 /// | the session is locked; unlocked (the same) | `lock`; `unlock`, also at a key or at the keyboard focus |
 /// | the machine shuts down (the same) | `terminate` |
 /// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
-/// | a second SIGTERM or SIGINT, SIGQUIT | none: the terminal is restored, and the process dies of the signal |
+/// | a SIGTERM or SIGINT half a second or more after the first one; Ctrl-\, SIGQUIT | none: the terminal is restored, and the process ends by the signal |
 ///
 /// The mode *job* ends when the program gets the terminal or stops. Before a stop, open background tasks have what is left of
 /// the budget of `didEnterBackground`; after half of it their expiration handlers run. A task that is still open at its end
 /// is named as an overrun.
+///
+/// The terminal is restored before a tear-down begins: another process of the job, such as a shell that runs a script, may stop or
+/// end at once, and the shell then takes the terminal. A terminal that takes no output gets the leaving sequences as soon as it
+/// does; the stop or the end waits for that within the budgets. Orders that come within half a second are one: wrappers such
+/// as `timeout` forward what the whole job has got already.
 ///
 /// A stop that the kernel would refuse is predicted, and nothing is torn down for it. A SIGCONT during the tear-down takes the
 /// stop back. SIGSTOP cannot be caught: afterwards the terminal's modes are set again and ``WasContinued`` is posted; the
@@ -29,7 +34,11 @@ public import PubSub
 ///
 /// One thread of the host's own waits for all of it. It also enforces the budgets of `didEnterBackground` and `willTerminate`
 /// when the main actor is busy; an overrun is named on standard error once the terminal is restored. The terminal is never
-/// left in the program's modes, save by SIGKILL: also not by a crash or a call of `exit`.
+/// left in the program's modes, save by SIGKILL: also not by a crash, a call of `exit`, or a signal such as SIGUSR1 that the
+/// program does not handle. No write of the host waits without a limit.
+///
+/// Started without a controlling terminal, as by `setsid`, the program runs in the background; if a standard stream is a terminal,
+/// that is said there, and the program ends when that terminal is closed.
 ///
 /// Signals belong to the process: one host runs at a time.
 public final class TerminalHost: Sendable {
@@ -37,11 +46,14 @@ public final class TerminalHost: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// Whether the program has a screen of its own, without a cursor; else its output is lines among the shell's.
     ///
-    /// While the program has its screen, what is written to standard error is kept and shown when the screen is left.
+    /// While the program has its screen, what is written to standard error is kept and shown when the screen is left. A terminal
+    /// whose type is `dumb` has no screen to give: there ``TerminalHost/run()`` refuses to run such a program.
     public var usesAlternateScreen = true
     /// Whether every key arrives at once and unechoed.
     ///
-    /// Ctrl-C, Ctrl-Z and Ctrl-\ stay signals.
+    /// Ctrl-C, Ctrl-Z and Ctrl-\, or the keys that the terminal's modes name in their place, are then the host's: it restores the
+    /// terminal first and then does what the signal would have done. Other processes of the same job get no signal from
+    /// Ctrl-C and Ctrl-\; at Ctrl-Z they stop when this one does.
     public var usesRawMode = true
     /// Whether the terminal is asked to report the keyboard focus.
     public var reportsFocus = true
@@ -50,6 +62,15 @@ public final class TerminalHost: Sendable {
 
     /// A full-screen program.
     public init() {}
+
+    /// The same without anything that needs an escape sequence.
+    var withoutSequences: Configuration {
+      var configuration = self
+      configuration.usesAlternateScreen = false
+      configuration.reportsFocus = false
+      configuration.bracketsPaste = false
+      return configuration
+    }
   }
 
   /// The process was continued (SIGCONT) although it had not stopped itself.
@@ -87,9 +108,15 @@ public final class TerminalHost: Sendable {
   /// main actor does not answer, the process is ended here with status 70, without returning.
   ///
   /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down overran its budget,
-  ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; standard error says which.
+  ///   74 (`EX_IOERR`) if the terminal did not take within the budgets what restores it, 69 (`EX_UNAVAILABLE`) for a full-screen
+  ///   program on a dumb terminal, 71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; standard
+  ///   error says which.
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
+    if configuration.usesAlternateScreen, TerminalDevice.isDumb, TerminalDevice.hasControllingTerminal {
+      StandardError.report("this terminal cannot show a screen: its type, $TERM, is “dumb”")
+      return ExitStatus.unavailable
+    }
     let budgets = HostBudgets(
       didEnterBackground: application.configuration.didEnterBackgroundBudget,
       willTerminate: application.configuration.willTerminateBudget)

@@ -21,8 +21,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private let jobMode: JobMode
   private var device: TerminalDevice
   private var parser = TerminalInputParser()
+  private var hasHungUp = false
   private var escapeDeadline: Instant?
   private var nextLook: Instant?
+  /// When the leaving sequences are given up.
+  private var leaveDeadline: Instant?
 
   init(_ parts: Parts, budgets: HostBudgets, configuration: TerminalHost.Configuration, terminal: Terminal) {
     self.terminal = terminal
@@ -32,7 +35,13 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       parts, machine: TerminalStateMachine(budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored))
   }
 
-  override func begin() { process(.started(device.look)) }
+  override func begin() {
+    if device.strayStream >= 0 {
+      StandardError.report(
+        "there is no controlling terminal: runs in the background, without a screen, until this terminal is closed")
+    }
+    process(.started(device.look))
+  }
 
   override func end() { device.close() }
 
@@ -40,13 +49,14 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   override var descriptors: [pollfd] {
     if machine.holdsTerminal, !device.hasOutput { writeOutput() }
-    let watchesTerminal = machine.hasTerminal && device.descriptor >= 0
+    if machine.holdsTerminal, device.hasMetAnotherJob { yieldTerminal() }
+    let watched = machine.hasTerminal ? device.descriptor : hasHungUp ? -1 : device.strayStream
     var events: Int32 = 0
     // What is typed while the machine goes to sleep waits for it to wake.
     if machine.readsTerminal, !isAsleep { events |= Int32(POLLIN) }
     if device.hasOutput { events |= Int32(POLLOUT) }
     // Without any event, too: a hang-up is told all the same, and some shells send their background jobs nothing.
-    return [pollfd(fd: watchesTerminal ? device.descriptor : -1, events: Int16(events), revents: 0)]
+    return [pollfd(fd: watched, events: Int16(events), revents: 0)]
   }
 
   override var deadlines: [Instant?] {
@@ -55,15 +65,31 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     } else {
       nextLook = nil
     }
-    return [escapeDeadline, nextLook]
+    return [escapeDeadline, nextLook, leaveDeadline]
   }
 
   override func take(_ ready: ArraySlice<pollfd>) {
-    guard machine.hasTerminal, let events = ready.first.map({ Int32($0.revents) }) else { return }
-    if events & Int32(POLLOUT) != 0 { device.writeUnwritten() }
+    guard let events = ready.first.map({ Int32($0.revents) }) else { return }
+    if events & Int32(POLLOUT) != 0 {
+      device.writeUnwritten()
+      if leaveDeadline != nil, !device.isLeaving { endLeaving(isComplete: true) }
+    }
     // What was typed before the line went down is read first.
     if events & Int32(POLLIN) != 0, machine.readsTerminal { return read() }
-    if events & Int32(POLLHUP | POLLERR | POLLNVAL) != 0 { process(.hangUp) }
+    if events & Int32(POLLHUP | POLLERR | POLLNVAL) != 0 {
+      hasHungUp = true
+      process(.hangUp)
+    }
+  }
+
+  /// The shell, or another job, has taken the terminal and sent no signal.
+  private func yieldTerminal() {
+    process(.signals([SignalRecord(signal: .backgroundWrite)]))
+    // It has come back already; what was to be drawn meanwhile is lost.
+    if machine.holdsTerminal, !isFinished {
+      device.forgetMeeting()
+      requestDisplay()
+    }
   }
 
   private func read() {
@@ -92,7 +118,9 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       case .focus(let isFocused):
         if isFocused { tellLogind(.userIsPresent) }
         process(.focus(isFocused))
-      case .suspendKey: process(.suspendKey)
+      case .signalKey(let key):
+        let now = SignalPipe.now
+        process(.signals([SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)]))
       }
     }
   }
@@ -103,10 +131,21 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       take(parser.flush())
     }
     unixhost_stderr_trim()
+    // Nothing tells a program that has nothing to draw or to read.
+    if machine.holdsTerminal, device.look == .background { yieldTerminal() }
     if let time = nextLook, now >= time {
       nextLook = nil
       if machine.pollsTerminal { process(.terminalLook(device.look)) }
     }
+    if let time = leaveDeadline, now >= time {
+      device.drop()
+      endLeaving(isComplete: false)
+    }
+  }
+
+  private func endLeaving(isComplete: Bool) {
+    leaveDeadline = nil
+    process(.terminalLeft(isComplete: isComplete))
   }
 
   private func writeOutput() {
@@ -121,24 +160,35 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     switch effect {
     case .lookAtTerminal: return [.terminalLook(device.look)]
     case .takeTerminal: return [.terminalTaken(takeTerminal())]
-    case .giveTerminalBack: giveTerminalBack()
+    case .giveTerminalBack(let time): return giveTerminalBack(within: time)
     case .dropTerminal:
+      leaveDeadline = nil
       terminal.setHeld(false)
       device.drop()
-    case .quietFocus: device.quietFocus()
+    case .leaveLostTerminal:
+      terminal.setHeld(false)
+      device.leaveLost()
     case .requestDisplay: requestDisplay()
     case .send(let delivery): send(delivery)
     case .finishBackgroundTasks(let id, let cause): finishBackgroundTasks(id, because: cause)
     case .setJobMode(let isJob): parts.mailbox.send { [jobMode] in jobMode.set(isJob) }
     case .armDeadline(let duration): arm(duration)
     case .disarmDeadline: arm(nil)
-    case .predictStop: return [.stopPredicted(isPossible: ProcessTree.live.canStop(getpid()))]
+    case .predictStop:
+      return [
+        .stopPredicted(
+          isPossible: ProcessTree.live.canStop(getpid()), screenWasLeft: unixhost_emergency_left() != UNIXHOST_NOT_LEFT)
+      ]
     case .stopSelf: return stop()
     case .reportRefusedStop: StandardError.report("cannot be stopped here: no shell with job control could continue it")
     case .reportUncaughtStop: tell(TerminalHost.WasContinued(terminal: terminal))
     case .report(let overrun): StandardError.report(overrun)
-    case .die(let signal): unixhost_die_by_signal(signal.number)
-    case .finish(let status, let mainActorAnswers): finish(status, mainActorAnswers: mainActorAnswers)
+    case .die(let signal):
+      unixhost_emergency_restore()
+      unixhost_die_by_signal(signal.number)
+    case .finish(let status, let mainActorAnswers):
+      device.discardInput()
+      finish(status, mainActorAnswers: mainActorAnswers)
     }
     return []
   }
@@ -174,19 +224,21 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func takeTerminal() -> Bool {
     guard device.take() else { return false }
     take(parser.reset())
-    parser.findsSuspendKey = device.delegatesSuspendKey
+    parser.signalKeys = device.signalKeys
     escapeDeadline = nil
+    leaveDeadline = nil
     if let size = device.size { terminal.setSize(size) }
     terminal.setHeld(true)
     return true
   }
 
-  private func giveTerminalBack() {
-    let output = terminal.takeOutput()
+  private func giveTerminalBack(within time: Duration) -> [Event] {
     terminal.setHeld(false)
-    device.write(output)
     device.giveBack()
     escapeDeadline = nil
+    guard device.isLeaving else { return [.terminalLeft(isComplete: true)] }
+    leaveDeadline = .now + time
+    return []
   }
 
   private func requestDisplay() {
@@ -196,6 +248,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   private func stop() -> [Event] {
     tellLogind(.processWillStop)
+    device.discardInput()
     let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
     tellLogind(.processDidContinue)
     // The application was told of this one.

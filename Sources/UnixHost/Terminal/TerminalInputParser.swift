@@ -16,8 +16,8 @@ struct TerminalInputParser: Sendable, Hashable {
     case bytes([UInt8])
     /// The terminal got the keyboard focus, or lost it.
     case focus(Bool)
-    /// The byte 0x1A, where it is the parser's to find: with ISIG off the kernel makes no SIGTSTP of it.
-    case suspendKey
+    /// A key of which the kernel would make a signal, were it not the host's to find.
+    case signalKey(SignalKeys.Key)
   }
 
   private enum State: Sendable, Hashable {
@@ -42,8 +42,8 @@ struct TerminalInputParser: Sendable, Hashable {
   /// What is longer is handed on as it comes, lest a sequence without an end be held for ever.
   private static let heldLimit = 256
 
-  /// Whether the byte 0x1A, outside a paste, is ``Element/suspendKey``.
-  var findsSuspendKey = false
+  /// The bytes that, outside a paste and outside a sequence, are an ``Element/signalKey(_:)``.
+  var signalKeys = SignalKeys()
   private var state = State.ground
   /// The bytes of a sequence that is not complete.
   ///
@@ -110,10 +110,10 @@ struct TerminalInputParser: Sendable, Hashable {
     }
     switch state {
     case .ground:
-      guard byte == 0x1A, findsSuspendKey else { return plain.append(byte) }
+      guard let key = signalKeys.key(byte) else { return plain.append(byte) }
       if !plain.isEmpty { elements.append(.bytes(plain)) }
       plain = []
-      elements.append(.suspendKey)
+      elements.append(.signalKey(key))
     case .escape:
       held.append(byte)
       switch byte {

@@ -17,10 +17,10 @@ struct TerminalModes: Sendable {
 
   /// These modes without line editing, echo and flow control: every key arrives at once, Ctrl-S and Ctrl-M included.
   ///
-  /// ISIG stays as it is: Ctrl-C, Ctrl-Z and Ctrl-\ go on to reach the whole job as signals.
+  /// Also without the keys that make signals: ``SignalKeys`` says why.
   var raw: TerminalModes {
     var modes = self
-    modes.attributes.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+    modes.attributes.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN | ISIG)
     modes.attributes.c_iflag &= ~tcflag_t(IXON | ICRNL)
     withUnsafeMutableBytes(of: &modes.attributes.c_cc) { characters in
       characters[Int(VMIN)] = 1
@@ -32,6 +32,9 @@ struct TerminalModes: Sendable {
   /// Whether the kernel makes signals of Ctrl-C and Ctrl-Z.
   var makesSignals: Bool { attributes.c_lflag & tcflag_t(ISIG) != 0 }
 
+  /// One of the special characters: `VINTR` and the like.
+  func character(_ place: Int32) -> UInt8 { withUnsafeBytes(of: attributes.c_cc) { $0[Int(place)] } }
+
   /// Whether the other modes say the same about input, output and editing.
   func isAlike(_ other: TerminalModes) -> Bool {
     attributes.c_iflag == other.attributes.c_iflag && attributes.c_oflag == other.attributes.c_oflag
@@ -40,14 +43,15 @@ struct TerminalModes: Sendable {
 
   /// Gives the terminal these modes, unless it belongs to another job.
   ///
+  /// At once: waiting until the terminal has taken all output would never end where it is not read.
+  ///
   /// - Parameters:
   ///   - descriptor: the terminal.
-  ///   - action: `TCSADRAIN`, or `TCSAFLUSH` to throw away what was typed.
   ///   - isForeground: asked after an interruption: SIGTTOU, or another signal that means nothing here?
   /// - Returns: whether the terminal has them now.
-  func set(on descriptor: Int32, _ action: Int32, while isForeground: () -> Bool) -> Bool {
+  func set(on descriptor: Int32, while isForeground: () -> Bool) -> Bool {
     var attributes = attributes
-    while tcsetattr(descriptor, action, &attributes) != 0 {
+    while tcsetattr(descriptor, TCSANOW, &attributes) != 0 {
       guard errno == EINTR, isForeground() else { return false }
     }
     return true
@@ -60,8 +64,6 @@ struct TerminalSequences: Sendable, Hashable {
   let enter: String
   /// Ends them, in the order that leaves nothing behind: what reports input first, the screen last.
   let leave: String
-  /// Ends focus reports.
-  let quietFocus: String
 
   init(_ configuration: TerminalHost.Configuration) {
     var enter = ""
@@ -79,6 +81,5 @@ struct TerminalSequences: Sendable, Hashable {
     }
     self.enter = enter
     self.leave = leave
-    quietFocus = configuration.reportsFocus ? "\u{1B}[?1004l" : ""
   }
 }

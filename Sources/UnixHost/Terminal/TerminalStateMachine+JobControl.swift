@@ -28,7 +28,11 @@ extension TerminalStateMachine {
       emit(.reportUncaughtStop)
       // The shell has set its own modes, and drawn over the screen.
       if isOurs { ask(.takeTerminal, .takeToRedraw) } else { leave(because: "SIGCONT") }
-    case .refusedByTerminal(let cause): if !isOurs { leave(because: cause) }
+    case .refusedByTerminal(let cause):
+      guard !isOurs else { return }
+      // A moment ago: the shell's prompt stands on the program's screen.
+      leaveLostTerminal()
+      leave(because: cause)
     case nil:
       if isOurs, phase == .background { ask(.takeTerminal, .takeToOpen(foreground: "fg", background: "bg")) }
     case .takeToLaunch, .takeToOpen, .takeToRedraw, .stop: break
@@ -41,7 +45,7 @@ extension TerminalStateMachine {
   mutating func answerTaken(_ isTaken: Bool) {
     let question = self.question
     self.question = nil
-    if isTaken { holdsTerminal = true }
+    if isTaken { holdTerminal() }
     switch question {
     case .takeToLaunch:
       guard isTaken else { return launchInBackground(because: "&") }
@@ -96,9 +100,8 @@ extension TerminalStateMachine {
     endFocusLost()
   }
 
-  /// Nobody is at the terminal's other end.
+  /// The terminal's other end is gone; of a program without a controlling terminal, the other end of the one that it was started in.
   mutating func loseTerminal() {
-    guard hasTerminal else { return }
     hasTerminal = false
     dropTerminal()
     guard ignoresHangUp else {
@@ -108,7 +111,7 @@ extension TerminalStateMachine {
     }
     switch phase {
     case .foreground: goToBackground(because: "hang-up", stopCause: nil)
-    // Nobody is left who could continue it.
+    // No shell is left that could continue it.
     case .leaving where !tasksAreFinishing: enter(.leaving(stopCause: nil))
     case .leaving, .suspending, .stopped: abandonStop(because: "hang-up")
     case .starting, .background, .terminating, .ended: break
@@ -122,16 +125,17 @@ extension TerminalStateMachine {
   /// Acts on whether the process can be stopped.
   ///
   /// Where it cannot, nothing is torn down.
-  mutating func answerStop(isPossible: Bool) {
+  mutating func answerStop(isPossible: Bool, screenWasLeft: Bool) {
     guard case .stop(let cause) = question else { return }
     question = nil
     guard isPossible else {
       if !hasReportedRefusal { emit(.reportRefusedStop) }
       hasReportedRefusal = true
+      if screenWasLeft, holdsTerminal { ask(.takeTerminal, .takeToRedraw) }
       return
     }
     if phase == .foreground {
-      emit(.quietFocus)
+      giveTerminalBack(within: budgets.didEnterBackground + budgets.grace)
       goToBackground(because: cause, stopCause: cause)
     } else {
       enter(.leaving(stopCause: cause))
@@ -154,15 +158,22 @@ extension TerminalStateMachine {
     }
   }
 
-  private mutating func stop() {
+  /// Stops the process once the terminal has taken the leaving sequences.
+  mutating func stop() {
+    guard !isLeavingTerminal else {
+      enter(.suspending)
+      afterLeaving = .stop
+      return
+    }
     enter(.stopped)
-    giveTerminalBack()
+    reportOverruns()
     emit(.stopSelf)
   }
 
   private mutating func abandonStop(because cause: LifecycleCause) {
     stopWaiting()
-    giveTerminalBack()
+    afterLeaving = nil
+    reportOverruns()
     stay(because: cause)
   }
 
@@ -208,7 +219,7 @@ extension TerminalStateMachine {
   }
 
   mutating func passDeadline() {
-    guard awaited != nil || phase == .terminating else { return }
+    guard awaited != nil || phase == .terminating, afterLeaving == nil else { return }
     awaited = nil
     noteSilence()
     advance(mainActorAnswers: false)
@@ -235,7 +246,7 @@ extension TerminalStateMachine {
       } else if let cause = stopCause {
         suspend(because: cause, waits: mainActorAnswers)
       } else {
-        giveTerminalBack()
+        reportOverruns()
         enter(.background)
       }
     case .suspending:

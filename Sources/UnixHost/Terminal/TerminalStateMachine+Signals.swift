@@ -15,20 +15,21 @@ extension TerminalStateMachine {
       switch record.signal {
       case .quit: return die(.quit)
       case .terminate, .interrupt:
-        // Shells send a hang-up and SIGTERM together; only orders that a person repeats are in earnest the second time.
-        orders += 1
-        if orders > 1 { return die(record.signal) }
-        termination = termination ?? (record.signal == .terminate ? "SIGTERM" : "SIGINT")
-      case .hangUp: termination = termination ?? "SIGHUP"
+        switch orders.take(record) {
+        case .end: termination = termination ?? record.cause
+        case .copy: break
+        case .endAtOnce: return die(record.signal)
+        }
+      // Not counted among the orders: shells send a hang-up and SIGTERM together.
+      case .hangUp: termination = termination ?? record.cause
       case .stop:
         // As in the kernel, each of SIGTSTP and SIGCONT takes back the other.
         gist.wasContinued = false
-        wantedStop = record.isFromKernel ? "Ctrl-Z" : "SIGTSTP"
+        wantedStop = record.cause
       case .continue:
         wantedStop = nil
         gist.wasContinued = true
-      case .backgroundRead: gist.refusal = gist.refusal ?? "SIGTTIN"
-      case .backgroundWrite: gist.refusal = gist.refusal ?? "SIGTTOU"
+      case .backgroundRead, .backgroundWrite: gist.refusal = gist.refusal ?? record.cause
       case .windowChange: gist.windowHasChanged = true
       }
     }
@@ -43,9 +44,11 @@ extension TerminalStateMachine {
     }
   }
 
-  /// The process ends by the signal, and the terminal does not stay behind.
+  /// The process ends by the signal; the effect restores the terminal.
   private mutating func die(_ signal: CaughtSignal) {
-    giveTerminalBack()
+    holdsTerminal = false
+    isLeavingTerminal = false
+    reportOverruns()
     emit(.die(signal))
     enter(.ended)
   }

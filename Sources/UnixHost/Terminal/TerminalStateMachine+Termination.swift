@@ -3,7 +3,7 @@ import AppLifecycle
 extension TerminalStateMachine {
   /// Has the application end, in full order, from wherever it stands.
   mutating func terminate(_ cause: LifecycleCause) {
-    if holdsTerminal { emit(.quietFocus) }
+    giveTerminalBack(within: timeToLeave)
     if applicationIsSuspended {
       applicationIsSuspended = false
       send(.wake, cause)
@@ -19,15 +19,16 @@ extension TerminalStateMachine {
   mutating func followBeginningOfEnd() {
     guard phase != .terminating else { return }
     question = nil
-    if holdsTerminal { emit(.quietFocus) }
+    giveTerminalBack(within: timeToLeave)
     awaited = nil
+    afterLeaving = nil
     enter(.terminating)
     emit(.armDeadline(budgets.didEnterBackground + budgets.willTerminate + budgets.grace))
   }
 
   /// On its way to the end the application spends one budget after another: none is lent to another.
   mutating func followBudget(of callback: ApplicationCallback) {
-    guard phase == .terminating else { return }
+    guard phase == .terminating, afterLeaving == nil else { return }
     budgetUnderWay = callback
     emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
   }
@@ -35,17 +36,30 @@ extension TerminalStateMachine {
   /// The application is not running any more.
   mutating func followEnd(_ overruns: [BudgetOverrun]) {
     // What the host asked for comes with a report, in a moment.
-    guard phase != .terminating || awaited == nil else { return }
+    guard phase != .terminating || awaited == nil && afterLeaving == nil else { return }
     enter(.terminating)
     note(overruns)
     finish(mainActorAnswers: true)
   }
 
+  /// Ends the host's work once the terminal has taken the leaving sequences.
   mutating func finish(mainActorAnswers: Bool) {
-    let exitStatus = overruns.isEmpty ? ExitStatus.success : ExitStatus.tearDownOverran
-    giveTerminalBack()
+    giveTerminalBack(within: budgets.grace)
     emit(.disarmDeadline)
+    guard !isLeavingTerminal else {
+      afterLeaving = .finish(mainActorAnswers: mainActorAnswers)
+      return
+    }
+    let exitStatus =
+      if !overruns.isEmpty { ExitStatus.tearDownOverran } else if terminalIsUnrestored { ExitStatus.outputFailed } else
+      {
+        ExitStatus.success
+      }
+    reportOverruns()
     emit(.finish(status: exitStatus, mainActorAnswers: mainActorAnswers))
     enter(.ended)
   }
+
+  /// How long the terminal may take nothing while the application ends: as long as the application itself.
+  private var timeToLeave: Duration { budgets.didEnterBackground + budgets.willTerminate + budgets.grace }
 }

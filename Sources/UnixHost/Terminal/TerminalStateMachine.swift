@@ -18,7 +18,11 @@ import AppLifecycle
 /// The background tasks of a program that stops end in *leaving*, also if it stops in the background.
 ///
 /// From each of them SIGTERM, SIGINT, SIGHUP and a hang-up lead to terminating, and that to ended; a tear-down under way is
-/// finished first. What an application is told is never waited for longer than its budget and a grace.
+/// finished first. The application is never waited for longer than its budget and a grace.
+///
+/// The terminal is given back before a tear-down begins, not after it: another process of the same job may stop or end at once,
+/// and then the shell takes the terminal while this program still tears down. A terminal that is not read takes the leaving
+/// sequences later; the stop or the end waits for that, within the budget.
 struct TerminalStateMachine: HostMachine, Hashable {
   // MARK: What happens
 
@@ -45,14 +49,14 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case terminalLook(Look)
     /// Answers ``Effect/takeTerminal``: false if another group owns the terminal.
     case terminalTaken(Bool)
-    /// Answers ``Effect/predictStop``.
-    case stopPredicted(isPossible: Bool)
+    /// Answers ``Effect/predictStop``; and says whether a signal's handler has left the screen.
+    case stopPredicted(isPossible: Bool, screenWasLeft: Bool = false)
     /// Answers ``Effect/stopSelf``: false if the kernel refused.
     case stopEnded(wasContinued: Bool)
     /// The terminal got the keyboard focus, or lost it.
     case focus(Bool)
-    /// Ctrl-Z where the kernel makes no SIGTSTP of it.
-    case suspendKey
+    /// Answers ``Effect/giveTerminalBack(within:)``, now or later: false if the terminal did not take the leaving sequences in time.
+    case terminalLeft(isComplete: Bool)
     /// The terminal's other end is gone.
     case hangUp
     /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
@@ -79,12 +83,14 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case lookAtTerminal
     /// Keeps the modes that the terminal has, sets the program's own, enters its screen, reads its size.
     case takeTerminal
-    /// Ends the program's screen, throws away unread input, sets the modes that were kept. Nothing where it is not held.
-    case giveTerminalBack
-    /// Forgets that the terminal is held, without touching it: it is another's.
+    /// Sets the modes that were kept, throws away unread input and ends the program's screen; what the terminal does not take at
+    /// once follows when it does, for so long at most.
+    case giveTerminalBack(within: Duration)
+    /// Forgets that the terminal is held, or being given back, without touching it: it is another's.
     case dropTerminal
-    /// Ends focus reports at once: those on their way arrive during the tear-down, and not at the shell's prompt.
-    case quietFocus
+    /// Ends the program's screen on a terminal that another job has got a moment ago, where nothing else would; its modes stay if
+    /// that job has set any.
+    case leaveLostTerminal
     /// Reads the terminal's size and says that the screen has to be drawn again.
     case requestDisplay
     /// Gives the application an input.
@@ -159,6 +165,12 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case stop(LifecycleCause)
   }
 
+  /// What waits until the terminal has taken the leaving sequences.
+  enum AfterLeaving: Sendable, Hashable {
+    case stop
+    case finish(mainActorAnswers: Bool)
+  }
+
   private(set) var phase = Phase.starting
   let budgets: Budgets
   /// Whether SIGHUP was ignored when the program was started: then it outlives its terminal.
@@ -166,6 +178,12 @@ struct TerminalStateMachine: HostMachine, Hashable {
 
   var question: Question?
   var holdsTerminal = false
+  /// Whether the terminal was given back and has not taken the leaving sequences yet.
+  var isLeavingTerminal = false
+  /// What waits until it has.
+  var afterLeaving: AfterLeaving?
+  /// Whether the leaving sequences were lost.
+  var terminalIsUnrestored = false
   /// Whether there is a terminal that can come back.
   var hasTerminal = false
   var applicationIsSuspended = false
@@ -174,8 +192,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var termination: LifecycleCause?
   /// Why the program is to stop, while that has not begun.
   var wantedStop: LifecycleCause?
-  /// How many orders to end have come; the second is obeyed at once.
-  var orders = 0
+  /// The orders to end that have come.
+  var orders = EndOrders()
   /// Whether it was said that the process cannot be stopped.
   var hasReportedRefusal = false
   /// The delivery that the phase waits for.
@@ -215,10 +233,11 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .signals(let records): take(records)
     case .terminalLook(let look): answer(look)
     case .terminalTaken(let isTaken): answerTaken(isTaken)
-    case .stopPredicted(let isPossible): answerStop(isPossible: isPossible)
+    case .stopPredicted(let isPossible, let screenWasLeft):
+      answerStop(isPossible: isPossible, screenWasLeft: screenWasLeft)
     case .stopEnded(let wasContinued): resume(wasContinued: wasContinued)
     case .focus(let isFocused): takeFocus(isFocused)
-    case .suspendKey: wantedStop = "Ctrl-Z"
+    case .terminalLeft(let isComplete): followLeaving(isComplete: isComplete)
     case .hangUp: loseTerminal()
     case .endOfInput: termination = termination ?? "end of input"
     case .transitionFinished(let id, let overruns): finishTransition(id, overruns: overruns)
@@ -235,7 +254,9 @@ struct TerminalStateMachine: HostMachine, Hashable {
 
   /// Begins what is wanted and was not possible before.
   private mutating func settle() {
-    guard question == nil, phase == .foreground || phase == .background else { return }
+    guard question == nil else { return }
+    if afterLeaving != nil { return settleAfterLeaving() }
+    guard phase == .foreground || phase == .background else { return }
     if let cause = termination {
       terminate(cause)
     } else if let cause = wantedStop {
@@ -308,19 +329,10 @@ extension TerminalStateMachine {
     emit(.disarmDeadline)
   }
 
-  /// Gives the terminal back; what had to wait for that is said now.
-  mutating func giveTerminalBack() {
-    emit(.giveTerminalBack)
-    holdsTerminal = false
+  /// Names the overruns; the terminal has been given back by then.
+  mutating func reportOverruns() {
     for overrun in overruns { emit(.report(overrun)) }
     overruns = []
-  }
-
-  /// Another job has the terminal: it is not touched.
-  mutating func dropTerminal() {
-    guard holdsTerminal else { return }
-    emit(.dropTerminal)
-    holdsTerminal = false
   }
 
   /// The focus that a screen lost says nothing about the next screen.

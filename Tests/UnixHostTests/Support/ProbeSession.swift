@@ -77,8 +77,25 @@ struct ProbeSession {
     return try #require(Int32(line.dropFirst("pid ".count)))
   }
 
+  /// Repeats an order, as a person does, until the probe has ended: within half a second it would pass for a copy of the first.
+  func insist(on signal: Int32) async throws {
+    let pid = try pid()
+    while kill(pid, signal) == 0 { _ = try await runProgram(["sleep", "0.1"]) }
+  }
+
   /// Sends the probe a signal; its session, and so its number, lives as long as the test's terminal.
   func signal(_ signal: Int32) throws { kill(try pid(), signal) }
+}
+
+extension ChildProcess {
+  /// Repeats an order, as a person does, until the child has ended: within half a second it would pass for a copy of the first.
+  func insist(on signal: Int32) async throws -> ChildEvent {
+    while true {
+      self.signal(signal)
+      if let ending = try? await ending(within: .milliseconds(100)) { return ending }
+      try Task.checkCancellation()
+    }
+  }
 }
 
 extension Shell {
