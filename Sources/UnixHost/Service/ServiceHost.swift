@@ -9,7 +9,7 @@ public import PubSub
 /// | --- | --- |
 /// | the launch is complete and what is managed `while: .running` is held | the manager is told READY |
 /// | SIGTERM, SIGINT | STOPPING; `terminate`, in full order, within the budget of `willTerminate` |
-/// | a second SIGTERM or SIGINT, SIGQUIT | the process ends by the signal at once |
+/// | a SIGTERM or SIGINT half a second or more after the first one, SIGQUIT | the process ends by the signal at once |
 /// | SIGHUP | RELOADING; ``Reload`` is posted and awaited; READY |
 /// | the manager has a watchdog | it is told WATCHDOG twice in its time, as long as the main actor answers |
 /// | starting, reloading or ending takes its time | the manager's time-out is extended again and again |
