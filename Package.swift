@@ -17,9 +17,6 @@ let package = Package(
     .library(name: "UnixHost", targets: ["UnixHost"]),
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
-    .executable(name: "Quickstart", targets: ["Quickstart"]),
-    .executable(name: "PregTracker", targets: ["PregTracker"]),
-    .executable(name: "Service", targets: ["Service"]),
   ],
   // Off unless a dependent or the command line asks for it: it needs libsystemd and its headers (Docs/Architecture.md).
   traits: [

@@ -4,7 +4,7 @@ import AppLifecycle
 import PubSub
 import UnixHost
 
-@main final class AppDelegate {
+@main @MainActor final class AppDelegate {
   private var greeting: Greeting?
 }
 
