@@ -24,9 +24,9 @@ struct TerminalDevice {
   ///
   /// Descriptor 0 would be shared with the shell.
   let descriptor: Int32
-  /// A standard stream that is a terminal, where the process has no controlling terminal; else -1.
+  /// A copy of a standard stream that is a terminal, where the process has no controlling terminal; else -1.
   ///
-  /// `setsid` starts a program so. Nothing but the end of that terminal is looked for.
+  /// `setsid` starts a program so. The host only watches for the end of that terminal; the program may close the stream itself.
   let strayStream: Int32
   private let usesRawMode: Bool
   private let capturesStandardError: Bool
@@ -44,7 +44,7 @@ struct TerminalDevice {
   init(_ asked: TerminalHost.Configuration) {
     let configuration = Self.isDumb ? asked.withoutSequences : asked
     descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-    strayStream = descriptor >= 0 ? -1 : Self.streamAtTerminal ?? -1
+    strayStream = descriptor >= 0 ? -1 : Self.streamAtTerminal.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
     usesRawMode = configuration.usesRawMode
     capturesStandardError = configuration.usesAlternateScreen
     sequences = TerminalSequences(configuration)
@@ -64,7 +64,7 @@ struct TerminalDevice {
   /// A standard stream that is a terminal.
   static var streamAtTerminal: Int32? { (0...2).first { isatty($0) == 1 } }
 
-  func close() { if descriptor >= 0 { _ = systemClose(descriptor) } }
+  func close() { for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) } }
 
   /// Whose the terminal is.
   var look: TerminalStateMachine.Look {
@@ -114,13 +114,12 @@ struct TerminalDevice {
     return true
   }
 
-  /// Gives back the modes that were found and leaves the program's screen; touches nothing that is another job's.
+  /// Gives back the modes that were found and leaves the program's screen; also where another job has got the terminal a moment ago.
   ///
   /// What the terminal does not take at once is left for ``writeUnwritten()``: ``isLeaving`` then stays true.
   mutating func giveBack() {
-    guard unixhost_emergency_is_armed(), let foreign = foreignModes, look == .foreground,
-      foreign.set(on: descriptor, while: { look == .foreground })
-    else { return drop() }
+    guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
+    guard look == .foreground, foreign.set(on: descriptor, while: { look == .foreground }) else { return leaveLost() }
     // Focus reports on the way, and keys that nothing will read, must not appear at the shell's prompt.
     tcflush(descriptor, TCIFLUSH)
     // A sequence that is broken off ends with the escape character of the next one.
