@@ -18,9 +18,9 @@ let package = Package(
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
   ],
-  // Off unless a dependent or the command line asks for it: it needs libsystemd and its headers (Docs/Architecture.md).
+  // Off unless a dependent or the command line asks for it: a program then delays the machine's sleep (Docs/Architecture.md).
   traits: [
-    .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux, libsystemd)")
+    .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux; loads libsystemd when the program runs)")
   ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
@@ -37,11 +37,7 @@ let package = Package(
         .target(name: "CSystemBus", condition: .when(platforms: [.linux], traits: ["Logind"])),
       ]),
     .target(
-      name: "CSystemBus",
-      dependencies: [.target(name: "CLibsystemd", condition: .when(platforms: [.linux], traits: ["Logind"]))],
-      cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))],
-      linkerSettings: [.linkedLibrary("systemd", .when(platforms: [.linux], traits: ["Logind"]))]),
-    .systemLibrary(name: "CLibsystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+      name: "CSystemBus", cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))]),
     .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "PubSub"]),
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
 

@@ -25,59 +25,114 @@ static struct termios own_modes;
 static char armed_bytes[LEAVE_LIMIT];
 static size_t armed_count;
 
+// When the process was last seen in the terminal's foreground, as unixhost_now tells the time.
+static _Atomic int64_t last_seen;
+
 // What a signal handler has done about the screen since the terminal was armed.
 static atomic_int left = UNIXHOST_NOT_LEFT;
 
 // The thread that is inside unixhost_terminal_write.
 static atomic_uintptr_t writer;
 
+// How many handlers read what is armed.
+static atomic_int readers;
+
+// How long one thread waits for another that is in the middle of a short piece of work, in nanoseconds. Without a limit a
+// handler could wait for the thread that it interrupted.
+#define PATIENCE 2000000
+
+static void wait_for_readers(void) {
+  int64_t deadline = unixhost_now() + PATIENCE;
+  while (atomic_load(&readers) != 0 && unixhost_now() < deadline) {}
+}
+
+// A write to a terminal that does not block ends within microseconds.
+static void wait_for_writer(void) {
+  uintptr_t self = (uintptr_t)pthread_self();
+  int64_t deadline = unixhost_now() + PATIENCE;
+  uintptr_t other;
+  while ((other = atomic_load(&writer)) != 0 && other != self && unixhost_now() < deadline) {}
+}
+
 void unixhost_emergency_arm(
     int terminal, const struct termios *found, const struct termios *own, const char *bytes, size_t count) {
-  atomic_store(&armed_terminal, -1);
+  unixhost_emergency_disarm();
   armed_process = getpid();
   found_modes = *found;
   own_modes = *own;
   armed_count = count > LEAVE_LIMIT ? LEAVE_LIMIT : count;
   memcpy(armed_bytes, bytes, armed_count);
   atomic_store(&left, UNIXHOST_NOT_LEFT);
+  unixhost_emergency_seen();
   atomic_store(&armed_terminal, terminal);
 }
 
-void unixhost_emergency_disarm(void) { atomic_store(&armed_terminal, -1); }
+void unixhost_emergency_disarm(void) {
+  atomic_store(&armed_terminal, -1);
+  wait_for_readers();
+}
+
+void unixhost_emergency_seen(void) { atomic_store(&last_seen, unixhost_now()); }
 
 bool unixhost_emergency_is_armed(void) { return atomic_load(&armed_terminal) >= 0; }
 
 enum unixhost_leaving unixhost_emergency_left(void) { return (enum unixhost_leaving)atomic_load(&left); }
 
-// A child that was forked and has not called exec has a copy of all this, and no business with the terminal.
-static bool is_ours(int terminal) { return terminal >= 0 && getpid() == armed_process; }
+// Whose a terminal is that was armed.
+enum ownership {
+  OURS,
+  // Another job's, which got it so short a time ago that nothing but a shell's prompt can stand on this program's screen.
+  JUST_LOST,
+  // Another job's, whose screen it may be; or this process is a child that was forked and has a copy of all this.
+  FOREIGN,
+};
+
+// The host looks every second whose the terminal is, unless the process is stopped: then another program may have it.
+#define LOST_RECENTLY 2000000000  // nanoseconds
+
+static enum ownership look_at(int terminal) {
+  if (terminal < 0 || getpid() != armed_process) return FOREIGN;
+  if (tcgetpgrp(terminal) == getpgrp()) return OURS;
+  return unixhost_now() - atomic_load(&last_seen) < LOST_RECENTLY ? JUST_LOST : FOREIGN;
+}
 
 static bool are_alike(const struct termios *one, const struct termios *other) {
   return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag && one->c_lflag == other->c_lflag;
 }
 
-// Gives back the modes that were found. If the shell has taken the terminal a moment ago, it may have set modes for its prompt,
-// which must stay; some shells set none, and the modes are still this program's.
-static void give_modes_back(int terminal) {
-  struct termios now;
-  bool is_foreground = tcgetpgrp(terminal) == getpgrp();
-  if (!is_foreground && (tcgetattr(terminal, &now) != 0 || !are_alike(&now, &own_modes))) return;
-  // A process in the background may change the modes only while it blocks SIGTTOU; one that has just lost the foreground must not.
+// Gives back the modes that were found, and writes the leaving sequences: how much of them.
+static size_t leave(int terminal, enum ownership ownership, int milliseconds) {
   sigset_t only, mask;
   sigemptyset(&only);
   sigaddset(&only, SIGTTOU);
-  pthread_sigmask(is_foreground ? SIG_UNBLOCK : SIG_BLOCK, &only, &mask);
-  tcsetattr(terminal, TCSANOW, &found_modes);
+  struct termios now;
+  if (ownership == OURS) {
+    // If the shell takes the terminal just now, the signal breaks this off, and its modes stay.
+    pthread_sigmask(SIG_UNBLOCK, &only, &mask);
+    tcsetattr(terminal, TCSANOW, &found_modes);
+  } else {
+    // Some shells set no modes of their own for their prompt. Blocked, the signal lets a process in the background do this.
+    pthread_sigmask(SIG_BLOCK, &only, &mask);
+    if (tcgetattr(terminal, &now) == 0 && are_alike(&now, &own_modes)) tcsetattr(terminal, TCSANOW, &found_modes);
+  }
+  pthread_sigmask(SIG_BLOCK, &only, NULL);
+  size_t written = unixhost_write_within(terminal, armed_bytes, armed_count, milliseconds);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  return written;
 }
 
 void unixhost_emergency_restore(void) {
+  // A child that was forked shares what its parent captures, too.
+  if (getpid() != armed_process) return;
   int saved_errno = errno;
+  atomic_fetch_add(&readers, 1);
   int terminal = atomic_exchange(&armed_terminal, -1);
-  if (is_ours(terminal)) {
-    give_modes_back(terminal);
-    unixhost_write_within(terminal, armed_bytes, armed_count, EMERGENCY_PATIENCE);
+  enum ownership ownership = look_at(terminal);
+  if (ownership != FOREIGN) {
+    wait_for_writer();
+    leave(terminal, ownership, EMERGENCY_PATIENCE);
   }
+  atomic_fetch_sub(&readers, 1);
   unixhost_stderr_release();
   errno = saved_errno;
 }
@@ -92,26 +147,25 @@ ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, b
   }
   ssize_t written = write(terminal, bytes, count);
   int saved_errno = errno;
+  // A handler on this very thread, or one that had no more patience, has left the screen before these bytes were written.
+  int whole = UNIXHOST_LEFT;
+  if (!is_leaving) atomic_compare_exchange_strong(&left, &whole, UNIXHOST_LEFT_IN_PART);
   atomic_store(&writer, 0);
   errno = saved_errno;
   return written;
 }
 
-// A write to a terminal that does not block ends within microseconds.
-#define WRITER_PATIENCE 2000000  // nanoseconds
-
 void unixhost_emergency_leave(void) {
+  atomic_fetch_add(&readers, 1);
   int terminal = atomic_load(&armed_terminal);
-  int not_left = UNIXHOST_NOT_LEFT;
-  if (!is_ours(terminal) || !atomic_compare_exchange_strong(&left, &not_left, UNIXHOST_LEFT_IN_PART)) return;
-  uintptr_t self = (uintptr_t)pthread_self();
-  int64_t deadline = unixhost_now() + WRITER_PATIENCE;
-  uintptr_t other;
-  while ((other = atomic_load(&writer)) != 0 && other != self && unixhost_now() < deadline) {}
-  // The terminal was opened without blocking. What it does not take now is the host's thread's to write.
-  ssize_t written = write(terminal, armed_bytes, armed_count);
-  give_modes_back(terminal);
-  if (written == (ssize_t)armed_count) atomic_store(&left, UNIXHOST_LEFT);
+  enum ownership ownership = look_at(terminal);
+  int state = UNIXHOST_NOT_LEFT;
+  if (ownership != FOREIGN && atomic_compare_exchange_strong(&left, &state, UNIXHOST_LEFT_IN_PART)) {
+    wait_for_writer();
+    // What the terminal does not take now is the host's thread's to write.
+    if (leave(terminal, ownership, 0) == armed_count) atomic_store(&left, UNIXHOST_LEFT);
+  }
+  atomic_fetch_sub(&readers, 1);
 }
 
 // MARK: Crashes
@@ -228,6 +282,8 @@ static int open_memory(void) {
 // What a program writes while it has its screen may be without end: of more than the limit only the last part stays.
 #define ERROR_LIMIT (1024 * 1024)
 #define ERROR_PART (256 * 1024)
+// What is shown of it when the screen is left: some hundred lines, which a terminal takes in no time.
+#define ERROR_SHOWN (128 * 1024)
 static _Atomic off_t error_begins;  // what comes before it has been given back
 
 void unixhost_stderr_capture(void) {
@@ -253,6 +309,11 @@ void unixhost_stderr_trim(void) {
 #endif
 }
 
+static bool write_text(const char *text, int64_t deadline) {
+  size_t count = strlen(text);
+  return unixhost_write_until(2, text, count, deadline) == count;
+}
+
 void unixhost_stderr_release(void) {
   if (!atomic_exchange(&error_is_captured, false)) return;
   dup2(error_found, 2);
@@ -260,13 +321,15 @@ void unixhost_stderr_release(void) {
   ssize_t count;
   bool is_taken = true;
   off_t offset = atomic_exchange(&error_begins, 0);
-  if (offset > 0) {
-    static const char notice[] = "[what came before this on standard error was too much to keep]\n";
-    is_taken = unixhost_stderr_write(notice, sizeof notice - 1);
-  }
+  struct stat status;
+  if (fstat(error_memory, &status) == 0 && status.st_size - offset > ERROR_SHOWN) offset = status.st_size - ERROR_SHOWN;
+  // For all of it together: a reader that takes a little at a time must not hold up the end.
+  int64_t deadline = unixhost_now() + (int64_t)EMERGENCY_PATIENCE * 1000000;
+  if (offset > 0) is_taken = write_text("[what came before this on standard error was too much to show]\n", deadline);
   while (is_taken && (count = pread(error_memory, buffer, sizeof buffer, offset)) > 0) {
-    is_taken = unixhost_stderr_write(buffer, (size_t)count);
+    is_taken = unixhost_write_until(2, buffer, (size_t)count, deadline) == (size_t)count;
     offset += count;
   }
+  if (!is_taken) write_text("\n[the rest of standard error was not taken in time]\n", deadline);
   while (ftruncate(error_memory, 0) != 0 && errno == EINTR) {}
 }

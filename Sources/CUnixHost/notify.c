@@ -62,8 +62,11 @@ static bool send_message(
     memcpy(CMSG_DATA(header), &passed, sizeof passed);
   }
   ssize_t sent;
-  do sent = sendmsg(descriptor, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
-  while (sent < 0 && errno == EINTR);
+  do {
+    sent = sendmsg(descriptor, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
+    // An interrupted wait would begin anew.
+    waits = false;
+  } while (sent < 0 && errno == EINTR);
   return sent == (ssize_t)count;
 }
 

@@ -82,8 +82,11 @@ static bool wait_until_writable(int descriptor, int64_t deadline) {
 }
 
 size_t unixhost_write_within(int descriptor, const void *bytes, size_t count, int milliseconds) {
+  return unixhost_write_until(descriptor, bytes, count, unixhost_now() + (int64_t)milliseconds * 1000000);
+}
+
+size_t unixhost_write_until(int descriptor, const void *bytes, size_t count, int64_t deadline) {
   struct outlet outlet = open_outlet(descriptor);
-  int64_t deadline = unixhost_now() + (int64_t)milliseconds * 1000000;
   bool may_block = outlet.piece != SIZE_MAX;
   size_t done = 0;
   int interruptions = 0;

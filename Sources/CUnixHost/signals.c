@@ -24,11 +24,12 @@ static bool is_changed[SIGNAL_LIMIT];
 static void record_signal(int number, siginfo_t *info, void *context) {
   (void)context;
   int saved_errno = errno;
+  int64_t arrived = unixhost_now();
   // Before another process can have told the shell to take the terminal: a wrapper in the same job has got this signal, too,
   // and may have stopped or ended already.
   if (number == SIGTSTP || number == SIGTERM || number == SIGINT || number == SIGHUP) unixhost_emergency_leave();
   struct unixhost_signal record = {
-      number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0, unixhost_now()};
+      number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0, arrived};
   int writer = atomic_load(&record_writer);
   if (writer >= 0 && write(writer, &record, sizeof record) != (ssize_t)sizeof record) {
     atomic_fetch_or(&unrecorded, UINT64_C(1) << (number & 63));

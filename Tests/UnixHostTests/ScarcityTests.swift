@@ -97,7 +97,7 @@ import Testing
         terminal.send("q")
         #expect(try await terminal.child.ending() == .exited(0))
         try await terminal.outputHasEnded()
-        #expect(terminal.text.contains("[what came before this on standard error was too much to keep]"))
+        #expect(terminal.text.contains("[what came before this on standard error was too much to show]"))
         #expect(terminal.text.contains("a message on standard error"))
         #expect(terminal.text.utf8.count < 4 << 20)
       }

@@ -155,6 +155,27 @@ import Testing
     #expect(parser.feed([0x1A]) == [.signalKey(.suspend)])
   }
 
+  @Test func aKeyThatMakesASignalBreaksASequenceOff() throws {
+    for beginning in ["\u{1B}", "\u{1B}[", "\u{1B}[1", "\u{1B}[M", "\u{1B}O"] {
+      var parser = TerminalInputParser()
+      parser.signalKeys = try usualKeys
+      #expect(
+        joined(parser.feed(bytes(beginning + "\u{03}x"))) == [plain(beginning), .signalKey(.interrupt), plain("x")])
+    }
+  }
+
+  /// A connection that breaks in the middle of a paste never sends its end.
+  @Test func aKeyAloneAfterAPauseIsAKeyAlsoInAPaste() throws {
+    var parser = TerminalInputParser()
+    parser.signalKeys = try usualKeys
+    _ = parser.feed(bytes("\u{1B}[200~half"))
+    // What comes without a pause, or with other text, belongs to the paste.
+    #expect(parser.feed([0x03]) == [plain("\u{03}")])
+    #expect(parser.feed([0x03, 0x61], afterPause: true) == [plain("\u{03}a")])
+    #expect(parser.feed([0x03], afterPause: true) == [plain("\u{1B}[201~"), .signalKey(.interrupt)])
+    #expect(parser.feed(bytes("q")) == [plain("q")])
+  }
+
   /// Ctrl-Z among the pasted text stops the program and throws the rest away; whoever reads must not wait for it.
   @Test(arguments: ["half", "half\u{1B}", "half\u{1B}[20", "half\u{1B}[201"])
   func resettingEndsAPaste(text: String) {

@@ -113,6 +113,20 @@ import Testing
     #expect(ending == .exited(0))
   }
 
+  /// A program without a screen gives the modes back before the tear-down, and goes on to write lines.
+  @Test func theLastLineOfAProgramWithoutAScreenIsWritten() async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments("--plain")) { terminal in
+        try await terminal.wait(for: "state active visit 1")
+        terminal.send("q")
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+        try await terminal.outputHasEnded()
+        #expect(terminal.text.contains("farewell"))
+        #expect(terminal.modes == terminal.initialModes)
+      }
+    }
+  }
+
   @Test func exitRestoresTheTerminal() async throws {
     let ending = try await onTerminal { _, terminal in
       terminal.send("x")

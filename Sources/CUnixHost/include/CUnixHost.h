@@ -28,9 +28,12 @@ void unixhost_streams_hold(void);
 // CLOCK_MONOTONIC in nanoseconds. Async-signal-safe.
 int64_t unixhost_now(void);
 
-// Writes to any descriptor and waits at most so long for one that takes nothing, also where the descriptor blocks: the flag
-// that would change that is shared with other processes and is not touched. How much was written. Async-signal-safe.
+// Writes to any descriptor and waits at most so long in all, also where the descriptor blocks: the flag that would change that is
+// shared with other processes and is not touched. How much was written. Async-signal-safe.
 size_t unixhost_write_within(int descriptor, const void *bytes, size_t count, int milliseconds);
+
+// The same until a time, as unixhost_now tells it. What the descriptor takes at once is written also after that.
+size_t unixhost_write_until(int descriptor, const void *bytes, size_t count, int64_t deadline);
 
 // Writes to standard error; one that takes nothing is waited for a quarter of a second the first time, and not at all while it
 // still takes nothing afterwards. False if anything is missing. Async-signal-safe.
@@ -97,6 +100,10 @@ void unixhost_emergency_arm(
 // The terminal needs no restoring any more.
 void unixhost_emergency_disarm(void);
 
+// The process has just been seen in the terminal's foreground. A terminal that another job got later than two seconds after that is
+// never touched again.
+void unixhost_emergency_seen(void);
+
 // Whether a terminal is armed: false as soon as unixhost_emergency_restore has begun.
 bool unixhost_emergency_is_armed(void);
 
@@ -109,8 +116,8 @@ enum unixhost_leaving unixhost_emergency_left(void);
 // Leaves the screen of the armed terminal and restores its modes; waits for nothing. The terminal stays armed: what it did not
 // take is the host's to write.
 //
-// Also if the shell has taken the terminal a moment ago, because another process of the job has stopped or ended: the shell's
-// prompt stands on this program's screen then. Modes that the shell has set stay. Async-signal-safe.
+// Also if the shell has taken the terminal within the last two seconds, because another process of the job has stopped or ended:
+// the shell's prompt stands on this program's screen then. Modes that the shell has set stay. Async-signal-safe.
 void unixhost_emergency_leave(void);
 
 // Writes to the armed terminal, which does not block. -1 with ECANCELED, and nothing is written, where a handler has left the
@@ -118,7 +125,7 @@ void unixhost_emergency_leave(void);
 ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving);
 
 // Restores the armed terminal, once, as unixhost_emergency_leave does, and ends the capture of standard error. Waits a second at
-// most for the terminal, and a quarter for standard error. Async-signal-safe.
+// most for the terminal, and a second for standard error. Async-signal-safe.
 void unixhost_emergency_restore(void);
 
 // Restores the terminal when the process crashes, calls exit, or is ended by a signal that it does not handle itself. Install
@@ -134,7 +141,7 @@ void unixhost_emergency_stack_install(void);
 // vanish with the alternate screen.
 void unixhost_stderr_capture(void);
 
-// Points descriptor 2 at where it was and writes there what was captured. Async-signal-safe.
+// Points descriptor 2 at where it was and writes there what was captured, within a second in all. Async-signal-safe.
 void unixhost_stderr_release(void);
 
 // Gives back the memory of what was captured long ago, if it has become much; what came last stays. The thread that captures.

@@ -51,9 +51,6 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether the signal tells the program to end in order.
-  var isOrder: Bool { self == .terminate || self == .interrupt || self == .hangUp }
-
   /// Whether the signal is left alone if it was ignored when the program was started, as `nohup` and a script's `&` do.
   ///
   /// SIGTTIN and SIGTTOU are caught nevertheless: ignored, they would let the program change the terminal while another

@@ -7,7 +7,7 @@ struct EndOrders: Sendable, Hashable {
   static let copyWindow = Duration.milliseconds(500)
 
   /// When the first order was taken up; nil before.
-  private var began: Duration?
+  private(set) var began: Duration?
 
   /// What an order means.
   enum Meaning: Sendable, Hashable {

@@ -8,6 +8,9 @@ protocol HostMachine: Sendable {
   associatedtype Event: HostEvent
   associatedtype Effect
 
+  /// When the order that ends the program was taken up; nil if there was none. Its copies do nothing for a moment.
+  var orderTaken: Duration? { get }
+
   /// Takes an event and says what is to be done.
   mutating func handle(_ event: Event) -> [Effect]
 }

@@ -48,7 +48,7 @@ import CUnixHost
     }
     var watch = SystemWatch(clock: clock)
     if let error = shortageOfDescriptors {
-      signals.close()
+      signals.close(orderTaken: nil)
       watch.close()
       return refused("too few file descriptors are left", error)
     }
@@ -59,7 +59,7 @@ import CUnixHost
         application: application, signals: signals, watch: watch, link: link,
         didFinish: { continuation.resume(returning: $0) })
       guard !NativeThread.start({ work(parts) }) else { return }
-      signals.close()
+      signals.close(orderTaken: nil)
       continuation.resume(returning: refused("no thread can be made", EAGAIN))
     }
   }

@@ -178,7 +178,7 @@ class HostThread<Machine: HostMachine> {
     watch.close()
     // Nobody is there to return to: what the main actor does not let go of ends with the process.
     if !mainActorAnswers { _exit(status) }
-    signals.close()
+    signals.close(orderTaken: machine.orderTaken)
     parts.didFinish(status)
   }
 }

@@ -32,14 +32,19 @@ extension MainApplicationDelegate {
   public static func main() {
     MainLoop.run {
       let kind = HostKind(Self.self)
+      let terminal = (Self.self as? any TerminalApplicationDelegate.Type)?.terminalConfiguration ?? .init()
+      // Before the delegate opens a journal for a run that does not take place.
+      if kind == .terminal, let obstacle = TerminalHost.obstacle(to: terminal) {
+        StandardError.report(obstacle)
+        return ExitStatus.unavailable
+      }
       let delegate = Self()
       let application = Application(delegate: delegate)
       Application.adopt(application)
       delegate.prepare(application)
       switch kind {
       case .terminal:
-        let configuration = (Self.self as? any TerminalApplicationDelegate.Type)?.terminalConfiguration
-        return await TerminalHost(application: application, configuration: configuration ?? .init()).run()
+        return await TerminalHost(application: application, configuration: terminal).run()
       case .service:
         HostKind.reportMissingTerminal(Self.self)
         let configuration = (Self.self as? any ServiceApplicationDelegate.Type)?.serviceConfiguration

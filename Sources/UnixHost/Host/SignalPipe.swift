@@ -13,8 +13,6 @@ struct SignalPipe {
   let hangUpIsIgnored: Bool
   /// SIGCONTs counted before the pipe was last seen empty: all of them have been read.
   private var continuesRead: UInt32 = 0
-  /// When the first order to end was taken up; nil before.
-  private var orderTaken: Duration?
 
   /// Begins to catch signals; nil if the system has no descriptor for them.
   ///
@@ -32,7 +30,7 @@ struct SignalPipe {
     continuesRead = unixhost_continue_count()
   }
 
-  /// Takes all records that have arrived, oldest first.
+  /// Takes all records that have arrived, oldest first: two threads may write theirs in another order.
   mutating func drain() -> [SignalRecord] {
     var records: [SignalRecord] = []
     var raw = unixhost_signal()
@@ -41,10 +39,10 @@ struct SignalPipe {
       let continues = unixhost_continue_count()
       guard unixhost_signal_next(&raw) else {
         continuesRead = continues
-        return records
+        // Few as a rule, and nearly always in order.
+        return records.sorted { $0.arrived < $1.arrived }
       }
       guard let signal = CaughtSignal(number: raw.number) else { continue }
-      if signal.isOrder { orderTaken = orderTaken ?? now }
       records.append(
         SignalRecord(signal: signal, isFromKernel: raw.code > 0, arrived: .nanoseconds(raw.arrived), taken: now))
     }
@@ -60,8 +58,10 @@ struct SignalPipe {
 
   /// Restores the dispositions that were found.
   ///
-  /// For ``EndOrders/copyWindow`` after the first order its copies do nothing, until the process has ended by itself.
-  func close() {
+  /// For ``EndOrders/copyWindow`` after the order its copies do nothing, until the process has ended by itself.
+  ///
+  /// - Parameter orderTaken: when the order that ended the program was taken up; nil if there was none.
+  func close(orderTaken: Duration?) {
     let copiesEnd = orderTaken.map { $0 + EndOrders.copyWindow } ?? .zero
     unixhost_signals_restore(
       copiesEnd.components.seconds * 1_000_000_000 + copiesEnd.components.attoseconds / 1_000_000_000)

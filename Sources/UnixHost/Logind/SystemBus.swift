@@ -2,7 +2,7 @@
   import CSystemBus
   import Glibc
 
-  /// A connection to the system bus, by libsystemd's client.
+  /// A connection to the system bus, by libsystemd's client, which is loaded when the first connection is made.
   ///
   /// Never waits; for the thread alone that made it.
   final class SystemBus {
@@ -32,23 +32,23 @@
     /// Begins to connect: `$DBUS_SYSTEM_BUS_ADDRESS`, else where the system's bus always is.
     init() throws(Failure) {
       var bus: OpaquePointer?
-      let result = sd_bus_open_system(&bus)
+      let result = systembus_open_system(&bus)
       guard result >= 0, let bus else { throw Failure(result: result) }
       self.bus = bus
     }
 
-    deinit { sd_bus_close_unref(bus) }
+    deinit { systembus_close_unref(bus) }
 
     /// What is to be polled.
     var descriptor: pollfd {
-      let events = sd_bus_get_events(bus)
-      return pollfd(fd: sd_bus_get_fd(bus), events: Int16(truncatingIfNeeded: max(0, events)), revents: 0)
+      let events = systembus_get_events(bus)
+      return pollfd(fd: systembus_get_fd(bus), events: Int16(truncatingIfNeeded: max(0, events)), revents: 0)
     }
 
     /// When ``next()`` has to be called at the latest.
     var deadline: SuspendingClock.Instant? {
       var microseconds: UInt64 = 0
-      guard sd_bus_get_timeout(bus, &microseconds) >= 0, microseconds != .max else { return nil }
+      guard systembus_get_timeout(bus, &microseconds) >= 0, microseconds != .max else { return nil }
       var now = timespec()
       clock_gettime(CLOCK_MONOTONIC, &now)
       let elapsed = Duration.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
@@ -59,13 +59,13 @@
     func call(_ method: String, of object: Object, _ arguments: [String]) throws(Failure) -> Cookie {
       var message: OpaquePointer?
       var cookie: Cookie = 0
-      var result = sd_bus_message_new_method_call(
+      var result = systembus_message_new_method_call(
         bus, &message, object.destination, object.path, object.interface, method)
-      defer { sd_bus_message_unref(message) }
+      defer { systembus_message_unref(message) }
       for argument in arguments where result >= 0 {
-        result = argument.withCString { sd_bus_message_append_basic(message, BusMessage.string, $0) }
+        result = argument.withCString { systembus_message_append_basic(message, BusMessage.string, $0) }
       }
-      if result >= 0 { result = sd_bus_send(bus, message, &cookie) }
+      if result >= 0 { result = systembus_send(bus, message, &cookie) }
       guard result >= 0 else { throw Failure(result: result) }
       return cookie
     }
@@ -74,7 +74,7 @@
     func next() throws(Failure) -> BusMessage? {
       while true {
         var message: OpaquePointer?
-        let result = sd_bus_process(bus, &message)
+        let result = systembus_process(bus, &message)
         guard result >= 0 else { throw Failure(result: result) }
         if let message { return BusMessage(message) }
         if result == 0 { return nil }
@@ -100,28 +100,28 @@
     /// Takes over a reference to the message.
     init(_ message: OpaquePointer) { self.message = message }
 
-    deinit { sd_bus_message_unref(message) }
+    deinit { systembus_message_unref(message) }
 
     /// The call that it answers.
     var answeredCall: SystemBus.Cookie? {
       var cookie: SystemBus.Cookie = 0
-      return sd_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
+      return systembus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
     /// Why the call that it answers failed, read once; nil where it did not.
     var failure: SystemBus.Failure? {
-      guard sd_bus_message_is_method_error(message, nil) > 0 else { return nil }
+      guard systembus_message_is_method_error(message, nil) > 0 else { return nil }
       return SystemBus.Failure(readString() ?? "it was refused")
     }
 
     /// The connection that sent it.
-    var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
+    var sender: String? { systembus_message_get_sender(message).map { String(cString: $0) } }
 
     /// The object of which it tells.
-    var path: String? { sd_bus_message_get_path(message).map { String(cString: $0) } }
+    var path: String? { systembus_message_get_path(message).map { String(cString: $0) } }
 
     func isSignal(_ member: String, of interface: String) -> Bool {
-      sd_bus_message_is_signal(message, interface, member) > 0
+      systembus_message_is_signal(message, interface, member) > 0
     }
 
     // MARK: Contents
@@ -132,44 +132,44 @@
     /// The bus's boolean is as wide as an `Int32`.
     func readBool() -> Bool? {
       var value: Int32 = 0
-      return sd_bus_message_read_basic(message, Self.boolean, &value) > 0 ? value != 0 : nil
+      return systembus_message_read_basic(message, Self.boolean, &value) > 0 ? value != 0 : nil
     }
 
     func readUnsigned() -> UInt64? {
       var value: UInt64 = 0
-      return sd_bus_message_read_basic(message, Self.unsigned, &value) > 0 ? value : nil
+      return systembus_message_read_basic(message, Self.unsigned, &value) > 0 ? value : nil
     }
 
     /// A descriptor of the caller's own, which no child inherits: the message's goes with the message.
     func readDescriptor() -> Int32? {
       var value: Int32 = -1
-      guard sd_bus_message_read_basic(message, Self.descriptor, &value) > 0 else { return nil }
+      guard systembus_message_read_basic(message, Self.descriptor, &value) > 0 else { return nil }
       let own = fcntl(value, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
       return own >= 0 ? own : nil
     }
 
     /// Reads what a variant of this type holds.
     func readVariant<Value>(_ type: String, _ read: () -> Value?) -> Value? {
-      guard sd_bus_message_enter_container(message, Self.variant, type) > 0 else { return nil }
-      defer { sd_bus_message_exit_container(message) }
+      guard systembus_message_enter_container(message, Self.variant, type) > 0 else { return nil }
+      defer { systembus_message_exit_container(message) }
       return read()
     }
 
     /// Reads the value of one key in a dictionary of variants; nil where it has no such key.
     func readEntry<Value>(_ key: String, _ type: String, _ read: () -> Value?) -> Value? {
-      guard sd_bus_message_enter_container(message, Self.array, "{sv}") > 0 else { return nil }
+      guard systembus_message_enter_container(message, Self.array, "{sv}") > 0 else { return nil }
       var value: Value?
-      while sd_bus_message_enter_container(message, Self.entry, "sv") > 0 {
-        if readString() == key { value = readVariant(type, read) } else { sd_bus_message_skip(message, "v") }
-        sd_bus_message_exit_container(message)
+      while systembus_message_enter_container(message, Self.entry, "sv") > 0 {
+        if readString() == key { value = readVariant(type, read) } else { systembus_message_skip(message, "v") }
+        systembus_message_exit_container(message)
       }
-      sd_bus_message_exit_container(message)
+      systembus_message_exit_container(message)
       return value
     }
 
     private func readText(_ type: CChar) -> String? {
       var text: UnsafePointer<CChar>?
-      return sd_bus_message_read_basic(message, type, &text) > 0 ? text.map { String(cString: $0) } : nil
+      return systembus_message_read_basic(message, type, &text) > 0 ? text.map { String(cString: $0) } : nil
     }
   }
 #endif

@@ -18,6 +18,8 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   private var nextHeartbeat: Instant?
   private var nextExtension: Instant?
   private var hasReportedSilence = false
+  /// The latest change of state that the manager had no room for: one that is never told would end a start in a time-out.
+  private var unsent: String?
 
   init(
     _ parts: Parts, budgets: HostBudgets, configuration: ServiceHost.Configuration, environment: ServiceEnvironment
@@ -39,6 +41,8 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   override var deadlines: [Instant?] { manager == nil ? [] : [nextHeartbeat, nextExtension] }
 
   override func passTime(_ now: Instant) {
+    // The host's thread wakes up once a second in any case.
+    retry()
     if let time = nextHeartbeat, now >= time {
       nextHeartbeat = nil
       process(.heartbeatDue)
@@ -79,7 +83,22 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     clock_gettime(CLOCK_MONOTONIC, &time)
     let monotonic = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     let text = notices.map { $0.line(monotonic: monotonic) }.joined(separator: "\n")
-    if manager?.send(text) == false { reportSilence() }
+    tellManager(text, isState: notices.contains { $0.isState })
+  }
+
+  /// Sends a datagram, after the one that a busy manager has not taken.
+  private func tellManager(_ text: String, isState: Bool) {
+    // A newer state makes the older one false.
+    if isState { unsent = nil } else { retry() }
+    if manager?.send(text) == false {
+      if isState, errno == EAGAIN { unsent = text }
+      reportSilence()
+    }
+  }
+
+  /// Tells the manager what it did not take before.
+  private func retry() {
+    if let late = unsent, manager?.send(late) != false || errno != EAGAIN { unsent = nil }
   }
 
   /// Says once that the manager hears nothing.

@@ -15,6 +15,14 @@ enum ServiceNotice: Sendable, Hashable {
   /// This process is the service, and not the one that the manager started.
   case mainProcess(Int32)
 
+  /// Whether the manager waits for it.
+  var isState: Bool {
+    switch self {
+    case .ready, .reloading, .stopping: true
+    case .status, .watchdog, .extendTimeout, .mainProcess: false
+    }
+  }
+
   /// Its lines in the datagram.
   ///
   /// A reload carries the monotonic clock's time: of two that overlap it tells the manager which one is over.

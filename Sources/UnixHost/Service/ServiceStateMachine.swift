@@ -117,6 +117,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
   private var deliveries = 0
   private var effects: [Effect] = []
 
+  var orderTaken: Duration? { orders.began }
+
   /// A service that has not begun.
   init(budgets: HostBudgets = HostBudgets(), terms: Terms) {
     self.budgets = budgets

@@ -66,7 +66,9 @@ public final class Terminal: Sendable {
   /// Writes text, in the order of the calls.
   ///
   /// It is queued, and written by the host thread while the program has the terminal. Without it the text is dropped:
-  /// ``NeedsDisplay`` follows when the program has it again. The same happens to a terminal that takes nothing.
+  /// ``NeedsDisplay`` follows when the program has it again. The same happens to a terminal that takes nothing. A program with a
+  /// screen of its own has given the terminal back when a tear-down begins; the lines of one without a screen are written
+  /// until it stops or ends.
   public func write(_ text: String) {
     let mustWake = state.withLock { state in
       guard state.isHeld else { return false }
@@ -93,6 +95,9 @@ public final class Terminal: Sendable {
       state.hasLostOutput = false
     }
   }
+
+  /// Whether text is kept for writing.
+  var isHeld: Bool { state.withLock { $0.isHeld } }
 
   /// Takes what is to be written.
   func takeOutput() -> [UInt8] {

@@ -28,8 +28,9 @@ struct TerminalDevice {
   ///
   /// `setsid` starts a program so. The host only watches for the end of that terminal; the program may close the stream itself.
   let strayStream: Int32
+  /// Whether the program has a screen of its own.
+  let hasScreen: Bool
   private let usesRawMode: Bool
-  private let capturesStandardError: Bool
   private let sequences: TerminalSequences
   /// The modes to give back.
   private var foreignModes: TerminalModes?
@@ -46,7 +47,7 @@ struct TerminalDevice {
     descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     strayStream = descriptor >= 0 ? -1 : Self.streamAtTerminal.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
     usesRawMode = configuration.usesRawMode
-    capturesStandardError = configuration.usesAlternateScreen
+    hasScreen = configuration.usesAlternateScreen
     sequences = TerminalSequences(configuration)
   }
 
@@ -71,7 +72,9 @@ struct TerminalDevice {
     guard descriptor >= 0 else { return .none }
     let group = tcgetpgrp(descriptor)
     if group < 0 { return .gone }
-    return group == getpgrp() ? .foreground : .background
+    guard group == getpgrp() else { return .background }
+    unixhost_emergency_seen()
+    return .foreground
   }
 
   /// The size of its window; nil if it has none.
@@ -109,7 +112,13 @@ struct TerminalDevice {
     if !isLeaving { unwritten = [] }
     isLeaving = false
     hasMetAnotherJob = false
-    if capturesStandardError { unixhost_stderr_capture() }
+    // A signal's handler has given the terminal back meanwhile: it stays given back.
+    guard unixhost_emergency_left() == UNIXHOST_NOT_LEFT else {
+      _ = foreign.set(on: descriptor, while: { look == .foreground })
+      drop()
+      return false
+    }
+    if hasScreen { unixhost_stderr_capture() }
     write(Array(sequences.enter.utf8))
     return true
   }
@@ -117,13 +126,16 @@ struct TerminalDevice {
   /// Gives back the modes that were found and leaves the program's screen; also where another job has got the terminal a moment ago.
   ///
   /// What the terminal does not take at once is left for ``writeUnwritten()``: ``isLeaving`` then stays true.
-  mutating func giveBack() {
+  ///
+  /// - Parameter lines: what a program without a screen has to say before that.
+  mutating func giveBack(after lines: [UInt8]) {
     guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
     guard look == .foreground, foreign.set(on: descriptor, while: { look == .foreground }) else { return leaveLost() }
     // Focus reports on the way, and keys that nothing will read, must not appear at the shell's prompt.
     tcflush(descriptor, TCIFLUSH)
-    // A sequence that is broken off ends with the escape character of the next one.
-    unwritten = unixhost_emergency_left() == UNIXHOST_LEFT ? [] : Array(sequences.leave.utf8)[...]
+    let leave = unixhost_emergency_left() == UNIXHOST_LEFT ? [] : Array(sequences.leave.utf8)
+    // Of a screen that goes nothing is missed; a sequence that is broken off ends with the escape character of the next one.
+    unwritten = (hasScreen ? [] : unwritten) + lines + leave
     isLeaving = true
     writeUnwritten()
   }
@@ -139,6 +151,14 @@ struct TerminalDevice {
 
   /// Throws away what was typed since the terminal was given back, unless it is another job's by now.
   func discardInput() { if look == .foreground { tcflush(descriptor, TCIFLUSH) } }
+
+  /// Writes lines to a terminal that was given back, unless it is another job's by now; waits a moment for it at most.
+  func writeLines(_ lines: [UInt8]) {
+    guard look == .foreground else { return }
+    _ = unixhost_write_within(descriptor, lines, lines.count, Self.linePatience)
+  }
+
+  private static let linePatience: Int32 = 100
 
   /// Leaves the terminal as it is.
   mutating func drop() {

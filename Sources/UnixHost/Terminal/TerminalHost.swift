@@ -46,8 +46,8 @@ public final class TerminalHost: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// Whether the program has a screen of its own, without a cursor; else its output is lines among the shell's.
     ///
-    /// While the program has its screen, what is written to standard error is kept and shown when the screen is left. A terminal
-    /// whose type is `dumb` has no screen to give: there ``TerminalHost/run()`` refuses to run such a program.
+    /// While the program has its screen, what is written to standard error is kept, and its last 128 KiB are shown when the screen
+    /// is left. A terminal whose type is `dumb` has no screen to give: there ``TerminalHost/run()`` refuses such a program.
     public var usesAlternateScreen = true
     /// Whether every key arrives at once and unechoed.
     ///
@@ -100,6 +100,20 @@ public final class TerminalHost: Sendable {
     terminal = Terminal(waker: link.waker)
   }
 
+  /// Why a program that uses the terminal in this way cannot run in this process's terminal; nil if it can.
+  ///
+  /// A full-screen program cannot run where the terminal's type, `$TERM`, is `dumb`. ``run()`` asks this itself; a program that opens a
+  /// journal or a file before that asks first. Any thread.
+  ///
+  /// - Parameter configuration: how the program uses the terminal.
+  /// - Returns: a sentence for the person at the terminal.
+  public static func obstacle(to configuration: Configuration) -> String? {
+    guard configuration.usesAlternateScreen, TerminalDevice.isDumb, TerminalDevice.hasControllingTerminal else {
+      return nil
+    }
+    return "this terminal cannot show a screen: its type, $TERM, is “dumb”"
+  }
+
   /// Runs the life cycle until the application is not running.
   ///
   /// For programs with a `main` of their own.
@@ -113,8 +127,8 @@ public final class TerminalHost: Sendable {
   ///   error says which.
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
-    if configuration.usesAlternateScreen, TerminalDevice.isDumb, TerminalDevice.hasControllingTerminal {
-      StandardError.report("this terminal cannot show a screen: its type, $TERM, is “dumb”")
+    if let obstacle = Self.obstacle(to: configuration) {
+      StandardError.report(obstacle)
       return ExitStatus.unavailable
     }
     let budgets = HostBudgets(

@@ -17,11 +17,19 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   /// How often a program in the background looks whether it has been given the terminal.
   private static let lookPeriod = Duration.seconds(1)
 
+  /// How much input may wait for the machine to wake, in reads.
+  private static let waitingLimit = 64
+  /// No paste pauses for so long, unless its terminal has gone in the middle of it.
+  private static let pastePause = Duration.seconds(1)
+
   private let terminal: Terminal
   private let jobMode: JobMode
   private var device: TerminalDevice
   private var parser = TerminalInputParser()
   private var hasHungUp = false
+  /// Input that came while the machine went to sleep.
+  private var waiting: [TerminalInputParser.Element] = []
+  private var lastRead = Instant.now
   private var escapeDeadline: Instant?
   private var nextLook: Instant?
   /// When the leaving sequences are given up.
@@ -49,11 +57,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   override var descriptors: [pollfd] {
     if machine.holdsTerminal, !device.hasOutput { writeOutput() }
+    if sharesTerminal { writeLines() }
     if machine.holdsTerminal, device.hasMetAnotherJob { yieldTerminal() }
     let watched = machine.hasTerminal ? device.descriptor : hasHungUp ? -1 : device.strayStream
     var events: Int32 = 0
-    // What is typed while the machine goes to sleep waits for it to wake.
-    if machine.readsTerminal, !isAsleep { events |= Int32(POLLIN) }
+    if machine.readsTerminal, waiting.count < Self.waitingLimit { events |= Int32(POLLIN) }
     if device.hasOutput { events |= Int32(POLLOUT) }
     // Without any event, too: a hang-up is told all the same, and some shells send their background jobs nothing.
     return [pollfd(fd: watched, events: Int16(events), revents: 0)]
@@ -95,7 +103,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func read() {
     switch device.read() {
     case .bytes(let bytes):
-      take(parser.feed(bytes).mergingFocus)
+      take(parser.feed(bytes, afterPause: .now - lastRead >= Self.pastePause).mergingFocus)
+      lastRead = .now
       escapeDeadline = parser.holdsBytes ? .now + Self.escapeDelay : nil
     case .nothing: break
     case .end: process(device.look == .gone ? .hangUp : .endOfInput)
@@ -112,6 +121,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func take(_ elements: [TerminalInputParser.Element]) {
     for element in elements {
       switch element {
+      // What is typed while the machine goes to sleep waits for it to wake, but for the keys that end the program.
+      case .bytes where isAsleep, .focus where isAsleep: waiting.append(element)
       case .bytes(let bytes):
         tellLogind(.userIsPresent)
         tell(Terminal.DidReceiveInput(terminal: terminal, bytes: bytes))
@@ -121,6 +132,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       case .signalKey(let key):
         let now = SignalPipe.now
         process(.signals([SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)]))
+        // As the kernel does with a key that makes a signal, what was typed behind it is thrown away.
+        guard !isFinished, machine.holdsTerminal else { return }
       }
     }
   }
@@ -129,6 +142,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if let time = escapeDeadline, now >= time {
       escapeDeadline = nil
       take(parser.flush())
+    }
+    if !isAsleep, !waiting.isEmpty {
+      let elements = waiting
+      waiting = []
+      if machine.readsTerminal { take(elements) }
     }
     unixhost_stderr_trim()
     // Nothing tells a program that has nothing to draw or to read.
@@ -146,6 +164,22 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func endLeaving(isComplete: Bool) {
     leaveDeadline = nil
     process(.terminalLeft(isComplete: isComplete))
+  }
+
+  /// Whether the program has no screen and writes its lines to a terminal that was given back: until it stops or ends.
+  private var sharesTerminal: Bool {
+    !device.hasScreen && !machine.holdsTerminal && !device.isLeaving && terminal.isHeld
+  }
+
+  private func writeLines() {
+    let lines = terminal.takeOutput()
+    if !lines.isEmpty { device.writeLines(lines) }
+  }
+
+  /// The last lines of a program without a screen.
+  private func endLines() {
+    if sharesTerminal { writeLines() }
+    terminal.setHeld(false)
   }
 
   private func writeOutput() {
@@ -187,6 +221,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       unixhost_emergency_restore()
       unixhost_die_by_signal(signal.number)
     case .finish(let status, let mainActorAnswers):
+      endLines()
       device.discardInput()
       finish(status, mainActorAnswers: mainActorAnswers)
     }
@@ -233,8 +268,9 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   private func giveTerminalBack(within time: Duration) -> [Event] {
-    terminal.setHeld(false)
-    device.giveBack()
+    let lines = device.hasScreen ? [] : terminal.takeOutput()
+    if device.hasScreen { terminal.setHeld(false) }
+    device.giveBack(after: lines)
     escapeDeadline = nil
     guard device.isLeaving else { return [.terminalLeft(isComplete: true)] }
     leaveDeadline = .now + time
@@ -248,6 +284,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   private func stop() -> [Event] {
     tellLogind(.processWillStop)
+    endLines()
     device.discardInput()
     let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
     tellLogind(.processDidContinue)

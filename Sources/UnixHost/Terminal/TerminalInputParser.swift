@@ -42,7 +42,7 @@ struct TerminalInputParser: Sendable, Hashable {
   /// What is longer is handed on as it comes, lest a sequence without an end be held for ever.
   private static let heldLimit = 256
 
-  /// The bytes that, outside a paste and outside a sequence, are an ``Element/signalKey(_:)``.
+  /// The bytes that, outside a paste, are an ``Element/signalKey(_:)``.
   var signalKeys = SignalKeys()
   private var state = State.ground
   /// The bytes of a sequence that is not complete.
@@ -72,7 +72,15 @@ struct TerminalInputParser: Sendable, Hashable {
   /// Takes bytes, in the order in which they were read.
   ///
   /// - Complexity: linear in the number of bytes.
-  mutating func feed(_ bytes: some Sequence<UInt8>) -> [Element] {
+  ///
+  /// - Parameters:
+  ///   - bytes: what was read at once.
+  ///   - isAfterPause: nothing has come for so long that a paste must have been broken off. Then a key that makes a signal, alone,
+  ///     is a key again: else the keyboard could not end a program whose terminal vanished in the middle of a paste.
+  mutating func feed(_ bytes: some Collection<UInt8>, afterPause isAfterPause: Bool = false) -> [Element] {
+    if isAfterPause, case .paste = state, bytes.count == 1, let byte = bytes.first, let key = signalKeys.key(byte) {
+      return reset() + [.signalKey(key)]
+    }
     var elements: [Element] = []
     var plain: [UInt8] = []
     for byte in bytes {
@@ -108,12 +116,15 @@ struct TerminalInputParser: Sendable, Hashable {
       state = .escape
       return
     }
-    switch state {
-    case .ground:
-      guard let key = signalKeys.key(byte) else { return plain.append(byte) }
+    // As the kernel does it, in the middle of a sequence, too: the sequence was broken off.
+    if let key = signalKeys.key(byte) {
+      complete(&plain)
       if !plain.isEmpty { elements.append(.bytes(plain)) }
       plain = []
-      elements.append(.signalKey(key))
+      return elements.append(.signalKey(key))
+    }
+    switch state {
+    case .ground: plain.append(byte)
     case .escape:
       held.append(byte)
       switch byte {

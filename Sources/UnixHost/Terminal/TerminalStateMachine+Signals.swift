@@ -20,8 +20,9 @@ extension TerminalStateMachine {
         case .copy: break
         case .endAtOnce: return die(record.signal)
         }
-      // Not counted among the orders: shells send a hang-up and SIGTERM together.
-      case .hangUp: termination = termination ?? record.cause
+      case .hangUp:
+        hangUpTaken = record.taken
+        termination = termination ?? record.cause
       case .stop:
         // As in the kernel, each of SIGTSTP and SIGCONT takes back the other.
         gist.wasContinued = false

@@ -194,6 +194,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var wantedStop: LifecycleCause?
   /// The orders to end that have come.
   var orders = EndOrders()
+  /// When the latest SIGHUP was taken up; not an order that is counted, as shells send it and SIGTERM together.
+  var hangUpTaken: Duration?
   /// Whether it was said that the process cannot be stopped.
   var hasReportedRefusal = false
   /// The delivery that the phase waits for.
@@ -207,6 +209,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
   private var runsAsJob = false
   private var deliveries = 0
   private var effects: [Effect] = []
+
+  var orderTaken: Duration? { [orders.began, hangUpTaken].compactMap { $0 }.max() }
 
   /// A program that has not begun.
   init(budgets: Budgets = Budgets(), ignoresHangUp: Bool = false) {

@@ -28,6 +28,8 @@ import UnixHost
 
 /// The probe's delegate.
 @MainActor final class Probe {
+  /// Where to write; nil until it is drawn for the first time.
+  private var terminal: Terminal?
   private var visits = 0
   private var crashesInBackground = false
   private let options = Options.shared
@@ -75,6 +77,8 @@ extension Probe: TerminalApplicationDelegate {
   }
 
   func applicationWillTerminate(_ application: Application) {
+    // The last line of a program without a screen.
+    if options.isPlain { terminal?.write("farewell\r\n") }
     if let duration = options.blockTerminate { block(for: duration) }
   }
 }
@@ -83,6 +87,7 @@ extension Probe: TerminalApplicationDelegate {
 
 extension Probe {
   private func draw(on terminal: Terminal) {
+    self.terminal = terminal
     let line = "state \(Application.shared.state.rawValue) visit \(visits)"
     terminal.write(options.isPlain ? "\(line)\r\n" : "\u{1B}[2J\u{1B}[H\(line)")
   }

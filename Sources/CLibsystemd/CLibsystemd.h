@@ -1,2 +1,0 @@
-// The D-Bus client of libsystemd.
-#include <systemd/sd-bus.h>
