@@ -60,6 +60,33 @@
       follower.end()
     }
 
+    @Test func `follows a link, into the next file and where the link leads later`() throws {
+      defer { try? files.removeItem(at: folder) }
+      let link = folder.appending(path: "current.jsonl").path
+      var configuration = Journal.Configuration()
+      configuration.maximumSize = 1_000
+      configuration.keptFiles = 10
+      try files.createSymbolicLink(atPath: link, withDestinationPath: "a/b/c/trips.jsonl")
+      Journal(at: link, configuration: configuration).close()
+      let follower = try Tool.Following(["log", "--follow", "--json", link])
+      for (round, target) in ["a/b/c/trips.jsonl", "a/later.jsonl"].enumerated() {
+        try files.removeItem(atPath: link)
+        try files.createSymbolicLink(atPath: link, withDestinationPath: target)
+        let journal = Journal(at: link, configuration: configuration)
+        for number in 0..<30 {
+          let record = LifecycleRecord(
+            instant: .milliseconds(number), kind: .notification, name: "r\(round) n\(number)", state: .active,
+            cause: "test")
+          journal.append(record)
+          #expect(follower.nextLine() == record.jsonLine)
+        }
+      }
+      follower.end()
+      #expect(files.fileExists(atPath: path + ".1") && !files.fileExists(atPath: link + ".1"))
+      let all = try Tool.run("log", "--json", folder.appending(path: "a/later.jsonl").path).output
+      #expect(try Tool.run("log", "--json", link).output == all && all.split(separator: "\n").count == 30)
+    }
+
     @Test func `goes on in a directory that was moved there with the journal in it`() throws {
       defer { try? files.removeItem(at: folder) }
       let journal = Journal(at: path)

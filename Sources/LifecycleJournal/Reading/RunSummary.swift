@@ -38,6 +38,13 @@ public struct RunSummary: Sendable, Hashable {
   /// A run of which nothing has been read.
   public init() {}
 
+  /// A run of which nothing can be read.
+  static var unreadable: RunSummary {
+    var run = RunSummary()
+    run.take(.notInFormat)
+    return run
+  }
+
   /// Takes the next line of the run.
   ///
   /// The line with which the run begins comes first. One with which it goes on in another file changes nothing but the clock.

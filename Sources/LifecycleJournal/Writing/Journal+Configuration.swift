@@ -13,6 +13,8 @@ extension Journal {
     public var keptFiles = 3
     /// What if another program writes the file.
     public var contention = Contention.refuse
+    /// What if the file holds something else than a journal.
+    public var foreignFile = ForeignFile.refuse
 
     /// Flushed before suspension and death, four files of four megabytes, one program.
     public init() {}
@@ -70,6 +72,18 @@ extension Journal {
     ///
     /// The first that nobody writes is taken, so there are never more than there were programs at the same time.
     case ownFile
+  }
+
+  /// What becomes of a journal whose file is there already, and begins with something that no journal begins with.
+  ///
+  /// In both cases the file stays as it is, byte for byte.
+  public enum ForeignFile: String, Sendable, Hashable {
+    /// Nothing is written, which is reported as any failure; once the file is moved, writing begins.
+    case refuse
+    /// A journal is written beside it: `notes.txt.journal` for `notes.txt`, then `notes.txt.journal-2`.
+    ///
+    /// The first name under which there is a journal, or nothing, is taken, so the next run goes on in the same file.
+    case beginBeside
   }
 }
 

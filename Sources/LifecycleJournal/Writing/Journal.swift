@@ -17,8 +17,11 @@ public import PubSub
 ///
 /// May be used from any thread.
 public final class Journal: Sendable {
-  /// Where the journal is; another file than was asked for where ``Contention/ownFile`` has led to one.
-  public let path: String
+  /// Where the journal is.
+  ///
+  /// Another file than was asked for where that is a symbolic link, or where ``Contention/ownFile`` or
+  /// ``ForeignFile/beginBeside`` has led to one.
+  public var path: String { writer.withLock { $0.path } }
   /// How the run before this one ended.
   public let previousExit: PreviousExit
 
@@ -27,8 +30,8 @@ public final class Journal: Sendable {
 
   /// Opens a journal, and begins a run in it.
   ///
-  /// Directories that are missing are made. What keeps the journal from being opened is reported as an event; each record
-  /// that is appended tries again.
+  /// Directories that are missing are made. A symbolic link is followed once, here: the journal is the file behind it. What
+  /// keeps the journal from being opened is reported as an event; each record that is appended tries again.
   ///
   /// - Parameters:
   ///   - path: the file; it is made where there is none, readable for its owner alone.
@@ -77,7 +80,6 @@ public final class Journal: Sendable {
     var writer = JournalWriter(
       path: path, configuration: configuration, files: files, facts: facts, instant: instant, state: state)
     let (previousExit, notices) = writer.begin()
-    self.path = writer.path
     self.previousExit = previousExit
     self.bus = bus
     self.writer = Guarded(writer)
@@ -122,6 +124,7 @@ public final class Journal: Sendable {
   // Outside of the lock: a handler may append.
   private func post(_ notices: [JournalWriter.Notice]) {
     guard let bus else { return }
+    let path = path
     for notice in notices {
       switch notice {
       case .failed(let failure): bus.post(DidFail(path: path, failure: failure))

@@ -37,7 +37,14 @@ struct JournalWriter: ~Copyable {
     var lost: Int
   }
 
+  /// Where the file is, or is sought.
   var path: String
+  /// Where the program wants the file to be.
+  let asked: String
+  /// Whether a file was opened at ``path``: later it is opened there and nowhere else.
+  var isFound = false
+  /// How many of the kept files, from the newest on, are known to be this journal's.
+  var knownKeptFiles = 0
   let configuration: Journal.Configuration
   let files: any FileCalls
   let facts: RunFacts
@@ -61,7 +68,7 @@ struct JournalWriter: ~Copyable {
     path: String, configuration: Journal.Configuration, files: any FileCalls, facts: RunFacts, instant: Duration,
     state: ApplicationState
   ) {
-    (self.path, self.configuration, self.files, self.facts) = (path, configuration, files, facts)
+    (self.path, asked, self.configuration, self.files, self.facts) = (path, path, configuration, files, facts)
     self.state = state
     let now = facts.wallTime()
     let (seconds, attoseconds) = now.components
@@ -75,22 +82,23 @@ struct JournalWriter: ~Copyable {
   /// Opens the file, and says how the run before ended.
   mutating func begin() -> (PreviousExit, [Notice]) {
     do throws(JournalFailure) {
-      let exit = try openAvailable()
+      try openAvailable()
+      let exit = PreviousExit(of: LastRun(files: files, path: path).summary(), bootID: facts.bootID)
       try beginFile(at: header.instant)
       return (exit, [])
     } catch {
-      let run = LastRun(files: files, path: path).summary()
+      let run = error.operation == .recognize ? .unreadable : LastRun(files: files, path: error.path).summary()
       let exit =
         error.operation == .lock
         ? PreviousExit(kind: .stillRunning, run: run, bootID: facts.bootID)
         : PreviousExit(of: run, bootID: facts.bootID)
-      let failure = error.operation == .lock ? heldFailure(by: run) : error
+      let failure = error.operation == .lock ? heldFailure(error.path, by: run) : error
       outage = Outage(failure: failure, since: header.instant, lost: 0)
       return (exit, [.failed(failure)])
     }
   }
 
-  private func heldFailure(by run: RunSummary) -> JournalFailure {
+  private func heldFailure(_ path: String, by run: RunSummary) -> JournalFailure {
     let holder = run.header.map { "process \($0.processID) (\($0.program))" } ?? "another program"
     return JournalFailure(.lock, path, reason: "\(holder) writes it")
   }

@@ -1,3 +1,5 @@
+import LifecycleJournal
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -9,22 +11,15 @@
 /// Waits until something changes where a file is: in its directory, or with the directories above it.
 ///
 /// A directory that is removed, or moved, takes its watch along. So the directories above are watched, too, and each is looked
-/// up again by its path before each wait.
+/// up again by its path before each wait. Where the path is a symbolic link, the same holds for the path of the file behind it.
 struct DirectoryChanges {
   private let path: String
   private let descriptor: Int32
-  /// The directories on the way to the file, the outermost first, the file's own last.
-  private let directories: [String]
   /// The number of each watch, with the events that it waits for.
   private var watches: [Int32: UInt32] = [:]
 
   init(of path: String) {
     self.path = path
-    var directories = path.hasPrefix("/") ? ["/"] : ["."]
-    for slash in path.indices where path[slash] == "/" && slash > path.startIndex {
-      directories.append(String(path[..<slash]))
-    }
-    self.directories = directories
     #if os(Linux)
       descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     #else
@@ -46,6 +41,12 @@ struct DirectoryChanges {
     return waiting[1].revents & Int16(POLLERR | POLLHUP) == 0
   }
 
+  /// The directories on the way to a file, the outermost first, the file's own last.
+  private static func directories(to path: String) -> [String] {
+    let slashes = path.indices.filter { path[$0] == "/" && $0 > path.startIndex }
+    return [path.hasPrefix("/") ? "/" : "."] + slashes.map { String(path[..<$0]) }
+  }
+
   /// Watches what the paths lead to by now; true if that is not what was watched before.
   private mutating func watchDirectories() -> Bool {
     #if os(Linux)
@@ -55,12 +56,15 @@ struct DirectoryChanges {
       // Names in the directories above, which may be many, matter only while one of them may be the file's way back.
       let above = access(path, F_OK) == 0 ? ends : ends | names
       var next: [Int32: UInt32] = [:]
-      for directory in directories {
-        let events = directory == directories.last ? ends | names | UInt32(IN_MODIFY) : above
-        let watch = inotify_add_watch(descriptor, directory, events)
-        // Two paths may lead to one directory, which has one watch.
-        if watch >= 0, let others = next[watch] { inotify_add_watch(descriptor, directory, events | others) }
-        if watch >= 0 { next[watch, default: 0] |= events }
+      let paths = Set([path, (try? JournalFiles.followed(path, files: SystemFiles())) ?? path])
+      for directories in paths.map(Self.directories) {
+        for directory in directories {
+          let events = directory == directories.last ? ends | names | UInt32(IN_MODIFY) : above
+          let watch = inotify_add_watch(descriptor, directory, events)
+          // Two paths may lead to one directory, which has one watch.
+          if watch >= 0, let others = next[watch] { inotify_add_watch(descriptor, directory, events | others) }
+          if watch >= 0 { next[watch, default: 0] |= events }
+        }
       }
       for watch in watches.keys where next[watch] == nil { inotify_rm_watch(descriptor, watch) }
       defer { watches = next }
