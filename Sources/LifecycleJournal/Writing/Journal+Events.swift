@@ -45,7 +45,7 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension Journal {
-  /// A journal cannot be written; posted once, when it begins, on the thread of whoever appended.
+  /// A journal cannot be written; posted once, when it begins, on the thread that appended, or on that of a heartbeat.
   ///
   /// The program goes on. Sticky: who subscribes after the journal was opened asks for it with replay.
   public struct DidFail: Event {
@@ -66,7 +66,7 @@ extension Journal {
     }
   }
 
-  /// A journal that could not be written can be written again; posted on the thread of whoever appended.
+  /// A journal that could not be written can be written again; posted on the thread that appended, or on that of a heartbeat.
   public struct DidRecover: Event {
     /// The journal.
     public let path: String
