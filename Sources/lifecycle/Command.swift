@@ -88,7 +88,8 @@ enum Command: Equatable {
 
 /// Arguments that make no sense, and why.
 struct UsageError: Error {
+  /// The reason in one line, which repeats arguments: what a terminal would obey in them is written out.
   let message: String
 
-  init(_ message: String) { self.message = message }
+  init(_ message: String) { self.message = message.printable }
 }

@@ -33,12 +33,15 @@ enum Completion: String, CaseIterable {
       ("completion", "words for a shell to complete", [], false),
     ]
 
+  /// The command that explains the others.
+  private static let help = (name: "help", purpose: "how to use a command")
+
   private static let names = commands.map(\.name).joined(separator: " ")
 
   private static let bashScript: String = {
     var script = "_lifecycle() {\n  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
     script +=
-      "  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W '\(names) help' -- \"$word\"))\n    return\n  fi\n"
+      "  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W '\(names) \(help.name)' -- \"$word\"))\n    return\n  fi\n"
     script += "  case ${COMP_WORDS[1]}:$before:$word in\n"
     for command in commands {
       for option in command.options where !isFlag(option.name) {
@@ -46,7 +49,7 @@ enum Completion: String, CaseIterable {
         script += "  \(command.name):\(option.name):*) words='\(option.values.joined(separator: " "))' ;;\n"
       }
     }
-    script += "  completion:*) words='bash zsh fish' ;;\n  help:*) words='\(names)' ;;\n"
+    script += "  completion:*) words='bash zsh fish' ;;\n  \(help.name):*) words='\(names)' ;;\n"
     for command in commands where !command.options.isEmpty {
       script += "  \(command.name):*:-*) words='\(command.options.map(\.name).joined(separator: " ")) --help' ;;\n"
     }
@@ -60,8 +63,9 @@ enum Completion: String, CaseIterable {
   private static let zshScript: String = {
     var script = "#compdef lifecycle\n_lifecycle() {\n  local -a commands=(\n"
     for command in commands { script += "    '\(command.name):\(command.purpose)'\n" }
-    script +=
-      "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n"
+    script += "  )\n  if (( CURRENT == 2 )); then\n    commands+=('\(help.name):\(help.purpose)')\n"
+    script += "    _describe command commands\n    return\n  fi\n  case $words[2] in\n"
+    script += "  \(help.name)) (( CURRENT == 3 )) && _describe command commands ;;\n"
     for command in commands {
       var specs = command.options.map { option in
         switch option.values {
@@ -90,6 +94,13 @@ enum Completion: String, CaseIterable {
         script += "complete -c lifecycle -n '__fish_seen_subcommand_from \(command.name)' \(name)\(value)\n"
       }
     }
+    script += "complete -c lifecycle -n __fish_use_subcommand -f -a \(help.name) -d '\(help.purpose)'\n"
+    for command in commands {
+      script +=
+        "complete -c lifecycle -n '__fish_seen_subcommand_from \(help.name); and not __fish_seen_subcommand_from "
+      script += "\(names)' -f -a \(command.name) -d '\(command.purpose)'\n"
+    }
+    script += "complete -c lifecycle -n '__fish_seen_subcommand_from \(help.name)' -f\n"
     return script + "complete -c lifecycle -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
   }()
 }

@@ -45,11 +45,14 @@ extension Help {
 
       FILE               the journal, with the files that were put aside
       --json             one JSON object a line: session, run, program, pid, boot,
-                         start and length (seconds), times (seconds in each state),
-                         records, lost, damaged, ended, evidence
+                         start and length (seconds), lengthIsLowerBound, times
+                         (seconds in each state), records, lost, damaged, ended,
+                         evidence
 
     LENGTH is that of the wall clock. The time in each state is that of the clock of
-    the records, which stands still while the machine sleeps. ENDED is one of
+    the records, which stands still while the machine sleeps. Of a program that
+    still runs both go until now. One that vanished ran at least (≥) until its last
+    line; a journal has one for each minute, but while suspended. ENDED is one of
 
       terminated               told that it ends, and ended in order
       killed while suspended   vanished while it was suspended

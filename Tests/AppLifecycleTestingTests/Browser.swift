@@ -28,10 +28,13 @@ struct Browser {
   enum Trouble: Error { case ended(status: Int32), noNetworkLog }
 
   /// Opens a page; the browser finds no host, whatever is asked of it.
-  func visit(_ page: URL, width: Int = 1_280, in folder: URL) async throws -> Visit {
+  func visit(_ page: URL, width: Int = 1_280, isDark: Bool = false, in folder: URL) async throws -> Visit {
     let log = folder.appending(path: "network-\(UUID().uuidString).json")
     let text = try await run(
-      ["--log-net-log=\(log.path)", "--window-size=\(width),900", "--dump-dom", page.absoluteString], in: folder)
+      [
+        "--log-net-log=\(log.path)", "--window-size=\(width),900", Self.scheme(isDark: isDark), "--dump-dom",
+        page.absoluteString,
+      ], in: folder)
     return Visit(elements: Element.all(in: text), requests: try Self.requests(in: log))
   }
 
@@ -40,9 +43,11 @@ struct Browser {
     _ = try await run(
       [
         "--window-size=\(width),\(height)", "--hide-scrollbars", "--screenshot=\(file.path)",
-        "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)", page.absoluteString,
+        Self.scheme(isDark: isDark), page.absoluteString,
       ], in: folder)
   }
+
+  private static func scheme(isDark: Bool) -> String { "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)" }
 
   /// Waits in a thread of its own: a browser takes seconds, in which other tests have to go on.
   private func run(_ arguments: [String], in folder: URL) async throws -> String {

@@ -207,13 +207,17 @@ enum Tool {
       try process.run()
     }
 
-    /// The next line that it prints, without its end; nil if it ends without one.
+    /// The next line that it prints, without its end; nil if it ends without one, or prints none within four minutes.
     func nextLine() -> String? {
+      let limit = ContinuousClock.now + .seconds(240)
       while true {
         if let end = pending.firstIndex(of: 0x0A) {
           defer { pending = Data(pending[(end + 1)...]) }
           return String(decoding: pending[..<end], as: UTF8.self)
         }
+        var source = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        let left = limit - .now
+        guard left > .zero, poll(&source, 1, Int32(left / .milliseconds(1))) > 0 else { return nil }
         let more = output.fileHandleForReading.availableData
         if more.isEmpty { return nil }
         pending += more

@@ -40,8 +40,8 @@ import Testing
 
   @Test func `names are escaped as JSON asks`() {
     #expect(
-      record(name: "a\"b\\c\n\r\t\u{0}\u{1F}\u{7F} é😀/").jsonLine
-        .contains(#""name":"a\"b\\c\n\r\t\u0000\u001f"# + "\u{7F} é😀/\""))
+      record(name: "a\"b\\c\n\r\t\u{0}\u{1F}\u{7F}\u{80}\u{9F}\u{A0} é😀/").jsonLine
+        .contains(#""name":"a\"b\\c\n\r\t\u0000\u001f\u007f\u0080\u009f"# + "\u{A0} é😀/\""))
   }
 
   @Test func `the table is aligned, and within 80 columns for the platform's names`() {

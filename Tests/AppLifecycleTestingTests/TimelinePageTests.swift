@@ -207,6 +207,88 @@ import Testing
     #expect(!visit.elements.contains { $0.name == "b" })
   }
 
+  /// A run in which everything that has a label in a colour of its own is late, or has failed.
+  private func writeLateJournal() throws {
+    let header = #"{"journal":"run","version":1,"run":"r","part":0,"program":"trips","pid":7,"boot":null,"start":0.0,"#
+    func record(_ time: Int, _ kind: String, _ name: String, _ state: String) -> String {
+      #"{"t":\#(time).0,"kind":"\#(kind)","name":"\#(name)","state":"\#(state)","scene":null,"cause":"test"}"#
+    }
+    func entry(_ began: Int, _ time: Int, _ kind: String, _ name: String, _ step: String, _ outcome: String) -> String {
+      #"{"journal":"entry","t":\#(time).0,"began":\#(began).0,"kind":"\#(kind)","name":"\#(name)","source":null,"#
+        + #""step":"\#(step)","outcome":"\#(outcome)"}"#
+    }
+    let lines = [
+      header + #""t":0.0,"wall":0.0,"state":"notRunning"}"#, record(0, "input", "launch", "notRunning"),
+      record(0, "state", "inactive", "inactive"), record(2, "state", "active", "active"),
+      entry(0, 4, "resource", "database", "acquire", "overran"),
+      entry(4, 9, "resource", "feed", "acquire", "completed"), record(20, "state", "background", "background"),
+      entry(20, 25, "subscriber", "save draft", "applicationDidEnterBackground", "overran"),
+      entry(20, 25, "resource", "feed", "release", "overran"),
+      entry(20, 22, "resource", "database", "release", "completed"),
+      entry(20, 25, "task", "upload", "task", "neverEnded"),
+      record(25, "report", "watchdog:feed", "background"), record(25, "ignored", "home", "background"),
+      record(25, "state", "suspended", "suspended"), record(60, "state", "notRunning", "notRunning"),
+    ]
+    try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: journal))
+  }
+
+  /// The contrast of a text with what is behind it, as the guidelines for accessible pages define it: 4.5 at least.
+  private static let contrasts = """
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    function pixel(color) {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = color;
+      canvas.fillRect(0, 0, 1, 1);
+      return [...canvas.getImageData(0, 0, 1, 1).data];
+    }
+    const linear = value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+    function ratio(text, ground) {
+      const [a, b] = [light(text), light(ground)].sort((a, b) => b - a);
+      return (a + 0.05) / (b + 0.05);
+    }
+    // The colours behind a text: one, or those of stripes.
+    function grounds(element) {
+      for (let part = element; part; part = part.parentElement) {
+        const style = getComputedStyle(part);
+        const stripes = style.backgroundImage.match(/(rgba?|color)\\([^()]*\\)/g);
+        if (stripes) return stripes.map(pixel);
+        const ground = pixel(style.backgroundColor);
+        if (ground[3] === 255) return [ground];
+        // What a label beside its bar has behind it is the lane's.
+        if (part.matches(".label:not(.inside)")) part = part.parentElement;
+      }
+      return [];
+    }
+    const said = [];
+    for (const element of document.querySelectorAll(".label, .label small, .ended, .overruns strong, .overruns button")) {
+      const style = getComputedStyle(element);
+      const ink = pixel(style.color);
+      for (const ground of grounds(element)) {
+        const seen = ink.map((value, index) => ground[index] + (value - ground[index]) * Number(style.opacity));
+        said.push([element.closest(".item")?.className ?? element.className, element.textContent, ratio(seen, ground)]);
+      }
+    }
+    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    document.querySelector("output").textContent = JSON.stringify([isDark, troubles, said]);
+    """
+
+  @Test(arguments: [false, true]) @MainActor
+  func `every label can be read before what is behind it, in light and in dark`(isDark: Bool) async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    guard let browser = Browser() else { return }
+    try writeLateJournal()
+    let visit = try await browser.visit(try makePage(Self.contrasts), isDark: isDark, in: folder)
+    let output = try #require(visit.elements.first { $0.name == "output" }?.text)
+    let result = try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [Any])
+    #expect(result[0] as? Bool == isDark && (result[1] as? [String]) == [])
+    let labels = try #require(result[2] as? [[Any]])
+    for kind in ["item release late", "item acquire late", "item handler late", "item task late", "item suspended"] {
+      #expect(labels.contains { $0[0] as? String == kind }, "\(kind) has no label")
+    }
+    for label in labels { #expect(label[2] as? Double ?? 0 >= 4.5, "\(label)") }
+  }
+
   /// `TIMELINE_PICTURES=Docs/Pictures swift test --filter TimelinePageTests` makes those of the documentation, in full colour;
   /// there they have a palette, which is a third of the size.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["TIMELINE_PICTURES"] != nil)) @MainActor

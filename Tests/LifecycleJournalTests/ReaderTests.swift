@@ -133,6 +133,7 @@ import Testing
         case .entry(let entry): entry.jsonLine
         case .gap(let gap): gap.jsonLine
         case .clock(let mark): mark.jsonLine
+        case .alive(let instant): "{\"journal\":\"alive\",\"t\":\(instant.decimalSeconds)}"
         case .unknown: nil
         }
       if let text { #expect(read((text + "\n").utf8).map(\.content) == [.line(line)], "\(note): \(text)") }

@@ -74,7 +74,8 @@ public import PubSub
   let runs: PhaseRuns
   /// Marks the handlers that transitions wait for.
   let scope = HandlerScopeOwner()
-  let deadlines: Deadlines
+  /// The timers on the application's clock, for what lives as long as it does.
+  package nonisolated let deadlines: Deadlines
   let background: BackgroundTaskManager
   var machine: LifecycleStateMachine
   var sceneDirectory = SceneDirectory()

@@ -39,17 +39,24 @@ package struct JSONBytes: ~Copyable {
   }
 
   /// Adds a text as a JSON string, in quotes; `null` for none.
+  ///
+  /// Every control character is escaped, DEL and C1 as well, which JSON allows as they are: a terminal obeys them.
   package mutating func append(string text: String?) {
     guard var text else { return append("null") }
     text.withUTF8 { text in
       // Six bytes for one is the longest escape there is.
       makeRoom(for: 6 * text.count + 2)
       put(UInt8(ascii: "\""))
-      let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-      if isPlain { copy(text) } else { text.forEach { putEscaped($0) } }
+      let isPlain = text.allSatisfy {
+        $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != 0x7F && $0 != Self.leadOfC1
+      }
+      if isPlain { copy(text) } else { putEscaped(text) }
       put(UInt8(ascii: "\""))
     }
   }
+
+  /// The first byte of U+0080 to U+00BF in UTF-8; the second one is the character's number.
+  private static let leadOfC1: UInt8 = 0xC2
 
   /// Adds a duration in seconds, exact, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
   package mutating func append(seconds duration: Duration) {
@@ -99,20 +106,38 @@ package struct JSONBytes: ~Copyable {
     count = end
   }
 
+  private mutating func putEscaped(_ text: UnsafeBufferPointer<UInt8>) {
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      index += 1
+      if byte == Self.leadOfC1, index < text.count, text[index] < 0xA0 {
+        putNumber(text[index])
+        index += 1
+      } else {
+        putEscaped(byte)
+      }
+    }
+  }
+
   private mutating func putEscaped(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"): putPair(byte)
     case UInt8(ascii: "\n"): putPair(UInt8(ascii: "n"))
     case UInt8(ascii: "\r"): putPair(UInt8(ascii: "r"))
     case UInt8(ascii: "\t"): putPair(UInt8(ascii: "t"))
-    case ..<0x20:
-      putPair(UInt8(ascii: "u"))
-      put(UInt8(ascii: "0"))
-      put(UInt8(ascii: "0"))
-      putHex(byte >> 4)
-      putHex(byte & 0xF)
+    case ..<0x20, 0x7F: putNumber(byte)
     default: put(byte)
     }
+  }
+
+  /// Puts a character up to U+00FF as its number: `\u001b`.
+  private mutating func putNumber(_ character: UInt8) {
+    putPair(UInt8(ascii: "u"))
+    put(UInt8(ascii: "0"))
+    put(UInt8(ascii: "0"))
+    putHex(character >> 4)
+    putHex(character & 0xF)
   }
 
   private mutating func putPair(_ byte: UInt8) {

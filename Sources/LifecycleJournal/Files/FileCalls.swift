@@ -25,6 +25,8 @@ package protocol FileCalls: Sendable {
   func status(of descriptor: Int32) throws(FileError) -> FileStatus
   /// What a path leads to.
   func status(at path: String) throws(FileError) -> FileStatus
+  /// What a symbolic link says; nil where the path leads to something else, or to nothing.
+  func readLink(_ path: String) throws(FileError) -> String?
   /// Gives a file a second name, one that is free.
   func link(_ path: String, as name: String) throws(FileError)
   /// Gives a file another name, in the place of what has it.

@@ -76,6 +76,18 @@ package struct SystemFiles: FileCalls {
     return FileStatus(status)
   }
 
+  package func readLink(_ path: String) throws(FileError) -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    do throws(FileError) {
+      let count = try repeating { readLinkFile(path, &bytes) }
+      guard count < bytes.count else { throw FileError(number: ENAMETOOLONG) }
+      return String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    } catch {
+      guard error.number == EINVAL || error == .noSuchFile else { throw error }
+      return nil
+    }
+  }
+
   package func link(_ path: String, as name: String) throws(FileError) { _ = try repeating { linkFile(path, name) } }
 
   package func rename(_ path: String, to name: String) throws(FileError) {
@@ -121,6 +133,7 @@ private func closeFile(_ descriptor: Int32) { close(descriptor) }
 private func writeFile(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
 }
+private func readLinkFile(_ path: String, _ bytes: inout [CChar]) -> Int { readlink(path, &bytes, bytes.count) }
 private func linkFile(_ path: String, _ name: String) -> Int32 { link(path, name) }
 private func renameFile(_ path: String, _ name: String) -> Int32 { rename(path, name) }
 
@@ -130,6 +143,7 @@ func systemText(of number: Int32) -> String { String(cString: strerror(number)) 
 extension FileError {
   static let noSuchFile = FileError(number: ENOENT)
   static let exists = FileError(number: EEXIST)
+  static let tooManyLinks = FileError(number: ELOOP)
   static let fileTooLarge = FileError(number: EFBIG)
   /// A write that took nothing and gave no reason: as when the disk is full.
   static let noSpace = FileError(number: ENOSPC)

@@ -12,6 +12,8 @@ public enum JournalLine: Sendable, Hashable {
   case gap(JournalGap)
   /// The wall clock is no longer where it was expected to be.
   case clock(JournalClockMark)
+  /// The program still ran at that time of the records, and nothing had happened for a while.
+  case alive(Duration)
   /// A line of the journal's own that a later version of the format has added; its kind.
   case unknown(String)
 }
@@ -63,6 +65,7 @@ extension JournalLine {
       case "entry": LedgerEntry(object).map { .entry($0) }
       case "gap": JournalGap(object).map { .gap($0) }
       case "clock": JournalClockMark(object).map { .clock($0) }
+      case "alive": object.duration("t").map { .alive($0) }
       case let kind?: .unknown(kind)
       case nil: nil
       }

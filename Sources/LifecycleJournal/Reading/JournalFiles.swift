@@ -1,5 +1,18 @@
 /// The files that one journal consists of: the one that is written, and those that were kept when it had grown too long.
 package enum JournalFiles {
+  /// The file that a path leads to: where it is a symbolic link, what that leads to, and so on.
+  ///
+  /// The files that are kept lie beside the file, not beside the link.
+  package static func followed(_ path: String, files: any FileCalls) throws(FileError) -> String {
+    var path = path
+    // As many links as Linux follows.
+    for _ in 0...40 {
+      guard let target = try files.readLink(path) else { return path }
+      path = target.hasPrefix("/") ? target : directory(of: path) + "/" + target
+    }
+    throw FileError.tooManyLinks
+  }
+
   /// The name of a file that is kept; 1 is the newest.
   package static func kept(_ number: Int, of path: String) -> String { "\(path).\(number)" }
 
@@ -7,6 +20,7 @@ package enum JournalFiles {
   ///
   /// A program that dies while it makes room may leave one number free, and one file under two names.
   package static func all(of path: String, files: any FileCalls) -> [String] {
+    let path = (try? followed(path, files: files)) ?? path
     var names = [path]
     var seen: Set<FileStatus.Identity> = []
     if let status = try? files.status(at: path) { seen.insert(status.identity) }
@@ -37,6 +51,15 @@ package enum JournalFiles {
     guard number > 1 else { return path }
     guard let dot = path[name...].lastIndex(of: "."), dot > name else { return "\(path)-\(number)" }
     return "\(path[..<dot])-\(number)\(path[dot...])"
+  }
+
+  /// Another name where the file holds something else: `notes.txt.journal`, then `notes.txt.journal-2`; 0 is the file's own.
+  static func beside(_ number: Int, of path: String) -> String {
+    switch number {
+    case 0: path
+    case 1: "\(path).journal"
+    default: "\(path).journal-\(number)"
+    }
   }
 
   /// Whether a program writes the journal, without getting in its way: to try the lock would be to take it.

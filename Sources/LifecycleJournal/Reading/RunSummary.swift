@@ -38,6 +38,13 @@ public struct RunSummary: Sendable, Hashable {
   /// A run of which nothing has been read.
   public init() {}
 
+  /// A run of which nothing can be read.
+  static var unreadable: RunSummary {
+    var run = RunSummary()
+    run.take(.notInFormat)
+    return run
+  }
+
   /// Takes the next line of the run.
   ///
   /// The line with which the run begins comes first. One with which it goes on in another file changes nothing but the clock.
@@ -62,6 +69,7 @@ public struct RunSummary: Sendable, Hashable {
     case .clock(let mark):
       advance(to: mark.instant)
       clock = mark
+    case .alive(let instant): advance(to: instant)
     case .unknown: break
     }
   }
@@ -77,6 +85,9 @@ public struct RunSummary: Sendable, Hashable {
   /// - Parameter instant: not before the last change of the clock that was taken.
   /// - Returns: the time, as far as that clock has not been changed since.
   public func wallTime(at instant: Duration) -> Duration { clock.wallTime + (instant - clock.instant) }
+
+  /// Whether the last commit is that the application does not run: else nothing tells how long it ran after the last line.
+  public var hasEnded: Bool { commits > 0 && state == .notRunning }
 
   /// How long the run lasted by the wall clock, up to the last line.
   public var length: Duration { header.map { wallTime(at: lastInstant) - $0.start } ?? .zero }

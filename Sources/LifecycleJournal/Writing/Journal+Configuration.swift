@@ -13,6 +13,14 @@ extension Journal {
     public var keptFiles = 3
     /// What if another program writes the file.
     public var contention = Contention.refuse
+    /// How long an application that runs records nothing before a short line says that it still runs; nil for never.
+    ///
+    /// The line wakes the process once an interval at most, and never while the application is suspended or not running. Without
+    /// it nothing tells how long a program ran that vanished: only that it ran up to its last record. A second at least; the
+    /// clock is the application's, and a journal without an application has none.
+    public var heartbeat: Duration? = .seconds(60)
+    /// What if the file holds something else than a journal.
+    public var foreignFile = ForeignFile.refuse
 
     /// Flushed before suspension and death, four files of four megabytes, one program.
     public init() {}
@@ -70,6 +78,18 @@ extension Journal {
     ///
     /// The first that nobody writes is taken, so there are never more than there were programs at the same time.
     case ownFile
+  }
+
+  /// What becomes of a journal whose file is there already, and begins with something that no journal begins with.
+  ///
+  /// In both cases the file stays as it is, byte for byte.
+  public enum ForeignFile: String, Sendable, Hashable {
+    /// Nothing is written, which is reported as any failure; once the file is moved, writing begins.
+    case refuse
+    /// A journal is written beside it: `notes.txt.journal` for `notes.txt`, then `notes.txt.journal-2`.
+    ///
+    /// The first name under which there is a journal, or nothing, is taken, so the next run goes on in the same file.
+    case beginBeside
   }
 }
 

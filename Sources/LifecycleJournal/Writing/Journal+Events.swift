@@ -8,6 +8,8 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
     case open
     /// Another program writes it.
     case lock
+    /// The file holds something else than a journal, and is left as it is.
+    case recognize
     /// A record could not be written.
     case write
     /// It was written, and may not be on the disk.
@@ -35,10 +37,15 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
   init(_ operation: Operation, _ path: String, reason: String) {
     (self.operation, self.path, self.reason) = (operation, path, reason)
   }
+
+  /// A file that is no journal.
+  static func foreign(_ path: String) -> JournalFailure {
+    JournalFailure(.recognize, path, reason: "it holds something else than a journal, and is left as it is")
+  }
 }
 
 extension Journal {
-  /// A journal cannot be written; posted once, when it begins, on the thread of whoever appended.
+  /// A journal cannot be written; posted once, when it begins, on the thread that appended, or on that of a heartbeat.
   ///
   /// The program goes on. Sticky: who subscribes after the journal was opened asks for it with replay.
   public struct DidFail: Event {
@@ -52,14 +59,14 @@ extension Journal {
     /// What is missing from now on, in a sentence.
     public var missing: String {
       switch failure.operation {
-      case .open, .lock, .write: "nothing is recorded until it can be written again"
+      case .open, .lock, .recognize, .write: "nothing is recorded until it can be written again"
       case .flush: "what was recorded last may be lost if the machine goes down"
       case .rotate: "nothing is missing; the file grows beyond its limit"
       }
     }
   }
 
-  /// A journal that could not be written can be written again; posted on the thread of whoever appended.
+  /// A journal that could not be written can be written again; posted on the thread that appended, or on that of a heartbeat.
   public struct DidRecover: Event {
     /// The journal.
     public let path: String

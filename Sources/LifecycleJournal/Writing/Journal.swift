@@ -15,20 +15,27 @@ public import PubSub
 /// (``DidFail``), and told in the file when it can be written again (``JournalGap``). One program writes a journal at a time.
 /// Anybody may read it meanwhile, with ``JournalReader``.
 ///
+/// While the application runs and nothing happens, a line once a minute says that it still runs, so that the length of a run
+/// that vanished can be told (``Configuration/heartbeat``).
+///
 /// May be used from any thread.
 public final class Journal: Sendable {
-  /// Where the journal is; another file than was asked for where ``Contention/ownFile`` has led to one.
-  public let path: String
+  /// Where the journal is.
+  ///
+  /// Another file than was asked for where that is a symbolic link, or where ``Contention/ownFile`` or
+  /// ``ForeignFile/beginBeside`` has led to one.
+  public var path: String { writer.withLock { $0.path } }
   /// How the run before this one ended.
   public let previousExit: PreviousExit
 
   private let writer: Guarded<JournalWriter>
   private let bus: EventBus?
+  private let timer: JournalTimer?
 
   /// Opens a journal, and begins a run in it.
   ///
-  /// Directories that are missing are made. What keeps the journal from being opened is reported as an event; each record
-  /// that is appended tries again.
+  /// Directories that are missing are made. A symbolic link is followed once, here: the journal is the file behind it. What
+  /// keeps the journal from being opened is reported as an event; each record that is appended tries again.
   ///
   /// - Parameters:
   ///   - path: the file; it is made where there is none, readable for its owner alone.
@@ -61,7 +68,7 @@ public final class Journal: Sendable {
   ) {
     self.init(
       at: path, configuration: configuration, bus: application.bus, instant: application.instant, files: files,
-      facts: facts, state: application.state)
+      facts: facts, state: application.state, timer: JournalTimer(on: application.deadlines))
     application.observeRecords { [self] in append($0) }
     if configuration.entries != .none {
       application.observeEntries { [self] entry in
@@ -70,17 +77,28 @@ public final class Journal: Sendable {
     }
   }
 
-  package init(
+  package convenience init(
     at path: String, configuration: Configuration, bus: EventBus?, instant: Duration, files: any FileCalls,
-    facts: RunFacts, state: ApplicationState = .notRunning
+    facts: RunFacts
+  ) {
+    self.init(
+      at: path, configuration: configuration, bus: bus, instant: instant, files: files, facts: facts,
+      state: .notRunning, timer: nil)
+  }
+
+  private init(
+    at path: String, configuration: Configuration, bus: EventBus?, instant: Duration, files: any FileCalls,
+    facts: RunFacts, state: ApplicationState, timer: JournalTimer?
   ) {
     var writer = JournalWriter(
       path: path, configuration: configuration, files: files, facts: facts, instant: instant, state: state)
     let (previousExit, notices) = writer.begin()
-    self.path = writer.path
     self.previousExit = previousExit
     self.bus = bus
+    self.timer = timer
+    let step = timer == nil ? nil : writer.heartbeat.note(state, at: instant)
     self.writer = Guarded(writer)
+    perform(step)
     post(notices)
   }
 
@@ -95,7 +113,11 @@ public final class Journal: Sendable {
   @discardableResult
   public func append(_ record: LifecycleRecord) -> Bool {
     var notices: [JournalWriter.Notice] = []
-    let isKept = writer.withLock { $0.append(record, &notices) }
+    let (isKept, step) = writer.withLock { writer in
+      let isKept = writer.append(record, &notices)
+      return (isKept, timer == nil ? nil : writer.heartbeat.note(record.state, at: record.instant))
+    }
+    perform(step)
     if !notices.isEmpty { post(notices) }
     return isKept
   }
@@ -117,11 +139,29 @@ public final class Journal: Sendable {
   public var failure: JournalFailure? { writer.withLock { $0.outage?.failure } }
 
   /// Ends the recording, and lets other programs have the file; what is appended afterwards is lost without a report.
-  public func close() { writer.withLock { $0.close() } }
+  public func close() {
+    writer.withLock { $0.close() }
+    timer?.end()
+  }
+
+  // Also outside of the lock: the timers have one of their own.
+  private func perform(_ step: Heartbeat.Step?) {
+    guard let step, let timer else { return }
+    timer.perform(step) { [weak self] number in self?.beat(number) }
+  }
+
+  private func beat(_ number: Int) {
+    guard let timer else { return }
+    var notices: [JournalWriter.Notice] = []
+    let step = writer.withLock { $0.beat(number, at: timer.now, &notices) }
+    perform(step)
+    post(notices)
+  }
 
   // Outside of the lock: a handler may append.
   private func post(_ notices: [JournalWriter.Notice]) {
     guard let bus else { return }
+    let path = path
     for notice in notices {
       switch notice {
       case .failed(let failure): bus.post(DidFail(path: path, failure: failure))

@@ -3,28 +3,40 @@ import AppLifecycle
 // Opening, locking and changing the file.
 
 extension JournalWriter {
-  /// Opens the first file that may be had, under the names that the configuration allows; tells how the run before ended.
-  mutating func openAvailable() throws(JournalFailure) -> PreviousExit {
-    let asked = path
-    var number = 1
+  /// Opens the first file that may be had, under the names that the configuration allows; later, the same again.
+  mutating func openAvailable() throws(JournalFailure) {
+    if isFound { return try open() }
+    // The programs that write at the same time, and the files that hold something else.
+    var (program, beside) = (1, 0)
     while true {
-      path = JournalFiles.own(number, of: asked)
       do throws(JournalFailure) {
+        let name = JournalFiles.own(program, of: try followed(asked))
+        path = try followed(JournalFiles.beside(beside, of: name))
         try open()
-        return PreviousExit(of: LastRun(files: files, path: path).summary(), bootID: facts.bootID)
+        isFound = true
+        return
       } catch {
-        guard error.operation == .lock, configuration.contention == .ownFile, number < 1_000 else {
-          path = asked
-          throw error
+        path = asked
+        switch error.operation {
+        case .lock where configuration.contention == .ownFile && program < 1_000: (program, beside) = (program + 1, 0)
+        case .recognize where configuration.foreignFile == .beginBeside && beside < 1_000: beside += 1
+        default: throw error
         }
-        number += 1
       }
+    }
+  }
+
+  /// The file that a path leads to; what is no file is left to the system, which refuses to open it.
+  private func followed(_ path: String) throws(JournalFailure) -> String {
+    if let status = try? files.status(at: path), !status.isRegular { return path }
+    do throws(FileError) { return try JournalFiles.followed(path, files: files) } catch {
+      throw JournalFailure(.open, path, error)
     }
   }
 
   /// Opens the file again after a failure; the run goes on there.
   mutating func reopen(at instant: Duration) throws(JournalFailure) {
-    try open()
+    try openAvailable()
     try beginFile(at: instant)
   }
 
@@ -63,6 +75,7 @@ extension JournalWriter {
       guard try files.status(at: path).identity == status.identity else { return .success(nil) }
       // Once more: it may have grown before it was locked.
       let size = try files.status(of: descriptor).size
+      if size > 0, try !JournalBeginning.isJournal(path, files: files) { return .failure(.foreign(path)) }
       return .success(
         OpenFile(descriptor: descriptor, identity: status.identity, size: size, limit: files.sizeLimit()))
     } catch {
@@ -144,6 +157,7 @@ extension JournalWriter {
   /// Puts the file aside and goes on in a new one, so that at no moment there is none, or one that nobody has locked.
   mutating func rotate(at instant: Duration) throws(JournalFailure) {
     guard let old = file else { return }
+    try checkNames()
     let next = nextHeader(at: instant)
     do throws(FileError) {
       let fresh = try makeFile(beginningWith: next)
@@ -157,12 +171,33 @@ extension JournalWriter {
       }
       files.close(old.descriptor)
       file = fresh
+      knownKeptFiles = min(knownKeptFiles + 1, max(configuration.keptFiles, 0))
     } catch {
       throw JournalFailure(.rotate, path, error)
     }
     header = next
     clock = JournalClockMark(instant: next.instant, wallTime: next.wallTime)
     isTorn = false
+  }
+
+  /// Looks at the names that are needed to put the file aside: a file that is no journal must not be moved or removed.
+  private mutating func checkNames() throws(JournalFailure) {
+    _ = try isOwn("\(path).new")
+    while knownKeptFiles < configuration.keptFiles, try isOwn(JournalFiles.kept(knownKeptFiles + 1, of: path)) {
+      knownKeptFiles += 1
+    }
+  }
+
+  /// Whether there is a journal, or the beginning of one, under a name; false where there is nothing.
+  private func isOwn(_ name: String) throws(JournalFailure) -> Bool {
+    do throws(FileError) {
+      guard try isTaken(name) else { return false }
+      if try files.status(at: name).isRegular, try JournalBeginning.isJournal(name, files: files) { return true }
+    } catch {
+      throw JournalFailure(.rotate, path, error)
+    }
+    throw JournalFailure(
+      .rotate, path, reason: "\(name) holds something else than a journal, and is left as it is")
   }
 
   private func makeFile(beginningWith header: RunHeader) throws(FileError) -> OpenFile {

@@ -37,7 +37,14 @@ struct JournalWriter: ~Copyable {
     var lost: Int
   }
 
+  /// Where the file is, or is sought.
   var path: String
+  /// Where the program wants the file to be.
+  let asked: String
+  /// Whether a file was opened at ``path``: later it is opened there and nowhere else.
+  var isFound = false
+  /// How many of the kept files, from the newest on, are known to be this journal's.
+  var knownKeptFiles = 0
   let configuration: Journal.Configuration
   let files: any FileCalls
   let facts: RunFacts
@@ -54,6 +61,8 @@ struct JournalWriter: ~Copyable {
   var isClosed = false
   /// The time of the last record.
   var lastInstant = Duration.zero
+  /// When a line is due that says that the program still runs.
+  var heartbeat: Heartbeat
   /// The line of the last record, with its end; kept for its memory.
   private var line = JSONBytes()
 
@@ -61,8 +70,9 @@ struct JournalWriter: ~Copyable {
     path: String, configuration: Journal.Configuration, files: any FileCalls, facts: RunFacts, instant: Duration,
     state: ApplicationState
   ) {
-    (self.path, self.configuration, self.files, self.facts) = (path, configuration, files, facts)
+    (self.path, asked, self.configuration, self.files, self.facts) = (path, path, configuration, files, facts)
     self.state = state
+    heartbeat = Heartbeat(interval: configuration.heartbeat)
     let now = facts.wallTime()
     let (seconds, attoseconds) = now.components
     let nanoseconds = seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
@@ -75,22 +85,23 @@ struct JournalWriter: ~Copyable {
   /// Opens the file, and says how the run before ended.
   mutating func begin() -> (PreviousExit, [Notice]) {
     do throws(JournalFailure) {
-      let exit = try openAvailable()
+      try openAvailable()
+      let exit = PreviousExit(of: LastRun(files: files, path: path).summary(), bootID: facts.bootID)
       try beginFile(at: header.instant)
       return (exit, [])
     } catch {
-      let run = LastRun(files: files, path: path).summary()
+      let run = error.operation == .recognize ? .unreadable : LastRun(files: files, path: error.path).summary()
       let exit =
         error.operation == .lock
         ? PreviousExit(kind: .stillRunning, run: run, bootID: facts.bootID)
         : PreviousExit(of: run, bootID: facts.bootID)
-      let failure = error.operation == .lock ? heldFailure(by: run) : error
+      let failure = error.operation == .lock ? heldFailure(error.path, by: run) : error
       outage = Outage(failure: failure, since: header.instant, lost: 0)
       return (exit, [.failed(failure)])
     }
   }
 
-  private func heldFailure(by run: RunSummary) -> JournalFailure {
+  private func heldFailure(_ path: String, by run: RunSummary) -> JournalFailure {
     let holder = run.header.map { "process \($0.processID) (\($0.program))" } ?? "another program"
     return JournalFailure(.lock, path, reason: "\(holder) writes it")
   }
@@ -113,11 +124,25 @@ struct JournalWriter: ~Copyable {
     return appendLine(at: lastInstant, begins: false, flushes: false, &notices)
   }
 
+  /// A timer of the heartbeat has gone off: says that the program still runs, if nothing else did; and what comes next.
+  mutating func beat(_ number: Int, at now: Duration, _ notices: inout [Notice]) -> Heartbeat.Step? {
+    guard !isClosed else { return nil }
+    let (isDue, next) = heartbeat.timerWentOff(number, at: now)
+    guard isDue else { return next }
+    lastInstant = max(lastInstant, now)
+    line.removeAll()
+    line.append("{\"journal\":\"alive\",\"t\":")
+    line.append(seconds: lastInstant)
+    line.append("}\n")
+    _ = appendLine(at: lastInstant, begins: true, flushes: false, isCounted: false, &notices)
+    return next
+  }
+
   private mutating func appendLine(
-    at instant: Duration, begins: Bool, flushes: Bool, _ notices: inout [Notice]
+    at instant: Duration, begins: Bool, flushes: Bool, isCounted: Bool = true, _ notices: inout [Notice]
   ) -> Bool {
     do throws(JournalFailure) {
-      if flushes { try noticeLossOfFile(at: instant) }
+      if flushes || !isCounted { try noticeLossOfFile(at: instant) }
       // Once a transition: looking for each record would cost a good part of writing it.
       if begins { noticeCut() }
       if file == nil { try reopen(at: instant) }
@@ -140,14 +165,14 @@ struct JournalWriter: ~Copyable {
       } else {
         try write(line.bytes)
       }
-      file?.records += 1
+      if isCounted { file?.records += 1 }
       if let mark { clock = mark }
       if let gap {
         outage = nil
         notices.append(.recovered(gap))
       }
     } catch {
-      notices += fail(error, at: instant, losing: 1)
+      notices += fail(error, at: instant, losing: isCounted ? 1 : 0)
       return false
     }
     guard flushes, let descriptor = file?.descriptor else { return true }
@@ -174,6 +199,7 @@ struct JournalWriter: ~Copyable {
   mutating func close() {
     guard !isClosed else { return }
     isClosed = true
+    heartbeat = Heartbeat(interval: nil)
     if let outage, file != nil {
       let gap = JournalGap(
         since: outage.since, instant: lastInstant, lost: outage.lost, error: outage.failure.description)

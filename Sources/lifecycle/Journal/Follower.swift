@@ -22,7 +22,7 @@ struct Follower {
 
   /// Calls for every reader that may have something new, again and again.
   consuming func run(_ read: (JournalReader) throws -> Void) throws {
-    let changes = DirectoryChanges(of: path)
+    var changes = DirectoryChanges(of: path)
     repeat {
       try read(reader)
       while let next = nextFile() {
@@ -48,33 +48,5 @@ struct Follower {
     // Where the old one is no longer kept, the oldest that is may be long past: go on with the newest.
     let next = old.map { names[($0 + 1)...].first ?? path } ?? path
     return try? JournalReader(path: next, ending: .isAwaited)
-  }
-}
-
-/// Waits until something changes in the directory of a file.
-private struct DirectoryChanges {
-  private let descriptor: Int32
-
-  init(of path: String) {
-    #if os(Linux)
-      let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-      descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-      let events = UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)
-      if descriptor >= 0 { inotify_add_watch(descriptor, directory, events) }
-    #else
-      descriptor = -1
-    #endif
-  }
-
-  /// Waits; false once nobody reads standard output.
-  func wait() -> Bool {
-    var waiting = [
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: 1, events: 0, revents: 0),
-    ]
-    // Where nothing tells of changes, a look once a second has to do.
-    _ = poll(&waiting, 2, descriptor >= 0 ? -1 : 1_000)
-    var events = [UInt8](repeating: 0, count: 4_096)
-    while descriptor >= 0, read(descriptor, &events, events.count) > 0 {}
-    return waiting[1].revents & Int16(POLLERR | POLLHUP) == 0
   }
 }

@@ -69,6 +69,7 @@ extension JournalScan.Item {
     case .line(.run(let header)): header.wallTime
     case .line(.gap(let gap)): run.wallTime(at: gap.instant)
     case .line(.clock(let mark)): mark.wallTime
+    case .line(.alive(let instant)): run.wallTime(at: instant)
     case .line(.unknown), .damaged: run.header.map { _ in run.wallTime(at: run.lastInstant) }
     }
   }
@@ -131,7 +132,7 @@ struct Page {
       return row(item.run.state, paint.alarm("\(gap.lost) lines are missing here: \(gap.error.printable)"))
     case .line(.clock(let mark)):
       return row(item.run.state, paint.faint("the clock says \(mark.wallTime.localDateTime)"))
-    case .line(.run), .line(.unknown), .damaged: return nil
+    case .line(.run), .line(.alive), .line(.unknown), .damaged: return nil
     }
   }
 

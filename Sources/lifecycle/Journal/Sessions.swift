@@ -31,14 +31,16 @@ struct Sessions: Equatable {
     let scan = JournalScan(progress: progress)
     let paint = Paint(color)
     let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
-    let bootID = RunFacts.ofThisProcess().bootID
+    let facts = RunFacts.ofThisProcess()
     let isNarrow = Terminal.width ?? .max < 100
     var text = isJSON || isNarrow ? "" : Self.title + "\n"
     scan.didEndRun = { session, run, next in
-      var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
-      if next == nil, isHeld { exit.kind = .stillRunning }
+      var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? facts.bootID)
+      let isRunning = next == nil && isHeld
+      if isRunning { exit.kind = .stillRunning }
+      let length = RunLength(of: run, runningAt: isRunning ? facts.wallTime() : nil)
       let row = isNarrow ? Self.lines : Self.row
-      text += isJSON ? Self.json(session, run, exit) : row(session, run, exit, paint)
+      text += isJSON ? Self.json(session, run, length, exit) : row(session, run, length, exit, paint)
       text += "\n"
       if text.utf8.count > 60_000 {
         progress?.clear()
@@ -59,22 +61,26 @@ struct Sessions: Equatable {
     "   #  START                  LENGTH" + states.map { $0.rawValue.uppercased().leftPadded(to: 11) }.joined()
     + "  ENDED"
 
-  private static func row(_ session: Int, _ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
+  private static func row(
+    _ session: Int, _ run: RunSummary, _ length: RunLength, _ exit: PreviousExit, _ paint: Paint
+  ) -> String {
     var row = String(session).leftPadded(to: 4)
     row += "  " + (run.header?.start.localDateTime ?? "").rightPadded(to: 19)
-    row += (run.header == nil ? "" : run.length.brief).leftPadded(to: 10)
+    row += (run.header == nil ? "" : length.words).leftPadded(to: 10)
     for state in states {
-      let time = run.times[state]?.brief ?? "-"
-      row += paint.state(time.leftPadded(to: 11), run.times[state] == nil ? .notRunning : state)
+      let time = length.words(for: state)
+      row += paint.state((time ?? "-").leftPadded(to: 11), time == nil ? .notRunning : state)
     }
     return row + "  " + ending(run, exit, paint)
   }
 
   /// The same below each other, where a row has no room.
-  private static func lines(_ session: Int, _ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
-    let start = run.header.map { "  \($0.start.localDateTime)  \(run.length.brief)" } ?? ""
+  private static func lines(
+    _ session: Int, _ run: RunSummary, _ length: RunLength, _ exit: PreviousExit, _ paint: Paint
+  ) -> String {
+    let start = run.header.map { "  \($0.start.localDateTime)  \(length.words)" } ?? ""
     let times = states.compactMap { state in
-      run.times[state].map { paint.state("\(state.rawValue) \($0.brief)", state) }
+      length.words(for: state).map { paint.state("\(state.rawValue) \($0)", state) }
     }
     let title = paint.bold("#\(session)") + "\(start)  \(ending(run, exit, paint))"
     return
@@ -93,12 +99,15 @@ struct Sessions: Equatable {
     return text
   }
 
-  private static func json(_ session: Int, _ run: RunSummary, _ exit: PreviousExit) -> String {
+  private static func json(
+    _ session: Int, _ run: RunSummary, _ length: RunLength, _ exit: PreviousExit
+  ) -> String {
     let header = run.header
     var text = "{\"session\":\(session),\"run\":\((header?.run).json),\"program\":\((header?.program).json)"
     text += ",\"pid\":\(header.map { "\($0.processID)" } ?? "null"),\"boot\":\((header?.bootID).json)"
-    text += ",\"start\":\(header?.start.decimalSeconds ?? "null"),\"length\":\(run.length.decimalSeconds),\"times\":{"
-    text += ApplicationState.allCases.map { "\"\($0.rawValue)\":\((run.times[$0] ?? .zero).decimalSeconds)" }
+    text += ",\"start\":\(header?.start.decimalSeconds ?? "null"),\"length\":\(length.length.decimalSeconds)"
+    text += ",\"lengthIsLowerBound\":\(length.isLowerBound),\"times\":{"
+    text += ApplicationState.allCases.map { "\"\($0.rawValue)\":\((length.times[$0] ?? .zero).decimalSeconds)" }
       .joined(separator: ",")
     text += "},\"records\":\(run.records),\"lost\":\(run.lost),\"damaged\":\(run.damagedLines)"
     return text + ",\"ended\":\"\(exit.kind.rawValue)\",\"evidence\":\(exit.evidence.asJSON)}"

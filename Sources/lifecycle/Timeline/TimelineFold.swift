@@ -52,6 +52,7 @@ struct TimelineFold {
       closeCall()
       mark("\(gap.lost) lines missing", "gap", at: place(of: gap.since), gap.error)
     case .clock(let mark): shown = pass(to: mark.instant, isShown: false)
+    case .alive(let instant): shown = pass(to: instant, isShown: false)
     case .unknown: break
     }
     items += ended

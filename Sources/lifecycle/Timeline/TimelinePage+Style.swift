@@ -6,13 +6,13 @@ extension TimelinePage {
       --active: #15803d; --on-active: #ffffff; --inactive: #f0b429; --on-inactive: #332400;
       --background: #2563eb; --on-background: #ffffff; --suspended: #e6e0f4; --on-suspended: #4b3487;
       --stripe: #cfc4ea; --shade: #f4f1fa; --call: #0f766e; --handlers: #d97706; --handler: #b45309;
-      --held: #64748b; --on-held: #ffffff; --hatch: #94a3b8; --task: #7c3aed; --late: #dc2626; --gap: #dc2626; }
+      --held: #64748b; --on-held: #ffffff; --hatch: #94a3b8; --task: #7c3aed; --late: #dc2626; --on-late: #ffffff; --gap: #dc2626; }
     @media (prefers-color-scheme: dark) { :root {
       --ink: #e7eaef; --faint: #9aa4b2; --paper: #15171c; --panel: #1d2026; --line: #2f343d; --guide: #23272e;
       --active: #158040; --inactive: #d9a020; --on-inactive: #1f1600; --background: #2f68e0;
       --suspended: #362e4d; --on-suspended: #d5c9f3; --stripe: #4a3f69; --shade: #1b1923; --call: #2db5a5;
       --handlers: #f0993c; --handler: #e07f2e; --held: #5a6b84; --hatch: #8090a8; --task: #a78bfa; --late: #f4595b;
-      --gap: #f4595b; } }
+      --on-late: #1f0607; --gap: #f4595b; } }
     * { box-sizing: border-box; }
     body { margin: 0; color: var(--ink); background: var(--paper);
       font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
@@ -65,7 +65,7 @@ extension TimelinePage {
       line-height: 1; white-space: nowrap; color: var(--ink); pointer-events: none; }
     .label.before { left: auto; right: 100%; }
     .label.inside { position: sticky; left: 9.8rem; top: auto; transform: none; padding: 0 6px; color: inherit; }
-    .label small { color: var(--faint); font-size: inherit; } .label.inside small { color: inherit; opacity: 0.8; }
+    .label small { color: var(--faint); font-size: inherit; } .label.inside small { color: inherit; }
     .active, .foregroundActive { background: var(--active); color: var(--on-active); }
     .inactive, .foregroundInactive { background: var(--inactive); color: var(--on-inactive); }
     .background { background: var(--background); color: var(--on-background); }
@@ -81,6 +81,7 @@ extension TimelinePage {
     .late, .late.acquire, .late.release { background: repeating-linear-gradient(135deg, var(--late) 0 6px,
       color-mix(in srgb, var(--late) 70%, var(--paper)) 6px 9px); }
     .late .label { color: var(--late); font-weight: 600; }
+    .late .label.inside { background: var(--late); color: var(--on-late); }
     .marks .item { width: 9px; height: 9px; margin: 3px 0 0 -1px; border-radius: 50%; background: var(--ink); }
     .marks .ignored { background: transparent; border: 2px solid var(--faint); } .marks .ignored .label { color: var(--faint); }
     .marks .task { background: var(--task); border-radius: 2px; }

@@ -26,6 +26,10 @@ final class TimelineReading<Picture: TimelinePicture> {
   private var line = 0
   private var isInPicture = false
   private var ended: [TimelineItem] = []
+  /// The run's last line, where it says that the program still ran.
+  ///
+  /// Those between two others would be slots without end on the page: nothing happened there.
+  private var alive: JournalScan.Item?
 
   init(of path: String, wanted: Selection.Resolved, scan: JournalScan, into picture: Picture) {
     (self.path, self.wanted, self.scan, self.picture) = (path, wanted, scan, picture)
@@ -36,7 +40,9 @@ final class TimelineReading<Picture: TimelinePicture> {
     let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
     let bootID = RunFacts.ofThisProcess().bootID
     scan.didEndRun = { [unowned self] session, run, next in
-      guard session == self.session, isInPicture else { return }
+      guard session == self.session else { return }
+      if let item = alive, item.session == session { try draw(item) }
+      guard isInPicture else { return }
       var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
       if next == nil, isHeld { exit.kind = .stillRunning }
       ended.removeAll(keepingCapacity: true)
@@ -54,6 +60,18 @@ final class TimelineReading<Picture: TimelinePicture> {
     let isTooOld = wanted.isBefore(item)
     if !isTooOld { scan.complain(about: item) }
     guard item.session > 0, case .line(let content) = item.entry.content else { return }
+    if case .alive = content {
+      alive = item
+    } else {
+      alive = nil
+      try draw(item)
+    }
+  }
+
+  /// Takes a line into the picture.
+  private func draw(_ item: JournalScan.Item) throws {
+    guard case .line(let content) = item.entry.content else { return }
+    let isTooOld = wanted.isBefore(item)
     if session != item.session {
       (session, line, isInPicture) = (item.session, 0, false)
       fold = TimelineFold()
@@ -78,7 +96,7 @@ extension JournalLine {
     switch self {
     case .run(let header): JournalClockMark(instant: header.instant, wallTime: header.wallTime)
     case .clock(let mark): mark
-    case .record, .entry, .gap, .unknown: nil
+    case .record, .entry, .gap, .alive, .unknown: nil
     }
   }
 }

@@ -143,6 +143,10 @@ final class FaultyFiles: FileCalls {
     try begin("statusAt", path)
     return try system.status(at: path)
   }
+  func readLink(_ path: String) throws(FileError) -> String? {
+    try begin("readLink", path)
+    return try system.readLink(path)
+  }
   func link(_ path: String, as name: String) throws(FileError) {
     try begin("link", path)
     try system.link(path, as: name)

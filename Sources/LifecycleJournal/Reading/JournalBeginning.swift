@@ -1,0 +1,68 @@
+/// Tells a journal from any other file by its beginning.
+///
+/// A journal begins with a whole line of the format. Before that line there may be blank lines, and beginnings of lines: a
+/// program that is killed in the middle of its first line leaves one, and the next run ends it. A file that holds nothing else
+/// becomes a journal.
+enum JournalBeginning {
+  /// Whether the file is empty or begins as a journal does.
+  ///
+  /// - Complexity: linear in the length of the first lines, up to the first whole one; a line of a mebibyte or more ends the look.
+  static func isJournal(_ path: String, files: any FileCalls) throws(FileError) -> Bool {
+    let source = FileSource(files: files, descriptor: try files.openForReading(path))
+    for entry in JournalReader(source: source) {
+      switch entry.content {
+      // Many formats may have objects with such a key.
+      case .line(.unknown): return false
+      case .line, .damaged(.newerVersion): return true
+      case .damaged(.unreadable(let error)): throw error
+      case .damaged:
+        switch Likeness(of: try beginning(of: source, at: entry.offset)) {
+        case .run: return true
+        case .beginning: continue
+        case .none: return false
+        }
+      }
+    }
+    return true
+  }
+
+  /// The first bytes of a line, without its end.
+  private static func beginning(of source: FileSource, at offset: Int64) throws(FileError) -> ArraySlice<UInt8> {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let result = bytes.withUnsafeMutableBytes { bytes in
+      Result { () throws(FileError) in try source.read(into: bytes, at: offset) }
+    }
+    return bytes[..<(try result.get())].prefix { $0 != 0x0A }
+  }
+
+  /// What a damaged line looks like.
+  private enum Likeness {
+    /// The first line of a run, damaged somewhere behind the words by which every version says that it is one.
+    case run
+    /// A line of which the end is missing.
+    case beginning
+    case none
+
+    init(of line: ArraySlice<UInt8>) {
+      if line.starts(with: Self.firstWords) {
+        self = .run
+      } else {
+        let isOwn = Self.own.contains { line.starts(with: $0) || $0.starts(with: line) }
+        self = isOwn || Self.isBeginningOfRecord(line) ? .beginning : .none
+      }
+    }
+
+    private static let firstWords = Array("{\"journal\":\"run\",\"version\":".utf8)
+    private static let own = ["run", "entry", "gap", "clock", "alive"].map { Array("{\"journal\":\"\($0)\",".utf8) }
+
+    /// Whether a line is `{"t":12.5,"kind":"` as far as it goes.
+    private static func isBeginningOfRecord(_ line: ArraySlice<UInt8>) -> Bool {
+      let (first, second) = (Array("{\"t\":".utf8), Array(",\"kind\":\"".utf8))
+      guard line.starts(with: first) else { return first.starts(with: line) }
+      let rest = line.dropFirst(first.count).drop {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
+      }
+      return rest.starts(with: second) || second.starts(with: rest)
+    }
+  }
+}

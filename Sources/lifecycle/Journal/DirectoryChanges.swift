@@ -1,0 +1,76 @@
+import LifecycleJournal
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Waits until something changes where a file is: in its directory, or with the directories above it.
+///
+/// A directory that is removed, or moved, takes its watch along. So the directories above are watched, too, and each is looked
+/// up again by its path before each wait. Where the path is a symbolic link, the same holds for the path of the file behind it.
+struct DirectoryChanges {
+  private let path: String
+  private let descriptor: Int32
+  /// The number of each watch, with the events that it waits for.
+  private var watches: [Int32: UInt32] = [:]
+
+  init(of path: String) {
+    self.path = path
+    #if os(Linux)
+      descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+    #else
+      descriptor = -1
+    #endif
+  }
+
+  /// Waits; false once nothing reads standard output any more.
+  mutating func wait() -> Bool {
+    // A change that came before its directory was watched causes no event: the caller looks once more instead.
+    if watchDirectories() { return true }
+    var waiting = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: 1, events: 0, revents: 0),
+    ]
+    // Where nothing tells of changes, a look once a second has to do.
+    _ = poll(&waiting, 2, descriptor >= 0 ? -1 : 1_000)
+    var events = [UInt8](repeating: 0, count: 4_096)
+    while descriptor >= 0, read(descriptor, &events, events.count) > 0 {}
+    return waiting[1].revents & Int16(POLLERR | POLLHUP) == 0
+  }
+
+  /// The directories on the way to a file, the outermost first, the file's own last.
+  private static func directories(to path: String) -> [String] {
+    let slashes = path.indices.filter { path[$0] == "/" && $0 > path.startIndex }
+    return [path.hasPrefix("/") ? "/" : "."] + slashes.map { String(path[..<$0]) }
+  }
+
+  /// Watches what the paths lead to by now; true if that is not what was watched before.
+  private mutating func watchDirectories() -> Bool {
+    #if os(Linux)
+      guard descriptor >= 0 else { return false }
+      let ends = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
+      let names = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM)
+      // Names in the directories above, which may be many, matter only while one of them may be the file's way back.
+      let above = access(path, F_OK) == 0 ? ends : ends | names
+      var next: [Int32: UInt32] = [:]
+      let paths = Set([path, (try? JournalFiles.followed(path, files: SystemFiles())) ?? path])
+      for directories in paths.map(Self.directories) {
+        for directory in directories {
+          let events = directory == directories.last ? ends | names | UInt32(IN_MODIFY) : above
+          let watch = inotify_add_watch(descriptor, directory, events)
+          // Two paths may lead to one directory, which has one watch.
+          if watch >= 0, let others = next[watch] { inotify_add_watch(descriptor, directory, events | others) }
+          if watch >= 0 { next[watch, default: 0] |= events }
+        }
+      }
+      for watch in watches.keys where next[watch] == nil { inotify_rm_watch(descriptor, watch) }
+      defer { watches = next }
+      return next != watches
+    #else
+      return false
+    #endif
+  }
+}
