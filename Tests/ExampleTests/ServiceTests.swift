@@ -97,6 +97,36 @@ import Testing
     }
   }
 
+  /// It is named at once, to the log and the manager; a service that only seems to be starting tells no one why.
+  @Test func `A port that is taken is named, and taken over once it is free`() async throws {
+    try await withTemporaryDirectory { directory in
+      let manager = try ServiceManagerDouble(.abstract, in: directory)
+      let second = try await withTemporaryDirectory { own in
+        var second: Task<FinishedProgram, any Error>?
+        let first = try await withDaemon(in: own) { first in
+          second = Task {
+            try await runProgram(
+              [builtProduct("Service"), "--port", "\(first.port)"], environment: ["NOTIFY_SOCKET": manager.address])
+          }
+          let text = "“server” cannot be acquired: port \(first.port): Address already in use; trying again in "
+          let status = try await manager.notice(with: "STATUS")
+          #expect(status.value("STATUS")?.hasPrefix(text) == true, "\(status)")
+          #expect(!manager.lines.contains("READY=1"))
+          kill(first.pid, SIGTERM)
+        }
+        #expect(first.ending == .exited(0) && !first.errors.contains("acquired"))
+        kill(try await manager.notice(with: "READY").sender, SIGTERM)
+        return try await second?.value
+      }
+      let finished = try #require(second)
+      #expect(finished.ending == .exited(0))
+      let lines = finished.errors.split(separator: "\n")
+      #expect(
+        lines.first?.hasPrefix("Service: “server” cannot be acquired: port ") == true, "\(finished.errors)")
+      #expect(lines.contains { $0.hasPrefix("Service: “server” has been acquired after ") })
+    }
+  }
+
   private func processorTime(of pid: Int32) throws -> Duration {
     let fields = try readFile("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     // utime and stime of proc(5), the 14th and the 15th field; the name is the second.
