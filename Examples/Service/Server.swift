@@ -33,7 +33,9 @@ import UnixHost
   private var tellsStatus = false
   /// So many connections are accepted at a time, before others have their turn.
   private static let mostAccepted = 64
-  /// The connections whose clients send without a pause. A turn answers 64 KiB: about a millisecond in a debug build.
+  /// The connections whose clients send without a pause.
+  ///
+  /// A turn answers 64 KiB: about a millisecond in a debug build.
   private var busy = TurnQueue<Connection>(limit: 65_536)
   private var isTurnDue = false
   private var buffer = [UInt8](repeating: 0, count: Connection.share)

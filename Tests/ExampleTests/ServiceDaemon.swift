@@ -16,6 +16,7 @@ struct ServiceDaemon {
 ///   - directory: where the manager's socket lies.
 ///   - body: runs once the daemon is ready.
 /// - Returns: what the daemon left behind.
+/// - Throws: what the body threw, or the error of starting the daemon.
 func withService(
   _ options: [String] = [], before: [String] = [], environment: [String: String] = [:],
   in directory: TemporaryDirectory, body: (ServiceDaemon) async throws -> Void

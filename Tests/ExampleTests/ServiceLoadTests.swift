@@ -21,8 +21,10 @@ import Testing
     }
   }
 
-  /// Work is counted, and not time: of the crowd's lines fewer than half are answered before the polite client's, though it sent
-  /// its line after all of them. The daemon stands still while the lines are sent and while they are counted.
+  /// Counts work, and not time.
+  ///
+  /// Of the crowd's lines fewer than half are answered before the polite client's, though it sent its line after all of them.
+  /// The daemon stands still while the lines are sent and while they are counted.
   @Test func `A polite client is answered before a thousand greedy ones are`() async throws {
     let finished = try await withCrowd { daemon, crowd in
       let polite = try PoliteClient(port: daemon.port)
@@ -80,7 +82,7 @@ import Testing
     #expect(!finished.errors.contains("overran"))
   }
 
-  /// With a short queue the system drops what does not fit, and clients try again after one second, three, seven…
+  /// With a short queue the system drops what does not fit, and clients try again after one second, three, seven.
   @Test func `A thousand clients that connect at once are all let in`() async throws {
     let most = try readFile("/proc/sys/net/core/somaxconn").split(separator: "\n").first.flatMap { Int($0) } ?? 0
     let count = min(Self.crowd, most)
