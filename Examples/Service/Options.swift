@@ -23,29 +23,22 @@ struct Options {
       case ("--greeting", let path?): greetingPath = path
       case ("--journal", let path?): journalPath = path
       case ("--drain", let text?): drainTime = .milliseconds(Self.number(text) as Int)
-      default: Self.fail("usage: Service [--port N] [--greeting FILE] [--drain MS] [--journal FILE]")
+      case ("--port", nil), ("--greeting", nil), ("--journal", nil), ("--drain", nil):
+        Self.fail("Service: \(option) wants a value")
+      default:
+        StandardError.writeLine("Service: unknown option “\(option.prefix(100))”")
+        Self.fail("usage: Service [--port N] [--greeting FILE] [--drain MS] [--journal FILE]")
       }
     }
   }
 
   private static func number<Number: FixedWidthInteger>(_ text: String) -> Number {
-    guard let number = Number(text) else { fail("Service: \(text) is no such number") }
+    guard let number = Number(text) else { fail("Service: “\(text.prefix(100))” is no such number") }
     return number
   }
 
   private static func fail(_ message: String) -> Never {
-    writeLine(message)
+    StandardError.writeLine(message)
     exit(EX_USAGE)
   }
-}
-
-/// Writes a line to standard error, which a service manager keeps in its log.
-///
-/// One line, whatever is in the text: a file may hold what would be another line, or a command to a terminal.
-func writeLine(_ text: String) {
-  let line = text.unicodeScalars.reduce(into: "") {
-    $0 += $1.properties.generalCategory == .control ? $1.escaped(asASCII: true) : String($1)
-  }
-  let bytes = Array("\(line)\n".utf8)
-  _ = write(STDERR_FILENO, bytes, bytes.count)
 }

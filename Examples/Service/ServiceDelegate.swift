@@ -1,14 +1,38 @@
 // A small daemon: it counts the words of each line that it is sent. `swift run Service --port 7000`, then `nc 127.0.0.1 7000`.
-// Under systemd: Type=notify-reload, WatchdogSec=30, ExecStart=/path/to/Service --port 7000 --journal /var/lib/words/runs.jsonl.
+// Under systemd 253 and later:
+//
+//     Type=notify-reload
+//     WatchdogSec=30
+//     ExecStart=/path/to/Service --port 7000 --journal /var/lib/words/runs.jsonl
+//
+// An older systemd, as Debian 12's 252, does not know notify-reload: it warns and takes the service for Type=simple, which is
+// started before it is ready and cannot be reloaded. Write there instead of the first line:
+//
+//     Type=notify
+//     ExecReload=/bin/kill -HUP $MAINPID
 
 import AppLifecycle
 import LifecycleJournal
 import PubSub
 import UnixHost
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @main @MainActor final class ServiceDelegate {
-  private let options = Options(CommandLine.arguments.dropFirst())
+  private let options: Options
   private lazy var greeting = Greeting(path: options.greetingPath)
+
+  init() {
+    // By default these signals end the process where a file may not grow and where a pipe has lost its reader; ignored, they
+    // make the write fail, which is an error to handle. The host does the same, but not before it runs.
+    signal(SIGXFSZ, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
+    options = Options(CommandLine.arguments.dropFirst())
+  }
 }
 
 extension ServiceDelegate: ServiceApplicationDelegate {
@@ -17,17 +41,17 @@ extension ServiceDelegate: ServiceApplicationDelegate {
     guard let path = options.journalPath else { return }
     // Before it is opened: that may fail already. The service goes on without.
     application.bus.subscribe(self, to: Journal.DidFail.self) { _, event in
-      writeLine("\(event.failure); \(event.missing)")
+      StandardError.writeLine("\(event.failure); \(event.missing)")
     }
     application.bus.subscribe(self, to: Journal.DidRecover.self) { _, event in
-      writeLine("\(event.path) is written again; lines that are missing: \(event.gap.lost)")
+      StandardError.writeLine("\(event.path) is written again; lines that are missing: \(event.gap.lost)")
     }
     let exit = Journal(at: path, of: application).previousExit
     switch exit.kind {
     case .firstRun, .terminated: break
     case .stillRunning: break  // that is the failure, and it names the other process
     case .killedWhileSuspended, .killedInBackground, .crashedInForeground, .watchdog, .deviceRestarted, .unknown:
-      writeLine("previous run: \(exit)")
+      StandardError.writeLine("previous run: \(exit)")
     }
   }
 
@@ -36,13 +60,13 @@ extension ServiceDelegate: ServiceApplicationDelegate {
       // The manager is told that the service is ready once the port is open. One that is taken is tried again.
       try application.manage("server", while: .running) { [options, greeting] in
         let server = try Server(port: options.port, greeting: greeting)
-        writeLine("listening on port \(server.port)")
+        StandardError.writeLine("listening on port \(server.port)")
         return server
       } release: { [options] server in
         await server.drain(within: options.drainTime)
       }
     } catch {
-      writeLine("\(error)")
+      StandardError.writeLine("\(error)")
     }
     application.bus.subscribe(self, to: ServiceHost.Reload.self) { delegate, _ in delegate.greeting.read() }
   }

@@ -25,7 +25,7 @@ enum Socket {
         bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    guard isBound, systemListen(listener, 16) == 0 else {
+    guard isBound, systemListen(listener, SOMAXCONN) == 0 else {
       let error = errno
       close(listener)
       throw Server.Failure(call: "port \(port)", code: error)

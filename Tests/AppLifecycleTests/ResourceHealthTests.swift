@@ -73,6 +73,20 @@ import Testing
     #expect(entries.map(\.outcome) == Array(repeating: .failed("no route"), count: 3) + [.completed])
   }
 
+  @Test func `health says how long it is until the next attempt`() async throws {
+    try manage("connection", failures: 2)
+    try await system.play("launch")
+    #expect(application.resources.first?.retryDelay == .milliseconds(250))
+    try await system.play("wait:300ms")
+    #expect(application.resources.first?.retryDelay == .milliseconds(500))
+    try await system.play("wait:1s")
+    #expect(application.resources.first?.status == .held && application.resources.first?.retryDelay == nil)
+    // Not while it is acquired again, either.
+    try manage("other", failures: 1)
+    try await system.play("home; open")
+    #expect(application.resources.allSatisfy { $0.retryDelay == nil || $0.status == .retrying(failures: 1) })
+  }
+
   @Test func `those that depend on one that cannot be acquired say so, and the others are not affected`() async throws {
     try manage("server", failures: .max)
     try manage("query", after: ["server"])

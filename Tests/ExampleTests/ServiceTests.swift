@@ -5,31 +5,9 @@ import Testing
 
 /// The daemon, under a double of the service manager.
 @Suite(.serialized, .timeLimit(.hang)) struct ServiceTests {
-  /// A daemon that is ready.
-  private struct Daemon {
-    let manager: ServiceManagerDouble
-    let pid: Int32
-    let port: UInt16
-  }
-
-  private func withDaemon(
-    _ options: [String] = [], before: [String] = [], in directory: TemporaryDirectory,
-    body: (Daemon) async throws -> Void
-  ) async throws -> FinishedProgram {
-    let manager = try ServiceManagerDouble(.path, in: directory)
-    let reserved = try ReservedPort()
-    let port = reserved.port
-    async let finished = runProgram(
-      before + [builtProduct("Service"), "--port", "\(port)"] + options,
-      environment: ["NOTIFY_SOCKET": manager.address])
-    let ready = try await manager.notice(with: "READY")
-    try await body(Daemon(manager: manager, pid: ready.sender, port: port))
-    return try await finished
-  }
-
   @Test func `It serves, drains what has begun, refuses what comes later, and ends with status 0`() async throws {
     try await withTemporaryDirectory { directory in
-      let finished = try await withDaemon(in: directory) { daemon in
+      let finished = try await withService(in: directory) { daemon in
         let busy = try LineClient(port: daemon.port)
         let idle = try LineClient(port: daemon.port)
         #expect(try await busy.line() == "hello")
@@ -52,7 +30,7 @@ import Testing
 
   @Test func `A client that never finishes its line is cut off within the budget`() async throws {
     try await withTemporaryDirectory { directory in
-      let finished = try await withDaemon(["--drain", "100"], in: directory) { daemon in
+      let finished = try await withService(["--drain", "100"], in: directory) { daemon in
         let client = try LineClient(port: daemon.port)
         #expect(try await client.line() == "hello")
         try client.send("1\n2")
@@ -68,7 +46,7 @@ import Testing
   @Test(.longRunning) func `Clients for whom there is no descriptor wait until there is one`() async throws {
     try await withTemporaryDirectory { directory in
       let limited = ["sh", "-c", "ulimit -n 34; exec \"$@\"", "-"]
-      let finished = try await withDaemon(before: limited, in: directory) { daemon in
+      let finished = try await withService(before: limited, in: directory) { daemon in
         var clients: [LineClient] = []
         for _ in 0..<6 { clients.append(try LineClient(port: daemon.port)) }
         while !(try await daemon.manager.notice(with: "STATUS").lines.contains { $0.hasSuffix(", and is full") }) {}
@@ -86,7 +64,7 @@ import Testing
   @Test func `It ends while clients wait for a descriptor`() async throws {
     try await withTemporaryDirectory { directory in
       let limited = ["sh", "-c", "ulimit -n 34; exec \"$@\"", "-"]
-      let finished = try await withDaemon(["--drain", "100"], before: limited, in: directory) { daemon in
+      let finished = try await withService(["--drain", "100"], before: limited, in: directory) { daemon in
         var clients: [LineClient] = []
         for _ in 0..<6 { clients.append(try LineClient(port: daemon.port)) }
         while !(try await daemon.manager.notice(with: "STATUS").lines.contains { $0.hasSuffix(", and is full") }) {}
@@ -94,6 +72,36 @@ import Testing
         for client in clients { try await client.hasEnded() }
       }
       #expect(finished.ending == .exited(0))
+    }
+  }
+
+  /// It is named at once, to the log and the manager; a service that only seems to be starting tells no one why.
+  @Test func `A port that is taken is named, and taken over once it is free`() async throws {
+    try await withTemporaryDirectory { directory in
+      let manager = try ServiceManagerDouble(.abstract, in: directory)
+      let second = try await withTemporaryDirectory { own in
+        var second: Task<FinishedProgram, any Error>?
+        let first = try await withService(in: own) { first in
+          second = Task {
+            try await runProgram(
+              [builtProduct("Service"), "--port", "\(first.port)"], environment: ["NOTIFY_SOCKET": manager.address])
+          }
+          let text = "“server” cannot be acquired: port \(first.port): Address already in use; trying again in "
+          let status = try await manager.notice(with: "STATUS")
+          #expect(status.value("STATUS")?.hasPrefix(text) == true, "\(status)")
+          #expect(!manager.lines.contains("READY=1"))
+          kill(first.pid, SIGTERM)
+        }
+        #expect(first.ending == .exited(0) && !first.errors.contains("acquired"))
+        kill(try await manager.notice(with: "READY").sender, SIGTERM)
+        return try await second?.value
+      }
+      let finished = try #require(second)
+      #expect(finished.ending == .exited(0))
+      let lines = finished.errors.split(separator: "\n")
+      #expect(
+        lines.first?.hasPrefix("Service: “server” cannot be acquired: port ") == true, "\(finished.errors)")
+      #expect(lines.contains { $0.hasPrefix("Service: “server” has been acquired after ") })
     }
   }
 
@@ -108,7 +116,7 @@ import Testing
   @Test func `It reads its greeting again when it is told to reload`() async throws {
     try await withTemporaryDirectory { directory in
       try directory.write("good morning\n", to: "greeting")
-      let finished = try await withDaemon(["--greeting", directory.file("greeting")], in: directory) { daemon in
+      let finished = try await withService(["--greeting", directory.file("greeting")], in: directory) { daemon in
         let early = try LineClient(port: daemon.port)
         #expect(try await early.line() == "good morning")
         try directory.write("good evening\n", to: "greeting")
@@ -127,7 +135,7 @@ import Testing
   @Test func `Where it is started without standard streams, nothing takes their place`() async throws {
     try await withTemporaryDirectory { directory in
       let closed = ["sh", "-c", "exec \"$@\" <&- >&- 2>&-", "-"]
-      let finished = try await withDaemon(before: closed, in: directory) { daemon in
+      let finished = try await withService(before: closed, in: directory) { daemon in
         let client = try LineClient(port: daemon.port)
         #expect(try await client.line() == "hello")
         for number in 0...2 {
@@ -151,7 +159,7 @@ import Testing
       var runs: [FinishedProgram] = []
       for signal in [SIGKILL, SIGTERM, SIGTERM] {
         let run = try await withTemporaryDirectory { own in
-          try await withDaemon(["--journal", journal], in: own) { daemon in
+          try await withService(["--journal", journal], in: own) { daemon in
             if signal == SIGKILL { killed = daemon.pid }
             kill(daemon.pid, signal)
           }
@@ -174,7 +182,7 @@ import Testing
   @Test func `A journal holds the whole run, and can be played again`() async throws {
     try await withTemporaryDirectory { directory in
       let journal = directory.file("runs.jsonl")
-      _ = try await withDaemon(["--journal", journal], in: directory) { daemon in kill(daemon.pid, SIGTERM) }
+      _ = try await withService(["--journal", journal], in: directory) { daemon in kill(daemon.pid, SIGTERM) }
       let log = try await runProgram([builtProduct("lifecycle"), "log", "--session", "last", "--json", journal])
       let replay = try await runProgram([builtProduct("lifecycle"), "simulate", "--replay", "-"], input: log.output)
       #expect(replay.ending == .exited(0), "\(replay.errors)")
@@ -187,9 +195,9 @@ import Testing
   @Test func `A journal that another run writes is named, and the service goes on without`() async throws {
     try await withTemporaryDirectory { directory in
       let journal = directory.file("runs.jsonl")
-      let first = try await withDaemon(["--journal", journal], in: directory) { first in
+      let first = try await withService(["--journal", journal], in: directory) { first in
         try await withTemporaryDirectory { other in
-          let second = try await withDaemon(["--journal", journal], in: other) { second in
+          let second = try await withService(["--journal", journal], in: other) { second in
             let client = try LineClient(port: second.port)
             #expect(try await client.line() == "hello")
             kill(second.pid, SIGTERM)
@@ -210,7 +218,7 @@ import Testing
     try await withTemporaryDirectory { directory in
       let run = #"{"journal":"run","version":1,"run":"a-1","part":0,"program":"Service","pid":1,"boot":"\u001b[2J\nz","#
       try directory.write(run + #""start":0.0,"t":0.0,"wall":0.0,"state":"background"}"# + "\n", to: "runs.jsonl")
-      let finished = try await withDaemon(["--journal", directory.file("runs.jsonl")], in: directory) { daemon in
+      let finished = try await withService(["--journal", directory.file("runs.jsonl")], in: directory) { daemon in
         kill(daemon.pid, SIGTERM)
       }
       let lines = finished.errors.split(separator: "\n")

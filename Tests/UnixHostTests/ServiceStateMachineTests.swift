@@ -170,6 +170,18 @@ import Testing
     #expect(machine.handle(.applicationEnded(overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
   }
 
+  @Test func theStatusNamesWhatCannotBeAcquiredBeforeWhatTheProgramSays() {
+    var machine = machine()
+    _ = machine.handle(.started)
+    func status(_ text: String) -> [Effect] { [.notify([.status(text)])] }
+    #expect(machine.handle(.trouble("no port")) == status("no port"))
+    #expect(machine.handle(.trouble("no port")).isEmpty)
+    #expect(machine.handle(.status("serving")) == status("no port; serving"))
+    #expect(machine.handle(.trouble("no disk")) == status("no disk; serving"))
+    #expect(machine.handle(.trouble(nil)) == status("serving"))
+    #expect(machine.handle(.status("idle")) == status("idle"))
+  }
+
   /// Whatever comes in whatever order: READY once at first, STOPPING once, nothing of life after it, and an end.
   @Test(arguments: 1...200 as ClosedRange<UInt64>) func everyLongSequenceKeepsTheRules(seed: UInt64) {
     print("ServiceStateMachineTests.everyLongSequenceKeepsTheRules: seed \(seed)")
@@ -188,7 +200,7 @@ import Testing
     }
     let common: [Machine.Event] = [
       .transitionFinished(id: 1, overruns: []), .resourcesHeld, .reloaded, .mainActorAnswered, .heartbeatDue,
-      .extensionDue, .status("x"), signal(.hangUp), signal(.continue),
+      .extensionDue, .status("x"), .trouble("y"), .trouble(nil), signal(.hangUp), signal(.continue),
     ]
     let rare: [Machine.Event] = [signal(.terminate), .applicationBeganToEnd, .deadlinePassed]
     give(.started)

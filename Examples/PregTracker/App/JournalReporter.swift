@@ -1,5 +1,4 @@
 import AppLifecycle
-import Foundation
 import LifecycleJournal
 import PubSub
 
@@ -40,8 +39,7 @@ import PubSub
   /// The screen goes with the program, and its warning with it: this is what is read afterwards.
   private func sayWhatIsMissing() {
     guard let failure = journal.failure else { return }
-    let text = "PregTracker: \(failure); the journal may lack a part of this run".escaped
-    FileHandle.standardError.write(Data("\(text)\n".utf8))
+    StandardError.writeLine("PregTracker: \(failure); the journal may lack a part of this run")
   }
 }
 

@@ -14,6 +14,9 @@ struct Options: Equatable, Sendable {
   /// A command line that cannot be read; the description names the option.
   struct Mistake: Error, Equatable, CustomStringConvertible {
     let description: String
+
+    /// What the text quotes of the command line cannot command the terminal.
+    init(description: String) { self.description = description.escaped }
   }
 
   /// Reads the arguments, without the program's name.
@@ -48,13 +51,13 @@ struct Options: Equatable, Sendable {
       case "--tips":
         let text = try value()
         guard let endpoint = Endpoint(text) else {
-          throw Mistake(description: "--tips: “\(text.escaped)” is not HOST:PORT")
+          throw Mistake(description: "--tips: “\(text)” is not HOST:PORT")
         }
         tips = endpoint
       case "--script": script = try value()
       case "--stale": isStale = true
       case "--help", "-h": wantsHelp = true
-      default: throw Mistake(description: "unknown option “\(argument.escaped)”")
+      default: throw Mistake(description: "unknown option “\(argument)”")
       }
       if attached != nil { throw Mistake(description: "\(name) takes no value") }
     }

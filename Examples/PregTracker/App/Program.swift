@@ -7,6 +7,10 @@ import UnixHost
 /// A pregnancy tracker whose label went stale, and how it is put right.
 @main enum Program {
   static func main() {
+    // By default these signals end the process where a file may not grow and where a pipe has lost its reader; ignored, they
+    // make the write fail, which is an error to handle. The host does the same, but not before it runs.
+    signal(SIGXFSZ, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
     let options: Options
     do throws(Options.Mistake) {
       options = try Options(CommandLine.arguments.dropFirst())
@@ -14,7 +18,7 @@ import UnixHost
       fail("PregTracker: \(error); see --help", status: EX_USAGE)
     }
     if options.wantsHelp {
-      print(Options.help)
+      exit(StandardOutput.write(Options.help + "\n"))
     } else if options.journalPath != nil, isatty(STDOUT_FILENO) == 0 {
       fail("PregTracker: --journal is for a run in a terminal, and standard output is none", status: EX_USAGE)
     } else if options.script != nil || isatty(STDOUT_FILENO) == 0 {
@@ -57,13 +61,12 @@ import UnixHost
       } catch {
         fail("\(error)", status: 2)
       }
-      print(run.text, terminator: "")
-      return EXIT_SUCCESS
+      return StandardOutput.write(run.text)
     }
   }
 
   private static func fail(_ message: String, status: CInt) -> Never {
-    FileHandle.standardError.write(Data("\(message)\n".utf8))
+    StandardError.writeLine(message)
     exit(status)
   }
 }

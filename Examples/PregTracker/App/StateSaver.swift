@@ -1,5 +1,4 @@
 import AppLifecycle
-import Foundation
 import PubSub
 
 /// Saves the due date when the program goes to the background: the last moment at which the system lets it run for sure.
@@ -53,7 +52,7 @@ import PubSub
   /// The screen goes with the program, and its warning with it: this is what is read afterwards.
   private func sayWhatIsLost() {
     guard let failure else { return }
-    FileHandle.standardError.write(Data("PregTracker: \(failure)\n".utf8))
+    StandardError.writeLine("PregTracker: \(failure)")
   }
 
   private func report(_ problem: String?) { bus.post(DidReport(problem: problem), from: self) }

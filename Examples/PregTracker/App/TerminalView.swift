@@ -6,10 +6,13 @@ import UnixHost
 ///
 /// It never asks anybody: whatever it shows came as an event.
 @MainActor final class TerminalView {
-  private var contents = ScreenContents() { didSet { if contents != oldValue { draw() } } }
+  private var contents = ScreenContents() { didSet { if contents != oldValue { drawSoon() } } }
   private var interaction = Interaction() { didSet { contents.mode = interaction.mode } }
   private var decoder = KeyDecoder()
   private var update = ScreenUpdate()
+  /// Whether keys are being taken: what they change is drawn once, after the last of them.
+  private var isTakingKeys = false
+  private var needsDrawing = false
   /// Where to draw; nil until the terminal is ours for the first time.
   private var screen: Terminal.NeedsDisplay?
   private let perform: @MainActor (Interaction.Command) -> Void
@@ -36,8 +39,15 @@ import UnixHost
       view.redraw()
     }
     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, input in
-      for key in view.decoder.decode(input.bytes) { view.press(key) }
+      view.take(input.bytes)
     }
+  }
+
+  private func take(_ bytes: [UInt8]) {
+    isTakingKeys = true
+    for key in decoder.decode(bytes) { press(key) }
+    isTakingKeys = false
+    if needsDrawing { draw() }
   }
 
   private func press(_ key: Key) {
@@ -50,10 +60,16 @@ import UnixHost
 
   private func redraw() {
     update.invalidate()
-    draw()
+    drawSoon()
+  }
+
+  private func drawSoon() {
+    needsDrawing = true
+    if !isTakingKeys { draw() }
   }
 
   private func draw() {
+    needsDrawing = false
     guard let screen else { return }
     let lines = ScreenLayout(columns: screen.size.columns, rows: screen.size.rows).lines(contents)
     let text = update.show(lines, columns: screen.size.columns)

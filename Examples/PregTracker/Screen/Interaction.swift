@@ -74,8 +74,15 @@ struct Interaction: Hashable, Sendable {
 extension Interaction.Editor {
   /// Longer than any date, so that a wrong one can be typed and named.
   private static let limit = 40
+  /// The same in bytes: a single character may have any number of combining marks.
+  private static let byteLimit = 4 * limit
 
+  /// Adds as much of the text as fits into the line.
   fileprivate mutating func insert(_ text: String) {
-    self.text += text.filter { !$0.isNewline }.prefix(Self.limit - self.text.count)
+    for character in text where !character.isNewline {
+      let longer = self.text + String(character)
+      guard longer.utf8.count <= Self.byteLimit, longer.count <= Self.limit else { return }
+      self.text = longer
+    }
   }
 }

@@ -11,83 +11,146 @@ enum Key: Hashable, Sendable {
 ///
 /// Sequences may come in pieces; those of keys that the program has no use for
 /// (arrows, function keys) are swallowed whole, so that their letters are never taken for keys.
+///
+/// Each byte is looked at once, and little is kept: a state, the bytes of one character, and the beginning of a pasted text. So
+/// neither a sequence without an end nor a book from the clipboard costs more than its length.
 struct KeyDecoder: Hashable, Sendable {
-  private var pending: [UInt8] = []
-  private var isPasting = false
-  private var pasted: [UInt8] = []
+  private enum State: Hashable, Sendable {
+    case ground
+    /// Within a character of so many bytes in UTF-8.
+    case character(length: Int)
+    /// After `ESC`.
+    case escape
+    /// After `ESC [`, and nothing else yet.
+    case introducer
+    /// Within a control sequence; so many bytes of ``KeyDecoder/pasteBegin`` have been seen, or it is another one.
+    case sequence(matched: Int?)
+    /// After `ESC O`.
+    case singleShift
+    /// Within a pasted text; so many bytes of ``KeyDecoder/pasteEnd`` have been seen.
+    case paste(matched: Int)
+  }
 
   /// More bytes of a pasted text are not kept: whole books fit into a clipboard.
   private static let pasteLimit = 1000
-  private static let pasteBegin = Array("\u{1B}[200~".utf8)
+  private static let pasteBegin = Array("200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
+  private var state = State.ground
+  /// What is kept of the character or the pasted text that is not complete.
+  private var kept: [UInt8] = []
+
+  /// Takes a piece of what the terminal sends.
+  ///
+  /// The host keeps an unfinished sequence back for a moment, so one that ends a piece is a key: Escape, Alt-[ or Alt-O.
+  ///
+  /// - Complexity: linear in the number of bytes.
   mutating func decode(_ bytes: [UInt8]) -> [Key] {
-    pending += bytes
     var keys: [Key] = []
-    while let key = next() { key.map { keys.append($0) } }
+    var rest = bytes[...]
+    while let byte = rest.first {
+      if state == .paste(matched: 0), byte != Self.pasteEnd[0] {
+        // All up to what may be the end, at once.
+        let end = rest.firstIndex(of: Self.pasteEnd[0]) ?? rest.endIndex
+        keep(rest[..<end])
+        rest = rest[end...]
+        continue
+      }
+      rest = rest.dropFirst()
+      if let key = take(byte) { keys.append(key) }
+    }
+    switch state {
+    case .escape:
+      keys.append(.escape)
+      state = .ground
+    case .introducer, .singleShift: state = .ground
+    case .ground, .character, .sequence, .paste: break
+    }
     return keys
   }
 
-  /// The next key; nil inside for what means nothing, nil outside when more bytes are needed.
-  private mutating func next() -> Key?? {
-    if isPasting { return nextOfPaste() }
-    guard let first = pending.first else { return .none }
-    switch first {
-    case 0x1B: return nextEscape()
-    case 0x0A, 0x0D: return take(1, .enter)
-    case 0x08, 0x7F: return take(1, .backspace)
-    case 0x00..<0x20: return take(1, .control(Character(Unicode.Scalar(first + 0x60))))
-    default: return nextCharacter(first)
-    }
-  }
-
-  private mutating func nextCharacter(_ first: UInt8) -> Key?? {
-    // UTF-8 says in its first byte how many follow; a terminal of another encoding sends something else.
-    let length =
-      switch first {
-      case 0xC2...0xDF: 2
-      case 0xE0...0xEF: 3
-      case 0xF0...0xF4: 4
-      default: 1
+  /// Takes a byte; returns the key that it completes.
+  private mutating func take(_ byte: UInt8) -> Key? {
+    switch state {
+    case .ground: return begin(byte)
+    case .character(let length): return takeCharacter(byte, length)
+    case .escape:
+      switch byte {
+      case UInt8(ascii: "["): state = .introducer
+      case UInt8(ascii: "O"): state = .singleShift
+      case 0x1B: return .escape  // and the second one begins anew
+      default: state = .ground  // Alt and a key
       }
-    let bytes = pending.prefix(length)
-    guard bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return take(1, nil) }
-    guard bytes.count == length else { return .none }
-    guard let text = String(validating: bytes, as: UTF8.self) else { return take(1, nil) }
-    return take(length, .character(Character(text)))
-  }
-
-  private mutating func nextEscape() -> Key?? {
-    // The host keeps an unfinished sequence back for a moment, so one that ends a piece is a key: Escape, Alt-[ or Alt-O.
-    guard pending.count > 1 else { return take(1, .escape) }
-    switch pending[1] {
-    case UInt8(ascii: "[") where pending.count == 2, UInt8(ascii: "O") where pending.count == 2: return take(2, nil)
-    case UInt8(ascii: "["):
-      guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else { return .none }
-      if pending[...end].elementsEqual(Self.pasteBegin) { isPasting = true }
-      return take(end + 1, nil)
-    case UInt8(ascii: "O"): return take(3, nil)
-    case 0x1B: return take(1, .escape)
-    default: return take(2, nil)  // Alt and a key
+    case .introducer: return takeSequence(byte, matched: 0)
+    case .sequence(let matched): return takeSequence(byte, matched: matched)
+    case .singleShift: state = .ground
+    case .paste(let matched): return takePasted(byte, matched)
     }
+    return nil
   }
 
-  private mutating func nextOfPaste() -> Key?? {
-    let end = pending.firstRange(of: Self.pasteEnd)
-    // Without the end, its first bytes may be there.
-    let count = end?.lowerBound ?? max(pending.count - (Self.pasteEnd.count - 1), 0)
-    pasted += pending[..<min(count, Self.pasteLimit - pasted.count)]
-    guard let end else {
-      pending.removeFirst(count)
-      return .none
+  private mutating func begin(_ byte: UInt8) -> Key? {
+    state = .ground
+    switch byte {
+    case 0x1B: state = .escape
+    case 0x0A, 0x0D: return .enter
+    case 0x08, 0x7F: return .backspace
+    case 0x00..<0x20: return .control(Character(Unicode.Scalar(byte + 0x60)))
+    case 0x20..<0x7F: return .character(Character(Unicode.Scalar(byte)))
+    // UTF-8 says in its first byte how many follow; a terminal of another encoding sends something else.
+    case 0xC2...0xDF: beginCharacter(byte, length: 2)
+    case 0xE0...0xEF: beginCharacter(byte, length: 3)
+    case 0xF0...0xF4: beginCharacter(byte, length: 4)
+    default: break
     }
-    defer { pasted = [] }
-    isPasting = false
-    return take(end.upperBound, .paste(String(decoding: pasted, as: UTF8.self)))
+    return nil
   }
 
-  private mutating func take(_ count: Int, _ key: Key?) -> Key?? {
-    pending.removeFirst(count)
-    return .some(key)
+  private mutating func beginCharacter(_ byte: UInt8, length: Int) {
+    kept = [byte]
+    state = .character(length: length)
   }
+
+  private mutating func takeCharacter(_ byte: UInt8, _ length: Int) -> Key? {
+    // What is broken is left out, and holds back no key that follows.
+    guard byte & 0xC0 == 0x80 else { return begin(byte) }
+    kept.append(byte)
+    guard kept.count == length else { return nil }
+    state = .ground
+    return String(validating: kept, as: UTF8.self).map { .character(Character($0)) }
+  }
+
+  private mutating func takeSequence(_ byte: UInt8, matched: Int?) -> Key? {
+    switch byte {
+    case 0x20...0x3F:
+      state = .sequence(matched: matched.flatMap { byte == Self.pasteBegin[$0] ? $0 + 1 : nil })
+    case 0x40...0x7E:
+      let isPaste = matched == Self.pasteBegin.count - 1 && byte == Self.pasteBegin.last
+      state = isPaste ? .paste(matched: 0) : .ground
+      kept = []
+    // No sequence has such a byte: it was broken off, and this is the next key.
+    default: return begin(byte)
+    }
+    return nil
+  }
+
+  private mutating func takePasted(_ byte: UInt8, _ matched: Int) -> Key? {
+    if byte == Self.pasteEnd[matched] {
+      guard matched + 1 == Self.pasteEnd.count else {
+        state = .paste(matched: matched + 1)
+        return nil
+      }
+      state = .ground
+      defer { kept = [] }
+      return .paste(String(decoding: kept, as: UTF8.self))
+    }
+    // What looked like the end belongs to the text.
+    keep(Self.pasteEnd[..<matched])
+    let beginsEnd = byte == Self.pasteEnd[0]
+    if !beginsEnd { keep([byte]) }
+    state = .paste(matched: beginsEnd ? 1 : 0)
+    return nil
+  }
+
+  private mutating func keep(_ bytes: some Collection<UInt8>) { kept += bytes.prefix(Self.pasteLimit - kept.count) }
 }

@@ -74,7 +74,7 @@ struct ScreenLayout {
     let separator = " · "
     let rows = max(rows, 1)
     var lines: [String] = []
-    for part in label.split(separator: separator) {
+    for part in label.limited.split(separator: separator) {
       if let last = lines.last, (last + separator + part).columns <= columns {
         lines[lines.count - 1] = last + separator + part
       } else {
@@ -103,16 +103,18 @@ struct ScreenLayout {
 
   /// All of it, on as many lines as it takes: it names a file or a process, and says what became of it.
   private func notice(_ text: String?) -> [StyledLine] {
-    guard var rest = text?.escaped else { return [] }
+    guard let text = text?.limited.escaped else { return [] }
+    var rest = text[...]
     var lines: [StyledLine] = []
-    while !rest.isEmpty {
+    // More lines than there are rows would not be seen.
+    while !rest.isEmpty, lines.count < rows {
       var line = rest.prefix(columns: columns)
       let next = rest.dropFirst(line.count).first
       // Between two words, unless one alone is too long, as a path may be.
-      if let next, next != " ", let space = line.lastIndex(of: " ") { line = String(line[...space]) }
-      lines.append(StyledLine(line, .warning))
-      rest.removeFirst(max(line.count, 1))  // a character that is wider than the screen is left out
-      if next == " " { rest.removeFirst() }
+      if let next, next != " ", let space = line.lastIndex(of: " ") { line = line[...space] }
+      lines.append(StyledLine(String(line), .warning))
+      rest = rest.dropFirst(max(line.count, 1))  // a character that is wider than the screen is left out
+      if next == " " { rest = rest.dropFirst() }
     }
     return lines
   }

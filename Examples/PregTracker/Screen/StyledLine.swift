@@ -20,7 +20,7 @@ struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
 
   /// Adds text; whatever it holds, it cannot move the cursor or change the terminal.
   mutating func append(_ text: String, _ style: Style = .plain) {
-    if !text.isEmpty { spans.append(Span(text: text.escaped, style: style)) }
+    if !text.isEmpty { spans.append(Span(text: text.limited.escaped, style: style)) }
   }
 
   mutating func pad(to width: Int) { append(String(repeating: " ", count: max(0, width - self.width))) }
@@ -37,7 +37,7 @@ struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
     var line = StyledLine()
     var room = columns - 1
     for span in spans {
-      let part = span.text.prefix(columns: room)
+      let part = String(span.text.prefix(columns: room))
       line.append(part, span.style)
       room -= part.columns
       if part != span.text {
@@ -71,18 +71,36 @@ extension StyledLine.Style {
   }
 }
 
-extension String {
+extension StringProtocol {
   /// How many columns of a terminal the text takes.
   var columns: Int { reduce(0) { $0 + $1.columns } }
 
   /// As much of the beginning as fits.
-  func prefix(columns limit: Int) -> String {
+  func prefix(columns limit: Int) -> SubSequence {
     var width = 0
-    return String(
-      prefix {
-        width += $0.columns
-        return width <= limit
-      })
+    return prefix {
+      width += $0.columns
+      return width <= limit
+    }
+  }
+}
+
+extension String {
+  /// Longer than what any screen shows of one text, in Unicode scalars.
+  private static let mostScalars = 4096
+  /// More than any character of a language or any emoji has.
+  private static let mostScalarsOfCharacter = 16
+
+  /// The text with what would cost time and show nothing left out: all beyond a length, and all but the first marks on a character.
+  ///
+  /// A file, a server or a command line may hold a character with a million combining marks.
+  var limited: String {
+    guard utf8.count > Self.mostScalarsOfCharacter else { return self }
+    let text = String(unicodeScalars.prefix(Self.mostScalars))
+    guard text.contains(where: { $0.unicodeScalars.count > Self.mostScalarsOfCharacter }) else { return text }
+    return text.reduce(into: "") {
+      $0.unicodeScalars.append(contentsOf: $1.unicodeScalars.prefix(Self.mostScalarsOfCharacter))
+    }
   }
 }
 

@@ -16,6 +16,10 @@ public struct ResourceHealth: Sendable, Hashable {
   public var lastError: String?
   /// When its status last changed, by the application's clock, since that was first read.
   public var since: Duration
+  /// The time from its last failed acquire to the next attempt; nil unless it is ``ResourceStatus/retrying(failures:)``.
+  ///
+  /// Counted from ``since``; ``RetryPolicy`` decides how long it is.
+  public var retryDelay: Duration?
 }
 
 extension Application {

@@ -21,6 +21,8 @@ internal import PubSub
     var lastError: String?
     /// When its status last changed.
     var since: Duration
+    /// How long it waits after its latest failure.
+    var retryDelay: Duration?
     /// When its operation began; when that was decided, if it has not begun.
     var operationBegan = Duration.zero
     var operationHasBegun = false
@@ -182,7 +184,9 @@ extension ResourceManager {
       queue?.add(index)
     case .retry(let index, let failures):
       let chance = Double.random(in: 0..<1, using: &random)
-      let deadline = clock.instant(after: retry.delay(afterFailures: failures, chance: chance))
+      let delay = retry.delay(afterFailures: failures, chance: chance)
+      resources[index].retryDelay = delay
+      let deadline = clock.instant(after: delay)
       let generation = generation
       retries[index] = tasks.startOnMainActor { await self.waitToRetry(index, until: deadline, generation) }
     case .cancelAcquire(let index): queue?.cancel(index)
@@ -286,9 +290,11 @@ extension ResourceManager {
 
   private func health(of index: Int) -> ResourceHealth {
     let resource = resources[index]
+    let status = status(of: index)
+    let isRetrying = if case .retrying = status { true } else { false }
     return ResourceHealth(
-      name: resource.operations.name, phase: resource.phase, status: status(of: index),
-      failures: graph.failures(of: index), lastError: resource.lastError, since: resource.since)
+      name: resource.operations.name, phase: resource.phase, status: status, failures: graph.failures(of: index),
+      lastError: resource.lastError, since: resource.since, retryDelay: isRetrying ? resource.retryDelay : nil)
   }
 
   private func status(of index: Int) -> ResourceStatus {

@@ -18,12 +18,14 @@ import CUnixHost
   ///   - link: what other threads have for the host's thread.
   ///   - caught: the signals to listen to.
   ///   - clock: the wall clock; nil for the machine's.
+  ///   - setTrouble: receives what keeps managed resources from being acquired, whenever that changes; nil when nothing does.
   ///   - work: the thread's work, on that thread.
   /// - Returns: the exit status.
   /// - Precondition: no other host runs in this process.
   static func run<Machine: HostMachine>(
     _ application: Application, link: HostLink<Machine.Event>, catching caught: [CaughtSignal],
-    clock: WallClock? = nil, work: @escaping @Sendable (HostThread<Machine>.Parts) -> Void
+    clock: WallClock? = nil, setTrouble: (@MainActor (String?) -> Void)? = nil,
+    work: @escaping @Sendable (HostThread<Machine>.Parts) -> Void
   ) async -> Int32 {
     precondition(!isRunning, "a process has one set of signals: a host runs already")
     isRunning = true
@@ -40,6 +42,8 @@ import CUnixHost
       }
     }
     defer { application.transitionObserver = nil }
+    let reporter = ResourceReporter(application, setTrouble: setTrouble)
+    defer { withExtendedLifetime(reporter) {} }
     // The main actor's thread is the one that runs the program's own code, and so the one whose stack may overflow.
     unixhost_emergency_stack_install()
     // Here and not on the thread: a signal that comes before that runs must not be lost.

@@ -13,6 +13,7 @@ public import PubSub
 /// | SIGHUP | RELOADING; ``Reload`` is posted and awaited; READY |
 /// | the manager has a watchdog | it is told WATCHDOG twice in its time, as long as the main actor answers |
 /// | starting, reloading or ending takes its time | the manager's time-out is extended again and again |
+/// | a managed resource cannot be acquired | STATUS names it, its error and the wait until the next attempt |
 /// | memory is short | `memoryWarning`, once in two seconds at most |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
@@ -76,7 +77,7 @@ public final class ServiceHost: Sendable {
 
   /// Tells the manager what the service does, in one line for people.
   ///
-  /// `systemctl status` shows it. Any thread; without effect where no manager listens or the host does not run.
+  /// `systemctl status` shows it, after the managed resources that cannot be acquired. Any thread; without effect where no manager listens or the host does not run.
   public func setStatus(_ text: String) { link.send(.status(text)) }
 
   /// Runs the life cycle until the application is not running.
@@ -98,8 +99,10 @@ public final class ServiceHost: Sendable {
     defer { Self.current = nil }
     // It ends with the process.
     application.beginBackgroundMode(.service)
-    return await HostSession.run(application, link: link, catching: CaughtSignal.ofService, clock: wallClock) {
-      [configuration] parts in
+    return await HostSession.run(
+      application, link: link, catching: CaughtSignal.ofService, clock: wallClock,
+      setTrouble: { [link] in link.send(.trouble($0)) }
+    ) { [configuration] parts in
       ServiceHostThread(parts, budgets: budgets, configuration: configuration, environment: environment).run()
     }
   }

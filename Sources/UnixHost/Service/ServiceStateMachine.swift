@@ -30,6 +30,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case mainActorAnswered
     /// The program says what it does.
     case status(String)
+    /// What keeps managed resources from being acquired has changed; nil if nothing does.
+    case trouble(String?)
     /// The time of ``Effect/armDeadline(_:)`` is up.
     case deadlinePassed
     /// The time of ``Effect/armHeartbeat(_:)`` is up.
@@ -115,6 +117,10 @@ struct ServiceStateMachine: HostMachine, Hashable {
   /// The delivery whose end is the service's.
   private var awaited: Int?
   private var deliveries = 0
+  /// What the program says it does.
+  private var status: String?
+  /// What keeps managed resources from being acquired.
+  private var trouble: String?
   private var effects: [Effect] = []
 
   var orderTaken: Duration? { orders.began }
@@ -137,7 +143,10 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case .resourcesHeld: if phase == .starting { enterRunning([.mainProcess(terms.process)]) }
     case .reloaded: if phase == .reloading { enterRunning([]) }
     case .mainActorAnswered: takeAnswer()
-    case .status(let text): emit(.notify([.status(text)]))
+    case .status(let text):
+      status = text
+      notifyStatus()
+    case .trouble(let text): setTrouble(text)
     case .deadlinePassed:
       if phase == .stopping { finish([budgets.silence(in: .willTerminate)], mainActorAnswers: false) }
     case .heartbeatDue: beat()
@@ -232,6 +241,17 @@ extension ServiceStateMachine {
       awaitsLaunch = false
       emit(.waitForResources)
     }
+  }
+
+  private mutating func setTrouble(_ text: String?) {
+    guard text != trouble else { return }
+    trouble = text
+    notifyStatus()
+  }
+
+  /// The manager keeps one text: the trouble, and then what the program says.
+  private mutating func notifyStatus() {
+    emit(.notify([.status([trouble, status].compactMap { $0 }.joined(separator: "; "))]))
   }
 
   /// The service has ended: in order if nobody is late and the main actor answers.

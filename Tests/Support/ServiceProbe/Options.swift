@@ -11,6 +11,8 @@ struct Options: Sendable {
   private(set) var usesDelegateMain = false
   /// `--acquire-gate PATH`: acquiring a resource waits until a byte can be read from this named pipe.
   private(set) var acquireGate: String?
+  /// `--acquire-failures N`: acquiring it fails so often first.
+  private(set) var acquireFailures = 0
   /// `--gate PATH`: releasing it does.
   private(set) var gate: String?
   /// `--reload-gate PATH`: an asynchronous handler of a reload does.
@@ -37,6 +39,7 @@ struct Options: Sendable {
       case "--hang-at-reload": hangsAtReload = true
       case "--log": log = rest.popFirst()
       case "--acquire-gate": acquireGate = rest.popFirst()
+      case "--acquire-failures": acquireFailures = rest.popFirst().flatMap { Int($0) } ?? 0
       case "--gate": gate = rest.popFirst()
       case "--reload-gate": reloadGate = rest.popFirst()
       case "--block-gate": blockGate = rest.popFirst()

@@ -25,6 +25,11 @@ import UnixHost
   }
 }
 
+/// Why acquiring fails, with a command to a terminal in it.
+struct Refused: Error, CustomStringConvertible {
+  var description: String { "refused\u{1B}[2J" }
+}
+
 /// The probe's delegate.
 @MainActor final class Probe {
   private let options = Options.shared
@@ -83,9 +88,12 @@ extension Probe: MainApplicationDelegate {
   private func manageResource(of application: Application) {
     let acquireGate = options.acquireGate.map { Gate($0) }
     let gate = options.gate.map { Gate($0) }
+    var failuresLeft = options.acquireFailures
     do {
       try application.manage("socket", while: .running, after: []) {
         Log.shared.write("acquire begin")
+        failuresLeft -= 1
+        if failuresLeft >= 0 { throw Refused() }
         await acquireGate?.pass()
         Log.shared.write("acquire end")
       } release: {

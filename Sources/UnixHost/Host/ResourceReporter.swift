@@ -1,0 +1,154 @@
+import AppLifecycle
+import PubSub
+
+/// Reports the managed resources that cannot be acquired: on standard error and, for a service, in the manager's STATUS.
+///
+/// A retry is silent otherwise: a service whose port is taken would look as if it were starting.
+@MainActor final class ResourceReporter {
+  private var reports = ResourceReports()
+  private var subscription: Subscription?
+
+  /// Reports until the reporter is released.
+  ///
+  /// - Parameters:
+  ///   - application: the application whose resources are reported.
+  ///   - setTrouble: receives the STATUS text whenever it changes; nil when every reported resource is in order again.
+  init(_ application: Application, setTrouble: (@MainActor (String?) -> Void)?) {
+    let origin = ContinuousClock.now
+    subscription = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) {
+      [weak self] event in
+      guard let self, let report = reports.take(event.resource, at: .now - origin) else { return }
+      if let line = report.line { StandardError.report(line) }
+      setTrouble?(reports.trouble)
+    }
+  }
+}
+
+/// Decides which changes of managed resources are worth a report.
+///
+/// Pure. A failed acquire is reported at once. A further failure of the same resource is reported when its error differs, or
+/// when it waits noticeably longer than was said. One line follows when the resource is held after all.
+///
+/// The number of lines is bounded, whatever the resources do: ``burst`` lines, and one more for each ``interval``. A failure
+/// beyond that is reported by a later attempt, once there is room. A recovery is reported if its failure was.
+struct ResourceReports: Sendable, Hashable {
+  /// Something to report; ``ResourceReports/trouble`` may have changed.
+  struct Report: Sendable, Hashable {
+    /// What to write to standard error; nil if nothing.
+    var line: String?
+  }
+
+  /// What was reported of a resource that is not held.
+  private struct Failure: Sendable, Hashable {
+    var error: String
+    /// The longest wait that was reported with this error.
+    var wait: Duration
+    var count: Int
+    /// The report's text.
+    var text: String
+  }
+
+  /// So many failures may be reported in a row.
+  static let burst = 100
+  /// After ``burst`` lines, one more may be written for each interval that passes.
+  static let interval = Duration.seconds(10)
+  /// More of a name or an error is not reported, in Unicode scalars.
+  static let textLimit = 300
+  /// A wait is news if it is longer than the reported one by this factor: more than the jitter of ``RetryPolicy`` makes.
+  private static let growth = 1.25
+
+  private var failures: [String: Failure] = [:]
+  /// The names in ``failures``, in order of their first report.
+  private var names: [String] = []
+  private var room = Self.burst
+  private var lastRefill = Duration.zero
+  private var omitted = 0
+
+  /// What keeps resources from being acquired, in one line; nil if nothing that was reported does.
+  var trouble: String? {
+    guard let first = names.first, let text = failures[first]?.text else { return nil }
+    return names.count == 1 ? text : "\(text) (and \(names.count - 1) more)"
+  }
+
+  /// Takes a resource's new health, and says what to report.
+  ///
+  /// - Parameters:
+  ///   - health: the resource, after its status changed.
+  ///   - now: the time, which never runs backwards.
+  /// - Returns: what to report; nil if nothing.
+  mutating func take(_ health: ResourceHealth, at now: Duration) -> Report? {
+    switch health.status {
+    case .retrying(let count): return fail(health, count: count, at: now)
+    case .held:
+      guard let failure = remove(health.name) else { return nil }
+      let times = failure.count == 1 ? "one failure" : "\(failure.count) failures"
+      return Report(line: "“\(health.name.bounded)” has been acquired after \(times)")
+    // Its phase has closed: it is not wanted any more, and the next failure is a new one.
+    case .idle where health.failures == 0: return remove(health.name).map { _ in Report(line: nil) }
+    case .idle, .waiting, .acquiring, .releasing: return nil
+    }
+  }
+
+  private mutating func fail(_ health: ResourceHealth, count: Int, at now: Duration) -> Report? {
+    failures[health.name]?.count = count
+    let error = (health.lastError ?? "").bounded
+    let wait = health.retryDelay ?? .zero
+    if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth { return nil }
+    guard takeRoom(at: now) else {
+      omitted += 1
+      return nil
+    }
+    if failures[health.name] == nil { names.append(health.name) }
+    let text = "“\(health.name.bounded)” cannot be acquired: \(error); trying again in \(wait.inSeconds)"
+    failures[health.name] = Failure(error: error, wait: wait, count: count, text: text)
+    defer { omitted = 0 }
+    return Report(line: omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))")
+  }
+
+  private mutating func remove(_ name: String) -> Failure? {
+    guard let failure = failures.removeValue(forKey: name) else { return nil }
+    names.removeAll { $0 == name }
+    return failure
+  }
+
+  private mutating func takeRoom(at now: Duration) -> Bool {
+    let gained = Int(((now - lastRefill) / Self.interval).rounded(.down))
+    if room + gained >= Self.burst {
+      (room, lastRefill) = (Self.burst, now)
+    } else {
+      room += gained
+      lastRefill += Self.interval * gained
+    }
+    guard room > 0 else { return false }
+    room -= 1
+    return true
+  }
+}
+
+extension String {
+  /// The text on one line, with control characters made visible, and cut if it is long.
+  ///
+  /// An error may quote a file or a peer, and with it a command to a terminal.
+  fileprivate var bounded: String {
+    let limit = ResourceReports.textLimit
+    var text = ""
+    for scalar in unicodeScalars.prefix(limit) {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator, .format: text += scalar.escaped(asASCII: true)
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
+  }
+}
+
+extension Duration {
+  /// In seconds, with two digits at most that matter to a person: `0.25 s`, `1.7 s`, `24 s`.
+  fileprivate var inSeconds: String {
+    let hundredths = Int64((self / .milliseconds(10)).rounded())
+    if hundredths >= 1000 { return "\((hundredths + 50) / 100) s" }
+    let (whole, rest) = (hundredths / 100, hundredths >= 100 ? (hundredths % 100) / 10 * 10 : hundredths % 100)
+    let digits = "\(100 + rest)".dropFirst()
+    return rest == 0 ? "\(whole) s" : "\(whole).\(rest % 10 == 0 ? digits.dropLast() : digits) s"
+  }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import PseudoTerminal
+import PubSub
+import TestTraits
+import Testing
+
+@testable import AppLifecycle
+@testable import UnixHost
+
+/// Which failures of managed resources are reported, against the pure value that decides.
+@Suite struct ResourceReportsTests {
+  private func failing(
+    _ failures: Int, error: String = "in use", wait: Duration = .milliseconds(250), name: String = "server"
+  ) -> ResourceHealth {
+    ResourceHealth(
+      name: name, phase: .running, status: .retrying(failures: failures), failures: failures, lastError: error,
+      since: .zero, retryDelay: wait)
+  }
+
+  private func health(_ status: ResourceStatus, failures: Int = 0, name: String = "server") -> ResourceHealth {
+    ResourceHealth(
+      name: name, phase: .running, status: status, failures: failures, lastError: "in use", since: .zero)
+  }
+
+  @Test func theFirstFailureIsReportedAtOnceAndTheSuccessAfterIt() {
+    var reports = ResourceReports()
+    #expect(reports.take(health(.acquiring), at: .zero) == nil)
+    let text = "“server” cannot be acquired: in use; trying again in 0.25 s"
+    #expect(reports.take(failing(1), at: .zero)?.line == text)
+    #expect(reports.trouble == text)
+    #expect(reports.take(health(.acquiring, failures: 1), at: .zero) == nil)
+    #expect(reports.trouble == text)
+    #expect(reports.take(health(.held), at: .zero)?.line == "“server” has been acquired after one failure")
+    #expect(reports.trouble == nil)
+    // Where nothing failed, nothing is said.
+    #expect(reports.take(health(.held), at: .zero) == nil)
+  }
+
+  /// The waits are those of a policy: each doubles, a fifth of each is left to chance, none is longer than half a minute.
+  @Test func aWaitIsReportedAgainWhenItHasGrownAndNotWhenChanceChangesIt() {
+    let seed = UInt64.random(in: .min ... .max)
+    print("ResourceReportsTests.aWaitIsReportedAgain: seed \(seed)")
+    var random = SplitMix64(seed: seed)
+    var reports = ResourceReports()
+    var reported: [Int] = []
+    for failures in 1...1000 {
+      let wait = RetryPolicy().delay(afterFailures: failures, chance: .random(in: 0..<1, using: &random))
+      if reports.take(failing(failures, wait: wait), at: .seconds(failures)) != nil { reported.append(failures) }
+    }
+    // 0.25, 0.5, 1, 2, 4, 8, 16 and 30 s.
+    #expect(reported == Array(1...8), "seed \(seed)")
+    #expect(
+      reports.take(health(.held), at: .seconds(1001))?.line == "“server” has been acquired after 1000 failures")
+  }
+
+  @Test func anotherErrorIsNewsAndTheSameOneIsNot() {
+    var reports = ResourceReports()
+    #expect(reports.take(failing(1), at: .zero) != nil)
+    #expect(reports.take(failing(2), at: .zero) == nil)
+    #expect(
+      reports.take(failing(3, error: "no route"), at: .zero)?.line
+        == "“server” cannot be acquired: no route; trying again in 0.25 s")
+    #expect(reports.take(failing(4, error: "no route"), at: .zero) == nil)
+  }
+
+  @Test func oneThatIsNotWantedAnyMoreIsNoTrouble() {
+    var reports = ResourceReports()
+    _ = reports.take(failing(1), at: .zero)
+    // Between two attempts, and while it waits for another resource, it is still wanted.
+    #expect(reports.take(health(.idle, failures: 1), at: .zero) == nil)
+    #expect(reports.take(health(.waiting(for: "disk"), failures: 1), at: .zero) == nil)
+    #expect(reports.trouble != nil)
+    #expect(reports.take(health(.idle), at: .zero) == ResourceReports.Report(line: nil))
+    #expect(reports.trouble == nil)
+    #expect(reports.take(failing(1), at: .zero)?.line != nil)
+  }
+
+  @Test func theTroubleNamesTheFirstOfSeveral() {
+    var reports = ResourceReports()
+    for name in ["a", "b", "c"] { _ = reports.take(failing(1, name: name), at: .zero) }
+    let tail = "cannot be acquired: in use; trying again in 0.25 s"
+    #expect(reports.trouble == "“a” \(tail) (and 2 more)")
+    _ = reports.take(health(.held, name: "a"), at: .zero)
+    #expect(reports.trouble == "“b” \(tail) (and 1 more)")
+    _ = reports.take(health(.held, name: "c"), at: .zero)
+    #expect(reports.trouble == "“b” \(tail)")
+  }
+
+  @Test func aTextIsOneShortLineWithoutCommandsToATerminal() throws {
+    var reports = ResourceReports()
+    let error = "no\n\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E} route" + String(repeating: "e\u{301}", count: 100_000)
+    let name = String(repeating: "n", count: 100_000)
+    let line = try #require(reports.take(failing(1, error: error, name: name), at: .zero)?.line)
+    #expect(line.contains(#"no\n\u{1B}[2J\u{009B}\u{7F}\u{2028}\u{202E} route"#))
+    #expect(line.contains("…; trying again in 0.25 s"))
+    #expect(line.utf8.count < 8000)
+    #expect(!line.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+  }
+
+  @Test(arguments: [
+    (Duration.zero, "0 s"), (.milliseconds(5), "0.01 s"), (.milliseconds(212), "0.21 s"), (.milliseconds(500), "0.5 s"),
+    (.seconds(1), "1 s"), (.milliseconds(1740), "1.7 s"), (.milliseconds(24_400), "24 s"), (.seconds(3600), "3600 s"),
+  ])
+  func aWaitIsShort(wait: Duration, text: String) {
+    var reports = ResourceReports()
+    #expect(reports.take(failing(1, wait: wait), at: .zero)?.line?.hasSuffix("trying again in \(text)") == true)
+  }
+
+  // MARK: The bound
+
+  @Test func anAcquireThatFlapsIsBoundedAndLosesNoRecovery() throws {
+    var reports = ResourceReports()
+    var lines: [String] = []
+    // A thousand times a second, for a minute.
+    for turn in 0..<60_000 {
+      for health in [failing(1), health(.held)] {
+        if let line = reports.take(health, at: .milliseconds(turn))?.line { lines.append(line) }
+      }
+    }
+    let failures = lines.filter { $0.contains("cannot be acquired") }
+    #expect(failures.count == ResourceReports.burst + 5)
+    #expect(lines.count == 2 * failures.count)
+    #expect(lines.last?.contains("has been acquired") == true)
+    #expect(try #require(failures.last).hasSuffix("(reports left out before this one: 9999)"))
+    #expect(reports.trouble == nil)
+  }
+
+  /// What was left out is not forgotten: a resource that still fails is named as soon as there is room.
+  @Test func eachOfManyThatFailIsNamedInTheEnd() {
+    var reports = ResourceReports()
+    var named: Set<String> = []
+    let names = (0..<150).map { "resource \($0)" }
+    for second in 0..<600 {
+      for name in names where reports.take(failing(second + 1, name: name), at: .seconds(second))?.line != nil {
+        #expect(named.insert(name).inserted, "\(name)")
+      }
+      if second == 0 { #expect(named.count == ResourceReports.burst) }
+    }
+    #expect(named.count == names.count)
+  }
+}
+
+/// The same, in real hosts.
+@Suite(.serialized, .timeLimit(.hang)) struct ResourceReporterTests {
+  private let first = #"“socket” cannot be acquired: refused\u{1B}[2J; trying again in "#
+
+  @Test func aServiceReportsToItsLogAndItsManager() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let manager = try ServiceManagerDouble(.path, in: probe.directory)
+      async let finished = runProgram(
+        probe.arguments("--acquire-failures", "2"), environment: ["NOTIFY_SOCKET": manager.address])
+      try await manager.notice(with: "READY")
+      // Both come from the main actor's side, where the recovery is posted before the host hears that all is held.
+      let statuses = manager.lines.filter { $0.hasPrefix("STATUS=") }
+      #expect(statuses.count { $0.hasPrefix("STATUS=\(first)") } >= 2, "\(statuses)")
+      #expect(statuses.contains { $0.hasPrefix("STATUS=\(first)") && $0.hasSuffix(" s; launched, and in one line") })
+      #expect(statuses.last == "STATUS=launched, and in one line")
+      try probe.signal(SIGTERM)
+      let end = try await finished
+      #expect(end.ending == .exited(0))
+      let lines = end.errors.split(separator: "\n")
+      try #require(lines.count == 3, "\(end.errors)")
+      #expect(lines[0].wholeMatch(of: /ServiceProbe: .* trying again in 0\.2\d? s/) != nil, "\(lines[0])")
+      #expect(lines[1].wholeMatch(of: /ServiceProbe: .* trying again in 0\.(4\d?|5) s/) != nil, "\(lines[1])")
+      #expect(lines.prefix(2).allSatisfy { $0.hasPrefix("ServiceProbe: \(first)") })
+      #expect(lines[2] == "ServiceProbe: “socket” has been acquired after 2 failures")
+    }
+  }
+
+  @Test func aTerminalProgramReportsWhenItsScreenIsGone() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      try await PseudoTerminal.run(probe.arguments("--main", "--acquire-failures", "1")) { terminal in
+        try await probe.log.line(startingWith: "acquire end")
+        terminal.child.signal(SIGTERM)
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+        try await terminal.wait(for: "ServiceProbe: \(first)")
+        try await terminal.wait(for: "ServiceProbe: “socket” has been acquired after one failure")
+      }
+    }
+  }
+}
