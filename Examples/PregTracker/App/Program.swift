@@ -33,6 +33,8 @@ import UnixHost
     guard let path = options.statePath ?? Options.defaultStatePath({ ProcessInfo.processInfo.environment[$0] }) else {
       fail("PregTracker: --state PATH is needed, as neither XDG_STATE_HOME nor HOME says where", status: EX_USAGE)
     }
+    // Before a journal is opened for a run that does not take place.
+    if let obstacle = TerminalHost.obstacle(to: .init()) { fail("PregTracker: \(obstacle)", status: EX_UNAVAILABLE) }
     MainLoop.run {
       var surroundings = TrackerDelegate.Surroundings(options)
       surroundings.state = StateFile(path: path)
