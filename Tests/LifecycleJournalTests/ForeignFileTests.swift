@@ -170,7 +170,7 @@ import Testing
     #expect(bytes(of: path).count <= 1_000)
   }
 
-  @Test func `a file that a program left behind while it put its journal aside is in nobody's way`() throws {
+  @Test func `a file that a program left behind while it put its journal aside is removed`() throws {
     for rest in ["", "{\"jour", Self.header, Self.header + "\n"] {
       try write(rest, to: path + ".new")
       let journal = journal(size: 1_000, kept: 1)

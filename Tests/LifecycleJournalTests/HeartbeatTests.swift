@@ -57,6 +57,18 @@ import Testing
     #expect(PreviousExit(of: run, bootID: "boot-1").kind == .crashedInForeground)
   }
 
+  @Test func `an entry of the ledger says as well that the program still runs`() async throws {
+    let system = SimulatedSystem()
+    let journal = journal(of: system)
+    try await system.play("launch; wait:30s")
+    journal.append(LedgerEntry(.task, "upload", step: "s", began: .seconds(10), duration: .seconds(20)))
+    try await system.play("wait:59s")
+    #expect(beats == [])
+    try await system.play("wait:1s")
+    #expect(beats == [.seconds(90)])
+    journal.close()
+  }
+
   @Test func `a program that records each second wakes up once a minute for it, and writes no such line`() async throws
   {
     let system = SimulatedSystem()
@@ -106,7 +118,7 @@ import Testing
       #expect(clock.sleepers == 0)
       try await system.play("wait:5m; home; open; wait:5m")
       #expect(beats == [] && clock.sleepers == 0)
-      // Another one, which nobody closes.
+      // Another one, which is never closed.
       _ = self.journal(of: system)
       try await system.play("memory")
       #expect(clock.sleepers == 1)

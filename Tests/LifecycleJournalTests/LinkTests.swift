@@ -52,7 +52,7 @@ import Testing
     #expect((try? files.destinationOfSymbolicLink(atPath: link)) != nil)
     #expect((try? files.destinationOfSymbolicLink(atPath: file)) == nil)
     #expect(text(of: link) == text(of: file) && text(of: link).contains("n59"))
-    // Whoever reads at the link reads all of the files.
+    // A reader at the link reads all of the files.
     let all = entries(of: link).records.map(\.name)
     #expect(all == entries(of: file).records.map(\.name) && all.count > 10 && all.last == "n59")
     // And so does the next run.

@@ -15,8 +15,8 @@ extension Journal {
     public var contention = Contention.refuse
     /// How long an application that runs records nothing before a short line says that it still runs; nil for never.
     ///
-    /// The line wakes the process once an interval at most, and never while the application is suspended or not running. Without
-    /// it nothing tells how long a program ran that vanished: only that it ran up to its last record. A second at least; the
+    /// A timer wakes the process once an interval at most; while the application is suspended or not running, none is set. Without
+    /// the line nothing tells how long a program ran that vanished: only that it ran up to its last record. A second at least; the
     /// clock is the application's, and a journal without an application has none.
     public var heartbeat: Duration? = .seconds(60)
     /// What if the file holds something else than a journal.

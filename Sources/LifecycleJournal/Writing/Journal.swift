@@ -130,7 +130,11 @@ public final class Journal: Sendable {
   @discardableResult
   public func append(_ entry: LedgerEntry) -> Bool {
     var notices: [JournalWriter.Notice] = []
-    let isKept = writer.withLock { $0.append(entry, &notices) }
+    let (isKept, step) = writer.withLock { writer in
+      let isKept = writer.append(entry, &notices)
+      return (isKept, timer == nil ? nil : writer.heartbeat.note(writer.state, at: entry.ended))
+    }
+    perform(step)
     if !notices.isEmpty { post(notices) }
     return isKept
   }
