@@ -24,6 +24,8 @@ import Dispatch
   static let firstShare = 1024
   /// What a client is answered in its turn.
   static let share = 4096
+  /// What the system calls for a share cost, as so many bytes: a turn serves few clients, even if each has sent little.
+  private static let costOfCalls = 512
 
   private let socket: Int32
   private let reading: any DispatchSourceRead
@@ -95,7 +97,7 @@ import Dispatch
       return send(answer) && stop == .endOfInput
     }
     if !isGoingOn { end() }
-    return Served(work: max(count, 0), hasMore: isGoingOn && count == share)
+    return Served(work: max(count, 0) + Self.costOfCalls, hasMore: isGoingOn && count == share)
   }
 
   /// Sends without waiting; false for a client that does not take it, as it does not read its answers.

@@ -14,7 +14,7 @@ extension Application {
   /// phase opens again is awaited before the next acquire; only a process that vanishes releases nothing. An acquire that
   /// throws is tried again after a while (``Configuration/retry``), and stops nobody but those that depend on it, whose
   /// status says for whom they wait. A release that throws has ended all the same. How each fares is told by ``resources``,
-  /// and each change posted as ``ResourceDidChange``. If the phase is open now, acquiring begins now. An
+  /// and each change posted as ``ResourceDidChange``; a real host reports failures on standard error. If the phase is open now, acquiring begins now. An
   /// application that is released itself releases nothing: that, too, is a process that vanishes.
   ///
   /// - Parameters:
