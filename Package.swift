@@ -18,9 +18,9 @@ let package = Package(
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
   ],
-  // Off unless a dependent or the command line asks for it: a program then delays the machine's sleep (Docs/Architecture.md).
+  // Off unless a dependent or the command line asks for it: a program then delays the machine's sleep.
   traits: [
-    .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux; loads libsystemd when the program runs)")
+    .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux)")
   ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.

@@ -1,3 +1,5 @@
+import UnixHost
+
 #if canImport(Darwin)
   import Darwin
 #else

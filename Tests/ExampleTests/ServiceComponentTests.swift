@@ -49,7 +49,7 @@ import Testing
     print("ServiceComponentTests.turns: seed \(seed)")
     var random = SplitMix64(seed: seed)
     var queue = TurnQueue<Int>(limit: 1000)
-    // The same as a plain list: who waits longest comes first.
+    // The same as a plain list: the connection that waits longest comes first.
     var waiting: [Int] = []
     var turns = 0
     for member in 0..<500 {
@@ -78,7 +78,7 @@ import Testing
     #expect(queue.next() == nil)
   }
 
-  @Test func `A turn ends though nobody has anything to do`() {
+  @Test func `A turn ends though no connection has anything to do`() {
     var queue = TurnQueue<Int>(limit: 10)
     for member in 0..<3 { queue.add(member) }
     queue.beginTurn()

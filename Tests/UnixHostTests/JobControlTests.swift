@@ -5,7 +5,7 @@ import Testing
 
 /// Ctrl-Z, `fg`, `bg` and `&`, typed into real shells.
 @Suite(.serialized, .timeLimit(.hang)) struct JobControlTests {
-  /// SIGSTOP lets a program leave nothing. When it is continued and ended much later, another program may have the screen.
+  /// After a SIGSTOP, at which a program can restore nothing, another program may have the screen.
   @Test func aTerminalThatWasLostLongAgoIsNotTouched() async throws {
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in

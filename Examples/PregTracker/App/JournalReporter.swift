@@ -1,6 +1,7 @@
 import AppLifecycle
 import LifecycleJournal
 import PubSub
+import UnixHost
 
 /// Tells the user how the run before this one ended, if not in order, and when the journal cannot be written.
 @MainActor final class JournalReporter {

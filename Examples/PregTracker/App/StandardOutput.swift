@@ -1,4 +1,5 @@
 import Glibc
+import UnixHost
 
 /// Standard output, for what the user has asked for.
 enum StandardOutput {

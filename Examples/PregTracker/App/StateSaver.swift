@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import UnixHost
 
 /// Saves the due date when the program goes to the background: the last moment at which the system lets it run for sure.
 @MainActor final class StateSaver {

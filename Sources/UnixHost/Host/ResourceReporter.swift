@@ -131,13 +131,7 @@ extension String {
   /// An error may quote a file or a peer, and with it a command to a terminal.
   fileprivate var bounded: String {
     let limit = ResourceReports.textLimit
-    var text = ""
-    for scalar in unicodeScalars.prefix(limit) {
-      switch scalar.properties.generalCategory {
-      case .control, .lineSeparator, .paragraphSeparator, .format: text += scalar.escaped(asASCII: true)
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
+    let text = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))).escaped
     return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
   }
 }

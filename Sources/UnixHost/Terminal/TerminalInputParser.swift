@@ -77,6 +77,7 @@ struct TerminalInputParser: Sendable, Hashable {
   ///   - bytes: what was read at once.
   ///   - isAfterPause: nothing has come for so long that a paste must have been broken off. Then a key that makes a signal, alone,
   ///     is a key again: else the keyboard could not end a program whose terminal vanished in the middle of a paste.
+  /// - Returns: what the terminal said, oldest first.
   mutating func feed(_ bytes: some Collection<UInt8>, afterPause isAfterPause: Bool = false) -> [Element] {
     if isAfterPause, case .paste = state, bytes.count == 1, let byte = bytes.first, let key = signalKeys.key(byte) {
       return reset() + [.signalKey(key)]
