@@ -95,6 +95,14 @@ let package = Package(
       name: "Stress", dependencies: ["CBenchmarks", "PubSub", "StressEngine"], path: "Tests/Stress/Program"),
     .target(name: "StressEngine", dependencies: ["PubSub"], path: "Tests/Stress/Engine"),
 
+    // `swift run Attack --seconds 3600`: programs of this package in terminals, with everything done to them at random.
+    .executableTarget(
+      name: "Attack",
+      dependencies: ["AttackCore", "PregTracker", "PseudoTerminal", "Quickstart", "lifecycle"],
+      path: "Tests/Attack/Program"),
+    .target(name: "AttackCore", dependencies: ["PseudoTerminal", "PubSub"], path: "Tests/Attack/Core"),
+    .testTarget(name: "AttackTests", dependencies: ["AttackCore", "PseudoTerminal"]),
+
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(
       name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine", "TestTraits"],

@@ -38,6 +38,13 @@ package enum ProcessTable {
       .filter { $0.session == session && !$0.isZombie }
   }
 
+  /// The processes of a session that run this program and have not ended.
+  package static func members(ofSession session: Int32, running program: String) -> [Entry] {
+    // The kernel keeps fifteen bytes of the name.
+    let name = String(program.prefix(15)) + "\n"
+    return members(ofSession: session).filter { (try? readFile("/proc/\($0.pid)/comm")) == name }
+  }
+
   /// Kills every process of a session and waits until none is left.
   ///
   /// The leader must not have been reaped, or its number might name another session by now.

@@ -15,6 +15,10 @@ package final class PseudoTerminal: Sendable {
     /// How far ``PseudoTerminal/wait(for:within:)`` has come.
     var consumed = 0
     var screen: TerminalScreen
+    /// The test lets the output lie: see ``PseudoTerminal/pauseReading()``.
+    var isPaused = false
+    /// Whether the reading thread reads; it follows `isPaused`.
+    var isReading = true
     /// Nothing more will come: all programs have left the terminal, or the test hung up.
     var isClosed = false
     /// The master, until it is closed.
@@ -34,6 +38,8 @@ package final class PseudoTerminal: Sendable {
   package let initialModes: TerminalModes?
   let contents: Monitor<Contents>
   private let waker: Waker
+  /// Makes the reading thread look at `isPaused`.
+  let attention: Waker
 
   /// Starts a program on a new terminal of the given size.
   ///
@@ -55,14 +61,14 @@ package final class PseudoTerminal: Sendable {
     }
     self.contents = contents
     do {
-      let waker = try Waker()
-      self.waker = waker
+      let (waker, attention) = (try Waker(), try Waker())
+      (self.waker, self.attention) = (waker, attention)
       child = try ChildProcess(
         arguments, environment: bareEnvironment.merging(environment) { $1 }, terminal: slave, directory: directory
       ) {
         contents.update { $0.letGo() }
       }
-      startThread { Self.read(master, waker, contents) }
+      startThread { Self.read(master, waker, attention, contents) }
     } catch {
       close(master)
       close(hold)
@@ -70,7 +76,10 @@ package final class PseudoTerminal: Sendable {
     }
   }
 
-  deinit { close(waker.descriptor) }
+  deinit {
+    close(waker.descriptor)
+    close(attention.descriptor)
+  }
 
   /// Runs `body` with a program on a new terminal, then kills every process of its session and closes the terminal.
   package static func run<Result>(
@@ -96,9 +105,18 @@ package final class PseudoTerminal: Sendable {
     await hangUp()
   }
 
-  private static func read(_ master: Int32, _ waker: Waker, _ contents: Monitor<Contents>) {
+  private static func read(_ master: Int32, _ waker: Waker, _ attention: Waker, _ contents: Monitor<Contents>) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
-    while waker.waitForInput(on: master) {
+    var isReading = true
+    while let source = waker.waitForInput(onEither: attention.descriptor, or: isReading ? master : nil) {
+      if source == attention.descriptor {
+        attention.clear()
+        isReading = contents.update {
+          $0.isReading = !$0.isPaused
+          return $0.isReading
+        }
+        continue
+      }
       let count = Glibc.read(master, &buffer, buffer.count)
       if count > 0 {
         let chunk = buffer[0..<count]

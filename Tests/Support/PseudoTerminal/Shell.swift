@@ -74,3 +74,28 @@ extension PseudoTerminal {
     }
   }
 }
+
+extension PseudoTerminal {
+  /// Waits until the shell says that the job has stopped and prompts again; returns what was printed until then.
+  @discardableResult package func jobStops(
+    in shell: Shell, within limit: Duration = .seconds(60)
+  ) async throws -> String {
+    try await wait(for: shell.stopMark, within: limit) + prompt(within: limit)
+  }
+
+  /// What `stty -a` says: the modes that the shell gives to the next program.
+  ///
+  /// At its prompt a shell with a line editor has modes of its own, which say nothing.
+  package func modesForPrograms(within limit: Duration = .seconds(60)) async throws -> String {
+    line("stty -a")
+    try await wait(for: "speed", within: limit)
+    return try await prompt(within: limit)
+  }
+}
+
+extension TerminalScreen {
+  /// Whether nothing of a full-screen program is left: neither its screen, nor a hidden cursor, nor what it asked to be told.
+  ///
+  /// Whether pastes are marked says nothing: shells ask for that at their own prompts.
+  package var isLeft: Bool { !showsAlternate && showsCursor && !modes.contains(1004) }
+}

@@ -74,6 +74,21 @@ struct Waker: Sendable {
     while poll(&woken, 1, -1) < 0, errno == EINTR {}
   }
 
+  /// Takes back what was woken, for a waker that is used more than once.
+  func clear() {
+    var count: UInt64 = 0
+    _ = read(descriptor, &count, 8)
+  }
+
+  /// Blocks until one of the sources is readable or has ended, and returns it, the first one if both are; nil once woken.
+  func waitForInput(onEither first: Int32, or second: Int32?) -> Int32? {
+    // A negative descriptor is passed over.
+    var descriptors = [descriptor, first, second ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while poll(&descriptors, 3, -1) < 0, errno == EINTR {}
+    if descriptors[0].revents != 0 { return nil }
+    return descriptors[1].revents != 0 ? first : descriptors[2].fd
+  }
+
   /// Blocks until `source` is readable or has ended; false once woken.
   func waitForInput(on source: Int32) -> Bool {
     var descriptors = [

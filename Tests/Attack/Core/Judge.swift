@@ -1,0 +1,137 @@
+import PseudoTerminal
+
+/// Says what is wrong with what was seen of a round: a pure function of the two.
+package struct Judge: Sendable {
+  /// Both budgets of PregTracker and a second: the longest time from an order to the end.
+  package static let limit: Duration = .seconds(11)
+  /// The time that a machine busy with other things may add.
+  package static let slack: Duration = .seconds(5)
+  /// The status of a program that could not write in time what it had to (EX_IOERR).
+  package static let lateOutput: Int32 = 74
+
+  private let round: Round
+  private let seen: Observation
+
+  private init(_ round: Round, _ seen: Observation) {
+    self.round = round
+    self.seen = seen
+  }
+
+  /// Every rule that was broken, each as a sentence.
+  package static func violations(of round: Round, seen: Observation) -> [String] {
+    // What comes after a round was broken off says nothing more.
+    if let missed = seen.missed { return [missed] }
+    let judge = Judge(round, seen)
+    return judge.suspensions + judge.terminal + judge.end + judge.journal + judge.state
+  }
+
+  // MARK: The rules
+
+  private var suspensions: [String] {
+    seen.suspensions.enumerated().flatMap { index, suspension in
+      var broken: [String] = []
+      if !suspension.isScreenLeft { broken.append("stop \(index + 1): the screen was not left before the prompt") }
+      if suspension.modes != seen.modesBefore { broken.append("stop \(index + 1): the modes are \(suspension.modes)") }
+      if round.keepsDate, suspension.savedDate != round.date(beforeStop: index) {
+        broken.append(
+          "stop \(index + 1): the saved date is \(suspension.savedDate ?? "none"), not \(round.date(beforeStop: index))"
+        )
+      }
+      return broken
+    }
+  }
+
+  private var terminal: [String] {
+    // SIGKILL cannot be caught; a terminal that is gone has no modes.
+    guard round.ending != .kill, round.ending != .hangUp else { return [] }
+    var broken: [String] = []
+    if seen.modesAfter != seen.modesBefore { broken.append("the modes are \(seen.modesAfter ?? "unknown")") }
+    // What the terminal did not take in time cannot have arrived.
+    if seen.isScreenLeft != true, !round.isLate { broken.append("the screen was not left") }
+    return broken
+  }
+
+  private var end: [String] {
+    var broken: [String] = []
+    if seen.duration > Self.limit + Self.slack { broken.append("the end took \(seen.duration)") }
+    if let allowed = round.allowedStatus, let status = seen.status, status != allowed {
+      broken.append("the status is \(status), not \(allowed)")
+    }
+    return broken
+  }
+
+  private var journal: [String] {
+    guard round.program == .pregTracker else { return [] }
+    let wanted = round.endsInOrder ? "terminated" : "crashedInForeground"
+    return seen.journal == [wanted] ? [] : ["the journal says \(seen.journal), not \(wanted)"]
+  }
+
+  private var state: [String] {
+    guard round.keepsDate else { return [] }
+    let wanted = round.endsInOrder ? round.lastDate : round.lastSavedDate
+    return seen.savedDate == wanted
+      ? [] : ["the saved date is \(seen.savedDate ?? "none"), not \(wanted ?? "none")"]
+  }
+}
+
+extension Round {
+  /// The date that PregTracker's command line sets.
+  package static let firstDate = "2027-03-01"
+
+  /// Whether the program has a state file.
+  var keepsDate: Bool { program == .pregTracker }
+
+  /// Whether the program is asked to end, and not killed.
+  package var endsInOrder: Bool {
+    switch ending {
+    case .quit, .interrupt, .order, .stalled, .hangUp: true
+    case .quitKey, .fatal, .kill: false
+    }
+  }
+
+  /// Whether the terminal takes the leaving sequences only when the time for them is over.
+  package var isLate: Bool {
+    if case .stalled(_, let milliseconds) = ending { Duration.milliseconds(milliseconds) > Judge.limit } else { false }
+  }
+
+  /// Whether the job is stopped and continued.
+  private var hasStops: Bool { steps.contains { if case .suspend = $0 { true } else { false } } }
+
+  /// The status that the shell shows; nil where there is no shell any more, or no telling.
+  var allowedStatus: Int32? {
+    // After `fg`, fish shows the status of its `fg` and not the job's.
+    if shell == .fish, hasStops { return nil }
+    return switch ending {
+    case .hangUp: nil
+    case .quit, .interrupt, .order: 0
+    case .stalled: isLate ? Judge.lateOutput : 0
+    case .quitKey: 128 + 3
+    case .fatal(let signal): 128 + signal.number
+    case .kill: 128 + 9
+    }
+  }
+
+  /// The date that was shown as set before a stop, the first one being 0.
+  func date(beforeStop index: Int) -> String {
+    var (date, stops) = (Self.firstDate, 0)
+    for step in steps {
+      switch step {
+      case .setDate(let next): date = next
+      case .suspend:
+        if stops == index { return date }
+        stops += 1
+      default: break
+      }
+    }
+    return date
+  }
+
+  /// The last date that was shown as set.
+  var lastDate: String { date(beforeStop: .max) }
+
+  /// The last date that was shown as set before the last stop, which saves it; nil where there was no stop.
+  var lastSavedDate: String? {
+    let stops = steps.count { if case .suspend = $0 { true } else { false } }
+    return stops == 0 ? nil : date(beforeStop: stops - 1)
+  }
+}

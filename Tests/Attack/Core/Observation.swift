@@ -1,0 +1,39 @@
+/// What was seen of a round from outside: nothing in it comes from the program's own memory.
+package struct Observation: Sendable, Hashable {
+  /// What the shell said after one suspension, and what the terminal looked like.
+  package struct Suspension: Sendable, Hashable {
+    /// The screen was left before the shell's prompt.
+    package var isScreenLeft: Bool
+    /// The modes that the shell gives to the next program.
+    package var modes: String
+    /// The date in the state file.
+    package var savedDate: String?
+
+    package init(isScreenLeft: Bool, modes: String, savedDate: String? = nil) {
+      self.isScreenLeft = isScreenLeft
+      self.modes = modes
+      self.savedDate = savedDate
+    }
+  }
+
+  /// What was waited for and did not come: the round was broken off there.
+  package var missed: String?
+  /// The modes before the program was started, as `stty -a` says them.
+  package var modesBefore = ""
+  /// The modes after its end; nil where the terminal is gone.
+  package var modesAfter: String?
+  /// Whether nothing of the program's screen was left at the shell's prompt; nil where the terminal is gone.
+  package var isScreenLeft: Bool?
+  /// Each suspension, in order, with the date that had been shown as set before it.
+  package var suspensions: [Suspension] = []
+  /// The status that the shell shows; nil where the terminal is gone.
+  package var status: Int32?
+  /// The time from the order to the end of the process.
+  package var duration: Duration = .zero
+  /// How the journal says the run ended, run by run.
+  package var journal: [String] = []
+  /// The date in the state file at the end.
+  package var savedDate: String?
+
+  package init() {}
+}

@@ -1,0 +1,63 @@
+extension Round: CustomStringConvertible {
+  /// The round as text, on one line: what is printed before it is played.
+  package var description: String {
+    let script = (steps.map(\.description) + [ending.description]).joined(separator: "; ")
+    let place = wrapper == .none ? "\(shell)" : "\(shell), \(wrapper.rawValue)"
+    return "\(number): \(program.rawValue) in \(place), \(size): \(script)"
+  }
+}
+
+extension Round.Size: CustomStringConvertible {
+  /// `24x80`.
+  package var description: String { "\(rows)x\(columns)" }
+}
+
+extension Step: CustomStringConvertible {
+  /// The step in a few words.
+  package var description: String {
+    switch self {
+    case .setDate(let date): "date \(date)"
+    case .resize(let count, let sizes):
+      "resize \(count) times through \(sizes.map(\.description).joined(separator: " "))"
+    case .paste(let paste, let count): "paste \(count) bytes \(paste.rawValue)"
+    case .keys(let keys): "keys \(keys.rawValue)"
+    case .stall(let milliseconds, let isFull): "stall \(milliseconds) ms\(isFull ? ", full" : "")"
+    case .suspend(let stop, let byBackground): "stop by \(stop.rawValue), \(byBackground ? "bg, " : "")fg"
+    }
+  }
+
+  /// The word under which the table counts it.
+  package var kind: String { String(description.prefix { $0 != " " }) }
+}
+
+extension Ending: CustomStringConvertible {
+  /// The ending in a few words.
+  package var description: String {
+    switch self {
+    case .quit: "q"
+    case .interrupt: "Ctrl-C"
+    case .order(let signal, let target, let count):
+      "\(signal.name) to the \(target.rawValue)\(count > 1 ? ", \(count) times" : "")"
+    case .quitKey: "Ctrl-\\"
+    case .fatal(let signal): "\(signal.name)"
+    case .kill: "SIGKILL"
+    case .stalled(let order, let milliseconds):
+      "\(order == .key ? "q" : "SIGTERM") while full and stalled for \(milliseconds) ms"
+    case .hangUp: "hang-up"
+    }
+  }
+
+  /// The word under which the table counts it.
+  package var kind: String {
+    switch self {
+    case .quit: "q"
+    case .interrupt: "Ctrl-C"
+    case .order(_, let target, let count): "order to the \(target.rawValue)\(count > 1 ? ", repeated" : "")"
+    case .quitKey: "Ctrl-\\"
+    case .fatal: "fatal signal"
+    case .kill: "SIGKILL"
+    case .stalled: "stalled"
+    case .hangUp: "hang-up"
+    }
+  }
+}

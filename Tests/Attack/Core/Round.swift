@@ -1,0 +1,130 @@
+package import PseudoTerminal
+
+/// One round of the attack: a program, what is put around it, what happens to it and how it ends.
+///
+/// A value that a generator draws, and that is printed before it is played.
+package struct Round: Sendable, Hashable {
+  /// The number, from 0; with the seed it says everything else.
+  package var number: Int
+  /// The program that is attacked.
+  package var program: Program
+  /// The shell in which it is started.
+  package var shell: Shell
+  /// What is put before it on the command line.
+  package var wrapper: Wrapper
+  /// The window's size.
+  package var size: Size
+  /// What happens before the end.
+  package var steps: [Step]
+  /// How it ends.
+  package var ending: Ending
+
+  package init(
+    number: Int, program: Program, shell: Shell, wrapper: Wrapper, size: Size, steps: [Step], ending: Ending
+  ) {
+    (self.number, self.program, self.shell, self.wrapper) = (number, program, shell, wrapper)
+    (self.size, self.steps, self.ending) = (size, steps, ending)
+  }
+
+  /// A program of this package.
+  package enum Program: String, Sendable, CaseIterable {
+    case pregTracker = "PregTracker"
+    case quickstart = "Quickstart"
+  }
+
+  /// What is put before the program on the command line; both are in one job then.
+  package enum Wrapper: String, Sendable, CaseIterable {
+    case none, shellCommand, script, timeout, timeoutInForeground, strace, python
+
+    /// The program that must be installed for it.
+    package var neededProgram: String? {
+      switch self {
+      case .none, .shellCommand, .script: nil
+      case .timeout, .timeoutInForeground: "timeout"
+      case .strace: "strace"
+      case .python: "python3"
+      }
+    }
+
+    /// Whether it sends the signals that it gets on to the program.
+    package var forwardsSignals: Bool { self == .timeout || self == .timeoutInForeground }
+  }
+
+  /// A window's size in characters.
+  package struct Size: Sendable, Hashable {
+    package var rows: Int
+    package var columns: Int
+
+    package init(rows: Int, columns: Int) {
+      self.rows = rows
+      self.columns = columns
+    }
+  }
+}
+
+/// What happens to the program before the end of the round.
+package enum Step: Sendable, Hashable {
+  /// A due date is typed and must be shown as set. PregTracker only.
+  case setDate(String)
+  /// The window changes so many times, through these sizes, and has its first size again afterwards.
+  case resize(count: Int, [Round.Size])
+  /// Text is pasted, so many bytes of it. PregTracker only.
+  case paste(Paste, count: Int)
+  /// Keys that mean nothing to the program, or that it answers by drawing. PregTracker only.
+  case keys(Keys)
+  /// The terminal is not read for so many milliseconds, and full from the beginning if `isFull`.
+  case stall(milliseconds: Int, isFull: Bool)
+  /// The job is stopped, and is continued with `fg`, after a `bg` if `byBackground`.
+  case suspend(Stop, byBackground: Bool)
+
+  /// What is pasted.
+  package enum Paste: String, Sendable, CaseIterable { case bracketed, plain, combiningMarks, longSequence }
+
+  /// What is typed.
+  package enum Keys: String, Sendable, CaseIterable { case focusReports, arrows, redraw, help }
+
+  /// Who stops the job.
+  package enum Stop: String, Sendable, CaseIterable {
+    /// Ctrl-Z.
+    case key
+    /// SIGTSTP to the program alone, which then stops the whole job.
+    case signal
+  }
+}
+
+/// How a round ends.
+package enum Ending: Sendable, Hashable {
+  /// The program's own key, `q`.
+  case quit
+  /// Ctrl-C.
+  case interrupt
+  /// An order to end, sent so many times within a moment.
+  case order(Signal, to: Target, count: Int)
+  /// Ctrl-\.
+  case quitKey
+  /// A signal that ends a process by default.
+  case fatal(Signal)
+  /// SIGKILL.
+  case kill
+  /// The terminal is full and is not read for so many milliseconds, beginning before the order.
+  case stalled(Order, milliseconds: Int)
+  /// The window is closed.
+  case hangUp
+
+  /// Where a signal goes to.
+  package enum Target: String, Sendable, CaseIterable { case program, wrapper, group }
+
+  /// How a program is told to end while its terminal is stalled.
+  package enum Order: String, Sendable, CaseIterable { case key, signal }
+}
+
+/// A signal with the name that a reader knows it by.
+package struct Signal: Sendable, Hashable {
+  package var number: Int32
+  package var name: String
+
+  package init(_ number: Int32, _ name: String) {
+    self.number = number
+    self.name = name
+  }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+/// What the command line asks for.
+struct Options {
+  struct Misuse: Error { let sentence: String }
+
+  var seconds: Int
+  var seed: UInt64 = .random(in: .min ... .max)
+  var round: Int?
+  var rounds = Int.max
+  var atOnce = 3
+  private var givenStall: Int?
+  var wantsHelp = false
+
+  /// In milliseconds: what fits into a minute, or into more.
+  var longestStall: Int { givenStall ?? (seconds < 600 ? 3_000 : 30_000) }
+
+  init(_ arguments: [String], environment: (String) -> String?) throws(Misuse) {
+    seconds = environment("ATTACK_SECONDS").flatMap { Int($0) } ?? 60
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--seconds": seconds = try Self.number(argument, &rest)
+      case "--seed": seed = try Self.number(argument, &rest)
+      case "--round": round = try Self.number(argument, &rest)
+      case "--rounds": rounds = try Self.number(argument, &rest)
+      case "--at-once": atOnce = max(1, try Self.number(argument, &rest))
+      case "--longest-stall": givenStall = max(50, try Self.number(argument, &rest))
+      case "--help", "-h": wantsHelp = true
+      default: throw Misuse(sentence: "what is \(argument)? --help tells what there is")
+      }
+    }
+  }
+
+  private static func number<Number: FixedWidthInteger>(
+    _ option: String, _ rest: inout ArraySlice<String>
+  ) throws(Misuse) -> Number {
+    guard let word = rest.popFirst(), let number = Number(word), number >= 0 else {
+      throw Misuse(sentence: "\(option) needs a number")
+    }
+    return number
+  }
+
+  static let help = """
+    Runs PregTracker and Quickstart in pseudo-terminals, under shells and wrappers, and does to them at random what terminals,
+    shells and people do: signals, stalls, sizes, pastes, keys, suspensions. After each round it checks from outside that the
+    terminal is as before, that the screen was left, that status and journal are right, that no date that was shown as set
+    and then saved is lost, and that the program ended within its limit.
+
+    usage: swift run Attack [--seconds N] [--seed N] [--round N] [--rounds N] [--at-once N] [--longest-stall MS]
+
+      --seconds N         how long, 60 unless ATTACK_SECONDS or this says otherwise; an hour is 3600
+      --seed N            the same rounds again
+      --round N           this round alone
+      --rounds N          so many rounds at most
+      --at-once N         how many rounds are played at a time, 3
+      --longest-stall MS  the longest stall of a terminal; 3000, or 30000 for ten minutes and more
+
+    Ends with status 0; with 1 if anything was wrong, which is printed with the command that repeats it; with 2 if the command
+    line cannot be understood.
+    """
+}

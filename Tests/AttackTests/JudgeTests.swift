@@ -1,0 +1,132 @@
+import AttackCore
+import PseudoTerminal
+import Testing
+
+/// The judge finds nothing wrong with what is right, and each thing that is not.
+@Suite struct JudgeTests {
+  private func round(
+    _ steps: [Step] = [], _ ending: Ending = .quit, program: Round.Program = .pregTracker
+  ) -> Round {
+    Round(
+      number: 0, program: program, shell: .bash, wrapper: .none, size: .init(rows: 24, columns: 80), steps: steps,
+      ending: ending)
+  }
+
+  /// What is right for a round that ends in order.
+  private func orderly(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
+    var seen = Observation()
+    (seen.modesBefore, seen.modesAfter, seen.isScreenLeft) = ("sane", "sane", true)
+    (seen.status, seen.duration, seen.journal, seen.savedDate) = (0, .seconds(1), ["terminated"], Round.firstDate)
+    change(&seen)
+    return seen
+  }
+
+  /// What is right for a round in which a signal ends the program.
+  private func killed(by signal: Int32, _ change: (inout Observation) -> Void = { _ in }) -> Observation {
+    orderly {
+      ($0.status, $0.journal, $0.savedDate) = (128 + signal, ["crashedInForeground"], nil)
+      change(&$0)
+    }
+  }
+
+  private func violations(_ round: Round, _ seen: Observation) -> [String] { Judge.violations(of: round, seen: seen) }
+
+  private static let stopped: [Step] = [
+    .setDate("2027-01-02"), .suspend(.key, byBackground: false), .setDate("2027-01-03"),
+  ]
+
+  private func afterStop(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
+    orderly {
+      $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+      $0.savedDate = "2027-01-03"
+      change(&$0)
+    }
+  }
+
+  @Test func `What is right is right`() {
+    #expect(violations(round(), orderly()) == [])
+    #expect(violations(round(Self.stopped), afterStop()) == [])
+    #expect(violations(round([], .fatal(Signal(10, "SIGUSR1"))), killed(by: 10)) == [])
+    #expect(violations(round([], .quitKey), killed(by: 3)) == [])
+    #expect(violations(round([], .order(Signal(15, "SIGTERM"), to: .group, count: 20)), orderly()) == [])
+    let quickstart = orderly { ($0.journal, $0.savedDate) = ([], nil) }
+    #expect(violations(round(program: .quickstart), quickstart) == [])
+  }
+
+  @Test func `A wait that failed is all there is to say`() {
+    #expect(violations(round(), orderly { ($0.missed, $0.status) = ("no prompt", 9) }) == ["no prompt"])
+  }
+
+  @Test func `Modes and screen after the end`() {
+    #expect(violations(round(), orderly { $0.modesAfter = "raw" }) == ["the modes are raw"])
+    #expect(violations(round(), orderly { $0.modesAfter = nil }) == ["the modes are unknown"])
+    #expect(violations(round(), orderly { $0.isScreenLeft = false }) == ["the screen was not left"])
+    let fatal = round([], .fatal(Signal(10, "SIGUSR1")))
+    #expect(violations(fatal, killed(by: 10) { $0.isScreenLeft = false }) == ["the screen was not left"])
+  }
+
+  @Test func `SIGKILL and a closed window leave no terminal to judge`() {
+    let broken = killed(by: 9) { ($0.modesAfter, $0.isScreenLeft) = ("raw", false) }
+    #expect(violations(round([], .kill), broken) == [])
+    let gone = orderly { ($0.modesAfter, $0.isScreenLeft, $0.status) = (nil, nil, nil) }
+    #expect(violations(round([], .hangUp), gone) == [])
+  }
+
+  @Test func `Modes, screen and date after a stop`() {
+    let stopped = round(Self.stopped)
+    #expect(
+      violations(stopped, afterStop { $0.suspensions[0].isScreenLeft = false })
+        == ["stop 1: the screen was not left before the prompt"])
+    #expect(violations(stopped, afterStop { $0.suspensions[0].modes = "raw" }) == ["stop 1: the modes are raw"])
+    #expect(
+      violations(stopped, afterStop { $0.suspensions[0].savedDate = nil })
+        == ["stop 1: the saved date is none, not 2027-01-02"])
+  }
+
+  @Test func `Status, time and journal`() {
+    #expect(violations(round(), orderly { $0.status = 143 }) == ["the status is 143, not 0"])
+    #expect(violations(round(), orderly { $0.duration = .seconds(17) }) == ["the end took 17.0 seconds"])
+    #expect(
+      violations(round(), orderly { $0.journal = ["crashedInForeground"] })
+        == [#"the journal says ["crashedInForeground"], not terminated"#])
+    #expect(violations(round(), orderly { $0.journal = [] }) == ["the journal says [], not terminated"])
+    #expect(
+      violations(round([], .kill), killed(by: 9) { $0.journal = ["terminated"] })
+        == [#"the journal says ["terminated"], not crashedInForeground"#])
+  }
+
+  @Test func `Fish shows no status of a job that was continued`() {
+    var stopped = round(Self.stopped, .fatal(Signal(10, "SIGUSR1")))
+    let seen = killed(by: 0) {
+      $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+      ($0.status, $0.savedDate) = (0, "2027-01-02")
+    }
+    #expect(violations(stopped, seen) == ["the status is 0, not 138"])
+    stopped.shell = .fish
+    #expect(violations(stopped, seen) == [])
+  }
+
+  @Test func `A date that was shown and then saved must be in the file`() {
+    #expect(
+      violations(round(Self.stopped), afterStop { $0.savedDate = "2027-01-02" })
+        == ["the saved date is 2027-01-02, not 2027-01-03"])
+    // Killed, it keeps what the last stop saved, and has no right to more.
+    let killedLater = killed(by: 9) {
+      $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+      $0.savedDate = "2027-01-02"
+    }
+    #expect(violations(round(Self.stopped, .kill), killedLater) == [])
+    #expect(violations(round([], .kill), killed(by: 9) { $0.savedDate = "2027-01-02" }).count == 1)
+  }
+
+  @Test func `A stall that is too long costs the screen and the status, and nothing else`() {
+    let late = round([], .stalled(.key, milliseconds: 30_000))
+    #expect(violations(late, orderly { ($0.status, $0.isScreenLeft) = (74, false) }) == [])
+    #expect(violations(late, orderly { $0.isScreenLeft = false }) == ["the status is 0, not 74"])
+    #expect(
+      violations(late, orderly { ($0.status, $0.modesAfter) = (74, "raw") }) == ["the modes are raw"])
+    let short = round([], .stalled(.signal, milliseconds: 3_000))
+    #expect(violations(short, orderly()) == [])
+    #expect(violations(short, orderly { $0.isScreenLeft = false }) == ["the screen was not left"])
+  }
+}
