@@ -5,7 +5,7 @@ import Testing
 
 /// Ctrl-Z while a wrapper is in the same job: the wrapper stops at once, and the shell takes the terminal.
 ///
-/// The screen must have been left before that. `less` under the same wrappers shows that the harness asks for nothing unusual.
+/// The screen must have been left before that. `less` beside it shows that the harness asks for nothing unusual.
 @Suite(.serialized, .timeLimit(.hang)) struct PregTrackerWrapperTests {
   @Test(arguments: Shell.allCases, Wrapper.allCases)
   func `Ctrl-Z leaves the screen before the shell prompts, and fg comes back`(
@@ -42,17 +42,15 @@ import Testing
     }
   }
 
-  /// Without `strace`: Ctrl-Z stops the tracer before `less` gets the signal that the tracer holds, and `less` leaves nothing.
-  @Test(arguments: Shell.allCases, Wrapper.allCases.filter { $0 != .strace })
-  func `less does the same in the same harness`(shell: Shell, wrapper: Wrapper) async throws {
+  /// Without a wrapper: under one, `less` may lose the terminal to the shell before it has left its screen, and now and then does.
+  @Test(arguments: Shell.allCases) func `less does the same in the same harness`(shell: Shell) async throws {
     try shell.isInstalledOrCancel()
     try requireProgram("less")
-    try await wrapper.isUsableOrCancel()
     try await withTemporaryDirectory { directory in
       try directory.write("the first line\n" + String(repeating: "more\n", count: 100), to: "text")
       try await shell.run(rows: 30, columns: 100) { terminal in
         let before = try await terminal.modesForPrograms()
-        terminal.line(try wrapper.wrap("less '\(directory.file("text"))'", in: directory))
+        terminal.line("less '\(directory.file("text"))'")
         try await terminal.waitForScreen("the text", within: .seconds(60)) {
           $0.showsAlternate && $0.contains("the first line")
         }

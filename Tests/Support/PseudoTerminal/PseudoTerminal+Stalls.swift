@@ -46,8 +46,10 @@ extension PseudoTerminal {
       if count > 0 {
         total += count
       } else if errno == EAGAIN {
-        // The last bytes one by one: the kernel may refuse a piece of which a part would fit.
-        size /= 2
+        // The last bytes one by one: the kernel may refuse a piece of which a part would fit. And what it has taken it moves on
+        // to the other side a moment later, which makes room for some more.
+        var room = pollfd(fd: device, events: Int16(POLLOUT), revents: 0)
+        size = poll(&room, 1, 50) > 0 ? zeros.count : size / 2
       } else if errno != EINTR {
         throw SystemError("write \(slave)")
       }
