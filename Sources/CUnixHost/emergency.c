@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -34,8 +35,11 @@ static atomic_int left = UNIXHOST_NOT_LEFT;
 // The thread that is inside unixhost_terminal_write.
 static atomic_uintptr_t writer;
 
-// How many handlers read what is armed.
+// How many handlers read what is armed, beside those that restore it and end the process.
 static atomic_int readers;
+
+// How many threads are in unixhost_emergency_restore and may have found the terminal armed.
+static atomic_int restorers;
 
 // How long one thread waits for another that is in the middle of a short piece of work, in nanoseconds. Without a limit a
 // handler could wait for the thread that it interrupted.
@@ -43,7 +47,7 @@ static atomic_int readers;
 
 static void wait_for_readers(void) {
   int64_t deadline = unixhost_now() + PATIENCE;
-  while (atomic_load(&readers) != 0 && unixhost_now() < deadline) {}
+  while (atomic_load(&readers) + atomic_load(&restorers) != 0 && unixhost_now() < deadline) {}
 }
 
 // A write to a terminal that does not block ends within microseconds.
@@ -125,15 +129,21 @@ void unixhost_emergency_restore(void) {
   // A child that was forked shares what its parent captures, too.
   if (getpid() != armed_process) return;
   int saved_errno = errno;
-  atomic_fetch_add(&readers, 1);
+  // Counted before the exchange: a thread that finds nothing armed must see that another one restores it.
+  atomic_fetch_add(&restorers, 1);
   int terminal = atomic_exchange(&armed_terminal, -1);
   enum ownership ownership = look_at(terminal);
   if (ownership != FOREIGN) {
     wait_for_writer();
     leave(terminal, ownership, EMERGENCY_PATIENCE);
   }
-  atomic_fetch_sub(&readers, 1);
-  unixhost_stderr_release();
+  if (terminal >= 0) unixhost_stderr_release();
+  atomic_fetch_sub(&restorers, 1);
+  if (terminal < 0) {
+    // The caller is about to end the process, perhaps for a second signal that came while another thread handles the first.
+    for (int i = 0; i < EMERGENCY_PATIENCE && atomic_load(&restorers) != 0; i++) poll(NULL, 0, 1);
+    unixhost_stderr_release();
+  }
   errno = saved_errno;
 }
 
@@ -220,7 +230,8 @@ static void install_ending(int number) {
   if (sigaction(number, NULL, &action) != 0 || (action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL) return;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_ending;
-  sigemptyset(&action.sa_mask);
+  // No second signal may end the process on this thread before the first one's handler has restored the terminal.
+  sigfillset(&action.sa_mask);
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigaction(number, &action, NULL);
 }
