@@ -83,7 +83,7 @@ package enum Step: Sendable, Hashable {
   /// What is typed.
   package enum Keys: String, Sendable, CaseIterable { case focusReports, arrows, redraw, help }
 
-  /// Who stops the job.
+  /// What stops the job.
   package enum Stop: String, Sendable, CaseIterable {
     /// Ctrl-Z.
     case key

@@ -1,0 +1,91 @@
+// Standard error while the program has its screen: kept in memory, shown afterwards.
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+#include "CUnixHost.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int error_found = -1;    // where descriptor 2 pointed
+static int error_memory = -1;
+static atomic_bool error_is_captured;
+
+static int open_memory(void) {
+#if defined(__linux__)
+  int memory = memfd_create("standard-error", MFD_CLOEXEC);
+#else
+  char path[] = "/tmp/standard-error.XXXXXX";
+  int memory = mkstemp(path);
+  if (memory >= 0) {
+    unlink(path);
+    fcntl(memory, F_SETFD, FD_CLOEXEC);
+  }
+#endif
+  // Several processes may write there; none must overwrite another's lines.
+  if (memory >= 0) fcntl(memory, F_SETFL, O_APPEND);
+  return memory;
+}
+
+// What a program writes while it has its screen may be without end: of more than the limit only the last part stays.
+#define ERROR_LIMIT (1024 * 1024)
+#define ERROR_PART (256 * 1024)
+// What is shown of it when the screen is left: some hundred lines, which a terminal takes in no time.
+#define ERROR_SHOWN (128 * 1024)
+// How long showing it may take, in milliseconds.
+#define SHOWING_PATIENCE 1000
+static _Atomic off_t error_begins;  // what comes before it has been given back
+
+void unixhost_stderr_capture(void) {
+  if (atomic_load(&error_is_captured) || !isatty(2)) return;
+  if (error_memory < 0) error_memory = open_memory();
+  // Above the descriptors that a shell's redirections use. Made anew each time: somebody may have redirected 2 meanwhile.
+  if (error_found >= 0) close(error_found);
+  error_found = fcntl(2, F_DUPFD_CLOEXEC, 20);
+  if (error_memory < 0 || error_found < 0) return;
+  if (dup2(error_memory, 2) == 2) atomic_store(&error_is_captured, true);
+}
+
+void unixhost_stderr_trim(void) {
+#if defined(__linux__)
+  if (!atomic_load(&error_is_captured)) return;
+  struct stat status;
+  off_t begins = atomic_load(&error_begins);
+  if (fstat(error_memory, &status) != 0 || status.st_size - begins <= ERROR_LIMIT) return;
+  // A hole, and not a shorter file: others write at its end meanwhile. It begins at a whole page, so that nothing stays.
+  off_t end = (status.st_size - ERROR_PART) & ~(off_t)0xFFFF;
+  atomic_store(&error_begins, end);
+  fallocate(error_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begins, end - begins);
+#endif
+}
+
+static bool write_text(const char *text, int64_t deadline) {
+  size_t count = strlen(text);
+  return unixhost_write_until(2, text, count, deadline) == count;
+}
+
+void unixhost_stderr_release(void) {
+  if (!atomic_exchange(&error_is_captured, false)) return;
+  dup2(error_found, 2);
+  char buffer[4096];
+  ssize_t count;
+  bool is_taken = true;
+  off_t offset = atomic_exchange(&error_begins, 0);
+  struct stat status;
+  if (fstat(error_memory, &status) == 0 && status.st_size - offset > ERROR_SHOWN) offset = status.st_size - ERROR_SHOWN;
+  // For all of it together: a reader that takes a little at a time must not hold up the end.
+  int64_t deadline = unixhost_now() + (int64_t)SHOWING_PATIENCE * 1000000;
+  if (offset > 0) is_taken = write_text("[what came before this on standard error was too much to show]\n", deadline);
+  while (is_taken && (count = pread(error_memory, buffer, sizeof buffer, offset)) > 0) {
+    is_taken = unixhost_write_until(2, buffer, (size_t)count, deadline) == (size_t)count;
+    offset += count;
+  }
+  if (!is_taken) write_text("\n[the rest of standard error was not taken in time]\n", deadline);
+  while (ftruncate(error_memory, 0) != 0 && errno == EINTR) {}
+}

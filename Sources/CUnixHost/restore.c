@@ -1,0 +1,176 @@
+// The terminal that has to be given back, whatever happens to the program.
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+#include "CUnixHost.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEAVE_LIMIT 128
+
+// How long the terminal may take nothing while the process ends, in milliseconds.
+#define EMERGENCY_PATIENCE 1000
+
+static atomic_int armed_terminal = -1;
+static pid_t armed_process;
+static struct termios found_modes;  // to be given back
+static struct termios own_modes;
+static char armed_bytes[LEAVE_LIMIT];
+static size_t armed_count;
+
+// When the process was last seen in the terminal's foreground, as unixhost_now tells the time.
+static _Atomic int64_t last_seen;
+
+// What a signal handler has done about the screen since the terminal was armed.
+static atomic_int left = UNIXHOST_NOT_LEFT;
+
+// The thread that is inside unixhost_terminal_write.
+static atomic_uintptr_t writer;
+
+// How many handlers read what is armed, beside those that restore it and end the process.
+static atomic_int readers;
+
+// How many threads are in unixhost_emergency_restore and may have found the terminal armed.
+static atomic_int restorers;
+
+// How long one thread waits for another that is in the middle of a short piece of work, in nanoseconds. Without a limit a
+// handler could wait for the thread that it interrupted.
+#define PATIENCE 2000000
+
+static void wait_for_readers(void) {
+  int64_t deadline = unixhost_now() + PATIENCE;
+  while (atomic_load(&readers) + atomic_load(&restorers) != 0 && unixhost_now() < deadline) {}
+}
+
+// A write to a terminal that does not block ends within microseconds.
+static void wait_for_writer(void) {
+  uintptr_t self = (uintptr_t)pthread_self();
+  int64_t deadline = unixhost_now() + PATIENCE;
+  uintptr_t other;
+  while ((other = atomic_load(&writer)) != 0 && other != self && unixhost_now() < deadline) {}
+}
+
+void unixhost_emergency_arm(
+    int terminal, const struct termios *found, const struct termios *own, const char *bytes, size_t count) {
+  unixhost_emergency_disarm();
+  armed_process = getpid();
+  found_modes = *found;
+  own_modes = *own;
+  armed_count = count > LEAVE_LIMIT ? LEAVE_LIMIT : count;
+  memcpy(armed_bytes, bytes, armed_count);
+  atomic_store(&left, UNIXHOST_NOT_LEFT);
+  unixhost_emergency_seen();
+  atomic_store(&armed_terminal, terminal);
+}
+
+void unixhost_emergency_disarm(void) {
+  atomic_store(&armed_terminal, -1);
+  wait_for_readers();
+}
+
+void unixhost_emergency_seen(void) { atomic_store(&last_seen, unixhost_now()); }
+
+bool unixhost_emergency_is_armed(void) { return atomic_load(&armed_terminal) >= 0; }
+
+enum unixhost_leaving unixhost_emergency_left(void) { return (enum unixhost_leaving)atomic_load(&left); }
+
+// Whose a terminal is that was armed.
+enum ownership {
+  OURS,
+  // Another job's, which got it so short a time ago that nothing but a shell's prompt can stand on this program's screen.
+  JUST_LOST,
+  // Another job's, whose screen it may be; or this process is a child that was forked and has a copy of all this.
+  FOREIGN,
+};
+
+// The host looks every second whose the terminal is, unless the process is stopped: then another program may have it.
+#define LOST_RECENTLY 2000000000  // nanoseconds
+
+static enum ownership look_at(int terminal) {
+  if (terminal < 0 || getpid() != armed_process) return FOREIGN;
+  if (tcgetpgrp(terminal) == getpgrp()) return OURS;
+  return unixhost_now() - atomic_load(&last_seen) < LOST_RECENTLY ? JUST_LOST : FOREIGN;
+}
+
+static bool are_alike(const struct termios *one, const struct termios *other) {
+  return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag && one->c_lflag == other->c_lflag;
+}
+
+// Gives back the modes that were found, and writes the leaving sequences: how much of them.
+static size_t leave(int terminal, enum ownership ownership, int milliseconds) {
+  sigset_t only, mask;
+  sigemptyset(&only);
+  sigaddset(&only, SIGTTOU);
+  struct termios now;
+  if (ownership == OURS) {
+    // If the shell takes the terminal just now, the signal breaks this off, and its modes stay.
+    pthread_sigmask(SIG_UNBLOCK, &only, &mask);
+    tcsetattr(terminal, TCSANOW, &found_modes);
+  } else {
+    // Some shells set no modes of their own for their prompt. Blocked, the signal lets a process in the background do this.
+    pthread_sigmask(SIG_BLOCK, &only, &mask);
+    if (tcgetattr(terminal, &now) == 0 && are_alike(&now, &own_modes)) tcsetattr(terminal, TCSANOW, &found_modes);
+  }
+  pthread_sigmask(SIG_BLOCK, &only, NULL);
+  size_t written = unixhost_write_within(terminal, armed_bytes, armed_count, milliseconds);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  return written;
+}
+
+void unixhost_emergency_restore(void) {
+  // A child that was forked shares what its parent captures, too.
+  if (getpid() != armed_process) return;
+  int saved_errno = errno;
+  // Counted before the exchange: a thread that finds nothing armed must see that another one restores it.
+  atomic_fetch_add(&restorers, 1);
+  int terminal = atomic_exchange(&armed_terminal, -1);
+  enum ownership ownership = look_at(terminal);
+  if (ownership != FOREIGN) {
+    wait_for_writer();
+    leave(terminal, ownership, EMERGENCY_PATIENCE);
+  }
+  if (terminal >= 0) unixhost_stderr_release();
+  atomic_fetch_sub(&restorers, 1);
+  if (terminal < 0) {
+    // The caller is about to end the process, perhaps for a second signal that came while another thread handles the first.
+    for (int i = 0; i < EMERGENCY_PATIENCE && atomic_load(&restorers) != 0; i++) poll(NULL, 0, 1);
+    unixhost_stderr_release();
+  }
+  errno = saved_errno;
+}
+
+ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving) {
+  atomic_store(&writer, (uintptr_t)pthread_self());
+  // The handler sets `left` and then looks at `writer`; here it is the other way round, so that one of the two sees the other.
+  if (!unixhost_emergency_is_armed() || (!is_leaving && atomic_load(&left) != UNIXHOST_NOT_LEFT)) {
+    atomic_store(&writer, 0);
+    errno = ECANCELED;
+    return -1;
+  }
+  ssize_t written = write(terminal, bytes, count);
+  int saved_errno = errno;
+  // A handler on this very thread, or one that had no more patience, has left the screen before these bytes were written.
+  int whole = UNIXHOST_LEFT;
+  if (!is_leaving) atomic_compare_exchange_strong(&left, &whole, UNIXHOST_LEFT_IN_PART);
+  atomic_store(&writer, 0);
+  errno = saved_errno;
+  return written;
+}
+
+void unixhost_emergency_leave(void) {
+  atomic_fetch_add(&readers, 1);
+  int terminal = atomic_load(&armed_terminal);
+  enum ownership ownership = look_at(terminal);
+  int state = UNIXHOST_NOT_LEFT;
+  if (ownership != FOREIGN && atomic_compare_exchange_strong(&left, &state, UNIXHOST_LEFT_IN_PART)) {
+    wait_for_writer();
+    // What the terminal does not take now is the host's thread's to write.
+    if (leave(terminal, ownership, 0) == armed_count) atomic_store(&left, UNIXHOST_LEFT);
+  }
+  atomic_fetch_sub(&readers, 1);
+}
