@@ -26,8 +26,13 @@ static size_t armed_count;
 // When the process was last seen in the terminal's foreground, as unixhost_now tells the time.
 static _Atomic int64_t last_seen;
 
-// What a signal handler has done about the screen since the terminal was armed.
-static atomic_int left = UNIXHOST_NOT_LEFT;
+// What a signal handler has done about the screen since the terminal was armed, in the lowest bits; above them, how often it was
+// armed. A handler that was held up until the terminal is armed anew must not say that the new screen has been left.
+static atomic_uint left = UNIXHOST_NOT_LEFT;
+#define LEFT_BITS 3u
+
+// Whether something of the screen was written while a handler left it, and perhaps after that.
+static atomic_bool is_spoiled;
 
 // The thread that is inside unixhost_terminal_write.
 static atomic_uintptr_t writer;
@@ -63,7 +68,8 @@ void unixhost_emergency_arm(
   own_modes = *own;
   armed_count = count > LEAVE_LIMIT ? LEAVE_LIMIT : count;
   memcpy(armed_bytes, bytes, armed_count);
-  atomic_store(&left, UNIXHOST_NOT_LEFT);
+  atomic_store(&left, ((atomic_load(&left) | LEFT_BITS) + 1) | UNIXHOST_NOT_LEFT);
+  atomic_store(&is_spoiled, false);
   unixhost_emergency_seen();
   atomic_store(&armed_terminal, terminal);
 }
@@ -77,7 +83,10 @@ void unixhost_emergency_seen(void) { atomic_store(&last_seen, unixhost_now()); }
 
 bool unixhost_emergency_is_armed(void) { return atomic_load(&armed_terminal) >= 0; }
 
-enum unixhost_leaving unixhost_emergency_left(void) { return (enum unixhost_leaving)atomic_load(&left); }
+enum unixhost_leaving unixhost_emergency_left(void) {
+  unsigned state = atomic_load(&left) & LEFT_BITS;
+  return state == UNIXHOST_LEFT && atomic_load(&is_spoiled) ? UNIXHOST_LEFT_IN_PART : (enum unixhost_leaving)state;
+}
 
 // Whose a terminal is that was armed.
 enum ownership {
@@ -147,16 +156,15 @@ void unixhost_emergency_restore(void) {
 ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving) {
   atomic_store(&writer, (uintptr_t)pthread_self());
   // The handler sets `left` and then looks at `writer`; here it is the other way round, so that one of the two sees the other.
-  if (!unixhost_emergency_is_armed() || (!is_leaving && atomic_load(&left) != UNIXHOST_NOT_LEFT)) {
+  if (!unixhost_emergency_is_armed() || (!is_leaving && unixhost_emergency_left() != UNIXHOST_NOT_LEFT)) {
     atomic_store(&writer, 0);
     errno = ECANCELED;
     return -1;
   }
   ssize_t written = write(terminal, bytes, count);
   int saved_errno = errno;
-  // A handler on this very thread, or one that had no more patience, has left the screen before these bytes were written.
-  int whole = UNIXHOST_LEFT;
-  if (!is_leaving) atomic_compare_exchange_strong(&left, &whole, UNIXHOST_LEFT_IN_PART);
+  // A handler on this very thread, or one that had no more patience, may have left the screen before these bytes were written.
+  if (!is_leaving && unixhost_emergency_left() != UNIXHOST_NOT_LEFT) atomic_store(&is_spoiled, true);
   atomic_store(&writer, 0);
   errno = saved_errno;
   return written;
@@ -164,13 +172,16 @@ ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, b
 
 void unixhost_emergency_leave(void) {
   atomic_fetch_add(&readers, 1);
+  unsigned generation = atomic_load(&left) & ~LEFT_BITS;
   int terminal = atomic_load(&armed_terminal);
   enum ownership ownership = look_at(terminal);
-  int state = UNIXHOST_NOT_LEFT;
-  if (ownership != FOREIGN && atomic_compare_exchange_strong(&left, &state, UNIXHOST_LEFT_IN_PART)) {
+  unsigned state = generation | UNIXHOST_NOT_LEFT;
+  if (ownership != FOREIGN && atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT_IN_PART)) {
     wait_for_writer();
     // What the terminal does not take now is the host's thread's to write.
-    if (leave(terminal, ownership, 0) == armed_count) atomic_store(&left, UNIXHOST_LEFT);
+    size_t written = leave(terminal, ownership, 0);
+    state = generation | UNIXHOST_LEFT_IN_PART;
+    if (written == armed_count) atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT);
   }
   atomic_fetch_sub(&readers, 1);
 }

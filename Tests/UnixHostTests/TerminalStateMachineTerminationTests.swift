@@ -131,6 +131,13 @@ import Testing
 
   // MARK: Hang-up
 
+  @Test(arguments: [[CaughtSignal.hangUp, .terminate], [.terminate, .hangUp]])
+  func aHangUpThatComesWithAnOrderIsTheCause(signals: [CaughtSignal]) {
+    var host = Host.inForeground()
+    let effects = host(.signals(signals.map { SignalRecord(signal: $0) }))
+    #expect(effects.contains(send(2, .terminate, "SIGHUP")))
+  }
+
   @Test func aHangUpEndsTheApplicationAndNothingIsWrittenAnyMore() {
     var host = Host.inForeground()
     #expect(host(.hangUp) == [.dropTerminal, send(2, .terminate, "hang-up"), .armDeadline(.milliseconds(8500))])

@@ -6,6 +6,8 @@ extension TerminalStateMachine {
     var wasContinued = false
     var windowHasChanged = false
     var refusal: LifecycleCause?
+    var order: LifecycleCause?
+    var hangUp: LifecycleCause?
   }
 
   /// Takes all signals that have arrived; decides only once the last one is known.
@@ -16,13 +18,13 @@ extension TerminalStateMachine {
       case .quit: return die(.quit)
       case .terminate, .interrupt:
         switch orders.take(record) {
-        case .end: termination = termination ?? record.cause
+        case .end: gist.order = record.cause
         case .copy: break
         case .endAtOnce: return die(record.signal)
         }
       case .hangUp:
         hangUpTaken = record.taken
-        termination = termination ?? record.cause
+        gist.hangUp = record.cause
       case .stop:
         // As in the kernel, each of SIGTSTP and SIGCONT takes back the other.
         gist.wasContinued = false
@@ -34,6 +36,8 @@ extension TerminalStateMachine {
       case .windowChange: gist.windowHasChanged = true
       }
     }
+    // A shell that hangs up sends SIGTERM as well, and two threads may take the two in either order.
+    termination = termination ?? gist.hangUp ?? gist.order
     coalesceStop()
     guard termination == nil else { return }
     if gist.wasContinued {
