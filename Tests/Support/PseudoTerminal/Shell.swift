@@ -89,7 +89,25 @@ extension PseudoTerminal {
   package func modesForPrograms(within limit: Duration = .seconds(60)) async throws -> String {
     line("stty -a")
     try await wait(for: "speed", within: limit)
-    return try await prompt(within: limit)
+    return try await prompt(within: limit).words
+  }
+}
+
+extension String {
+  /// The words in plain ASCII, without control sequences: what a shell draws around its prompt differs from time to time.
+  fileprivate var words: String {
+    var rest = unicodeScalars[...]
+    var plain = ""
+    while let scalar = rest.popFirst() {
+      guard scalar == "\u{1B}" else {
+        plain.unicodeScalars.append(scalar)
+        continue
+      }
+      // A control sequence ends with a letter or the like, any other escape with its first character.
+      guard rest.popFirst() == "[" else { continue }
+      while let next = rest.popFirst(), !("\u{40}"..."\u{7E}").contains(next) {}
+    }
+    return plain.split(whereSeparator: \.isWhitespace).filter { $0.allSatisfy(\.isASCII) }.joined(separator: " ")
   }
 }
 
