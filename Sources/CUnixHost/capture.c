@@ -45,7 +45,7 @@ static _Atomic off_t error_begins;  // what comes before it has been given back
 void unixhost_stderr_capture(void) {
   if (atomic_load(&error_is_captured) || !isatty(2)) return;
   if (error_memory < 0) error_memory = open_memory();
-  // Above the descriptors that a shell's redirections use. Made anew each time: somebody may have redirected 2 meanwhile.
+  // Above the descriptors that a shell's redirections use. Made anew each time: the program may have redirected 2 meanwhile.
   if (error_found >= 0) close(error_found);
   error_found = fcntl(2, F_DUPFD_CLOEXEC, 20);
   if (error_memory < 0 || error_found < 0) return;
