@@ -5,7 +5,7 @@ import Testing
 /// One call of `run(while:)` and the world around it, in which a body ends when the test says so.
 private struct PhaseRunWorld {
   enum Event: Hashable, CaseIterable {
-    case open, close, cancelCaller, complete, throwCancellation, fail, loseProcess
+    case open, close, cancelCaller, complete, fail, loseProcess
   }
 
   private(set) var run = PhaseRun()
@@ -21,7 +21,7 @@ private struct PhaseRunWorld {
   /// Whether the event can happen: only a body that runs can end.
   func allows(_ event: Event) -> Bool {
     switch event {
-    case .complete, .throwCancellation, .fail: bodyRuns
+    case .complete, .fail: bodyRuns
     case .open, .close, .cancelCaller, .loseProcess: true
     }
   }
@@ -44,9 +44,6 @@ private struct PhaseRunWorld {
       endBody(.completed)
       expect(isFinished == callerIsCancelled, "a body that ends by itself does not end the call")
       expect(starts == startsBefore || wasAsked, "it is not begun anew in the same phase")
-    case .throwCancellation:
-      endBody(.cancelled)
-      expect(isFinished == (callerIsCancelled || !wasAsked), "only a cancellation that was asked for is no error")
     case .fail:
       endBody(.failed)
       expect(isFinished, "an error ends the call")
@@ -89,10 +86,10 @@ private struct PhaseRunWorld {
 }
 
 @Suite struct `A call of run(while:)` {
-  @Test func `keeps its rules in every sequence of seven events`() {
+  @Test func `keeps its rules in every sequence of eight events`() {
     var worlds: [([PhaseRunWorld.Event], PhaseRunWorld)] = [([], PhaseRunWorld())]
     var sequences = 0
-    for _ in 0..<7 {
+    for _ in 0..<8 {
       var next: [([PhaseRunWorld.Event], PhaseRunWorld)] = []
       for (path, world) in worlds {
         for event in PhaseRunWorld.Event.allCases where world.allows(event) {

@@ -15,15 +15,30 @@ private struct World {
   var acquires: [Int: Int] = [:]
   var releases: [Int: Int] = [:]
   var order: [String] = []
+  var forgotten: Set<Int> = []
 
   @discardableResult
-  mutating func add(_ phase: LifecyclePhase, after: [Int] = []) -> Int {
-    phases.append(phase)
-    dependencies.append(after)
-    let (index, actions) = graph.add(while: phase, after: after)
+  mutating func add(_ phase: LifecyclePhase, after: [Int] = [], maximumRetries: Int? = nil) -> Int {
+    let next = graph.nextIndex
+    if next == phases.count {
+      phases.append(phase)
+      dependencies.append(after)
+    } else {
+      #expect(forgotten.remove(next) != nil, "only a forgotten index is used again")
+      (phases[next], dependencies[next]) = (phase, after)
+    }
+    let (index, actions) = graph.add(while: phase, after: after, maximumRetries: maximumRetries)
+    #expect(index == next)
     perform(actions)
     return index
   }
+
+  mutating func invalidate(_ index: Int, failures: Int = 0) { perform(graph.invalidate(index, failures: failures)) }
+
+  mutating func remove(_ index: Int) { perform(graph.remove(index)) }
+
+  /// The indices that are in use.
+  var managed: [Int] { phases.indices.filter { !forgotten.contains($0) && !graph.isRemoved($0) } }
 
   mutating func open(_ phases: PhaseSet) { perform(graph.setOpenPhases(phases)) }
 
@@ -40,7 +55,7 @@ private struct World {
         cancelled.insert(index)
       case .release(let index):
         #expect(held.contains(index))
-        for other in phases.indices where dependencies[other].contains(index) {
+        for other in phases.indices where dependencies[other].contains(index) && !forgotten.contains(other) {
           #expect(!held.contains(other) && !acquiring.contains(other) && !releasing.contains(other))
         }
         held.remove(index)
@@ -48,6 +63,10 @@ private struct World {
         order.append("release \(index)")
       case .retry(let index, _): retrying.insert(index)
       case .cancelRetry(let index): retrying.remove(index)
+      case .forget(let index):
+        #expect(!held.contains(index) && !acquiring.contains(index) && !releasing.contains(index))
+        #expect(!retrying.contains(index))
+        forgotten.insert(index)
       }
     }
   }
@@ -211,10 +230,20 @@ private struct World {
     ]
     var level = 0
     for _ in 0..<400 {
-      switch Int.random(in: 0..<10, using: &random) {
-      case 0 where world.phases.count < 12:
-        let earlier = world.phases.indices.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
-        world.add(LifecyclePhase.allCases.randomElement(using: &random)!, after: earlier)
+      switch Int.random(in: 0..<13, using: &random) {
+      case 0 where world.managed.count < 12:
+        let earlier = world.managed.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
+        let maximum = Bool.random(using: &random) ? Int.random(in: 0..<3, using: &random) : nil
+        world.add(LifecyclePhase.allCases.randomElement(using: &random)!, after: earlier, maximumRetries: maximum)
+      case 10:
+        if let index = world.managed.randomElement(using: &random) {
+          world.invalidate(index, failures: Int.random(in: 0..<3, using: &random))
+        }
+      case 11 where world.managed.count > 6:
+        let unneeded = world.managed.filter { world.graph.managedDependents(of: $0).isEmpty }
+        if let index = unneeded.randomElement(using: &random) { world.remove(index) }
+      case 12:
+        if let index = world.managed.randomElement(using: &random) { world.perform(world.graph.retryNow(index)) }
       case 1...3:
         level = min(max(level + (Bool.random(using: &random) ? 1 : -1), 0), 3)
         world.open(nested[level])
@@ -234,6 +263,7 @@ private struct World {
     #expect(world.acquires == world.releases, "every acquire has one release; seed \(seed)")
     world.open(nested[3])
     world.settle()
-    #expect(world.held.count == world.phases.count, "everything can be acquired again; seed \(seed)")
+    #expect(world.held == Set(world.managed), "everything can be acquired again; seed \(seed)")
+    #expect(world.managed == world.managed.filter { !world.graph.nodes[$0].isLeaving }, "nothing leaves; seed \(seed)")
   }
 }

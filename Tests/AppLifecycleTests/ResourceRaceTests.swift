@@ -31,7 +31,7 @@ import Testing
     let manager = ResourceManager(
       tasks: TaskStarter(executor: executor), clock: TransitionClock(clock), retry: RetryPolicy(), seed: 0)
     manager.add(
-      ResourceManager.Operations(
+      ResourceOperations(
         name: "connection", holding: ResourceHolding(),
         acquire: { _ in
           acquires += 1

@@ -79,9 +79,13 @@ final class HandlerRun: Sendable {
   let owner: HandlerScopeOwner
   /// The process in which it began.
   let generation: Int
+  /// The lease for which it runs; nil if it belongs to no resource.
+  let lease: ResourceLease?
   @MainActor var isOver = false
 
-  init(of owner: HandlerScopeOwner, generation: Int) { (self.owner, self.generation) = (owner, generation) }
+  init(of owner: HandlerScopeOwner, generation: Int, lease: ResourceLease? = nil) {
+    (self.owner, self.generation, self.lease) = (owner, generation, lease)
+  }
 }
 
 /// Marks the tasks in which a transition's own handlers run: `handle` must not wait in them for that transition.

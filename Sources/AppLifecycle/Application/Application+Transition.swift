@@ -61,6 +61,7 @@ extension Application {
     lastTransition = (from, next)
     // Before the ledger's page of the stay is closed: what the end of the process cuts short belongs there.
     background.didCommit(next)
+    if next == .suspended || from == .suspended { manager.suspensions += 1 }
     let time = clock.now()
     // With scenes a launch passes through the background on its way to the foreground; that is no stay there.
     let isPassedThrough = from == .notRunning && machine.state.isForeground

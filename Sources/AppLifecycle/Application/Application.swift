@@ -51,6 +51,9 @@ public import PubSub
   public internal(set) var deactivationReasons: Set<DeactivationReason> = []
   /// Why the application was launched; nil before the first launch.
   public internal(set) var launchCause: LifecycleCause?
+  /// The exit status that the application's host returns when the application has ended in order; see
+  /// ``terminate(status:cause:)``.
+  public internal(set) var exitStatus: Int32 = 0
   /// Is told everything that happens, in order, before anybody else is: state, delegate, notification and report records.
   public var recorder: (@MainActor (LifecycleRecord) -> Void)?
   /// Is told when a transition begins and when it has ended, whoever sent its input: a host watches over the budgets of

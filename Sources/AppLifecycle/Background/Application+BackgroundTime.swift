@@ -83,7 +83,7 @@ extension Application {
   package func enforceBackgroundTime() { background.enforce() }
 
   /// What led to what happens now: a transition, or what the system is doing outside of any.
-  private var presentCause: LifecycleCause? { transitionCause ?? ambientCause }
+  var presentCause: LifecycleCause? { transitionCause ?? ambientCause }
 
   func connectBackground() {
     background.clockDidStrike = { [weak self] in self?.enqueue(.backgroundClock) }

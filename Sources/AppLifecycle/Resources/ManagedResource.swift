@@ -12,19 +12,23 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   let index: Int
   /// Weak, and no identifier: another application's manager may come to lie where a former one lay.
   weak let owner: ResourceManager?
-  private let whenUsedAfterRelease: @Sendable () -> Void
+  private let tasks: TaskStarter
 
   let holding = ResourceHolding()
 
-  init(
-    name: String, phase: LifecyclePhase, index: Int, owner: ResourceManager,
-    whenUsedAfterRelease: @escaping @Sendable () -> Void
-  ) {
+  init(name: String, phase: LifecyclePhase, index: Int, owner: ResourceManager, tasks: TaskStarter) {
     self.name = name
     self.phase = phase
     self.index = index
     self.owner = owner
-    self.whenUsedAfterRelease = whenUsedAfterRelease
+    self.tasks = tasks
+  }
+
+  /// Has the manager do something with the resource on the main actor, unless it is managed no longer by then.
+  private func perform(_ action: @escaping @MainActor @Sendable (ResourceManager, Int) -> Void) {
+    tasks.startOnMainActor { [weak owner, index, holding] in
+      if let owner, owner.manages(holding, at: index) { action(owner, index) }
+    }
   }
 
   /// What was acquired, while it is held; nil from the moment on at which its release begins.
@@ -32,9 +36,8 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
   /// What was acquired.
   ///
-  /// Who asks for it after its release was not told that it is gone, or did not listen: that is thrown, posted as
-  /// ``Application/ResourceWasUsedAfterRelease``, and noted in the application's ledger. ``current`` is for those who want to
-  /// know whether it is held.
+  /// A use after the release is thrown, posted as ``Application/ResourceWasUsedAfterRelease``, and noted in the application's
+  /// ledger. To ask whether the resource is held, use ``current``.
   ///
   /// - Throws: ``ResourceError/notHeld(_:)`` before it was acquired, ``ResourceError/released(_:)`` from its release on, until
   ///   it is acquired again.
@@ -42,7 +45,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
     get throws(ResourceError) {
       if let current { return current }
       guard holding.wasReleased else { throw .notHeld(name) }
-      whenUsedAfterRelease()
+      perform { $0.wasUsedAfterRelease($1) }
       throw .released(name)
     }
   }
@@ -50,63 +53,31 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   /// What is being done with it.
   public var status: ResourceStatus { holding.status }
 
+  /// Says that the resource has broken: its dependents and it are released, the last dependents first, and acquired again.
+  ///
+  /// May be called from any thread, also from the handle's own callbacks; those that may come late use ``ResourceLease``. A
+  /// second call has no effect, nor has one for a resource that is neither held nor being acquired. While the acquire is
+  /// under way, the resource is released as soon as the acquire has succeeded.
+  ///
+  /// A resource that was held for ``RetryPolicy/resetAfter`` is acquired again at once, any other after the wait of its
+  /// ``RetryPolicy``.
+  ///
+  /// - Parameter error: what broke it; ``ResourceHealth/lastError`` and the ledger show it.
+  public func invalidate(because error: any Error) {
+    guard let lease = holding.lease, holding.invalidate(lease, because: String(describing: error)) else { return }
+    perform { $0.didInvalidate($1, lease: lease) }
+  }
+
+  /// Tries to acquire the resource now, if it waits to be tried again or has been given up; else has no effect.
+  ///
+  /// May be called from any thread. A resource that was given up begins a new row of failures.
+  public func retry() { perform { $0.retryNow($1) } }
+
   /// A handle in a form that does not tell its type.
   static func boxed(_ handle: Handle) -> HeldHandle { HandleBox(handle) }
 
   /// The handle that this resource's own ``boxed(_:)`` put away.
   static func unboxed(_ box: HeldHandle) -> Handle { unsafeDowncast(box, to: HandleBox<Handle>.self).handle }
-}
-
-/// A handle whose type is forgotten.
-class HeldHandle: @unchecked Sendable {}
-
-private final class HandleBox<Handle: Sendable>: HeldHandle, @unchecked Sendable {
-  let handle: Handle
-  init(_ handle: Handle) { self.handle = handle }
-}
-
-/// What is held of a managed resource, and how it fares, for readers on any thread.
-///
-/// The type of the handle is forgotten: behind a lock it would be looked up at each access.
-final class ResourceHolding: @unchecked Sendable {
-  private struct State {
-    var handle: HeldHandle?
-    var status = ResourceStatus.idle
-    /// Whether it has been held, and is not any more.
-    var wasReleased = false
-  }
-
-  private let lock = Lock()
-  /// Guarded by the lock, which is why the compiler's check of each access is left out.
-  @exclusivity(unchecked) private var state = State()
-
-  var handle: HeldHandle? { read.handle }
-  var wasReleased: Bool { read.wasReleased }
-  var status: ResourceStatus { read.status }
-
-  private var read: State {
-    var read = State()
-    lock.withLock { read = state }
-    return read
-  }
-
-  /// Holds a handle; or none, as the process has vanished, which releases nothing.
-  func hold(_ handle: HeldHandle?) { _ = exchange(handle, wasReleased: false) }
-
-  /// Takes the handle away: its release begins.
-  func take() -> HeldHandle? { exchange(nil, wasReleased: true) }
-
-  /// Returns the former handle, which is not to be let go of inside the lock.
-  private func exchange(_ handle: HeldHandle?, wasReleased: Bool) -> HeldHandle? {
-    var handle = handle
-    lock.withLock {
-      swap(&state.handle, &handle)
-      state.wasReleased = wasReleased
-    }
-    return handle
-  }
-
-  func setStatus(_ status: ResourceStatus) { lock.withLock { state.status = status } }
 }
 
 /// What is being done with a managed resource.
@@ -123,6 +94,11 @@ public enum ResourceStatus: Sendable, Hashable {
   case held
   /// It is being released.
   case releasing
-  /// Acquiring it failed so many times in a row; it will be tried again.
+  /// Acquiring it failed, or it broke soon after, so many times in a row; it will be tried again.
   case retrying(failures: Int)
+  /// It failed so many times in a row, one more than its ``RetryPolicy/maximumRetries`` allow; it is not tried again by itself.
+  ///
+  /// ``ManagedResource/retry()`` tries it again, and so does the next opening of its phase or the return of a resource that
+  /// it depends on.
+  case failed(failures: Int)
 }

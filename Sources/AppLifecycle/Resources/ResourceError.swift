@@ -14,6 +14,12 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   case notHeld(String)
   /// The resource has been released, or is about to be, and has not been acquired again.
   case released(String)
+  /// The resource cannot be unmanaged, as these others depend on it.
+  case neededBy([String], String)
+  /// The resource's run loop returned although it was not asked to.
+  case runLoopReturned(String)
+  /// The resource's health check has not returned within the interval between two checks.
+  case checkTimedOut(String, after: Duration)
 
   /// The same as a sentence.
   public var description: String {
@@ -25,6 +31,11 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .dependencyCycle(let names): names.map { "“\($0)”" }.joined(separator: " depends on ")
     case .notHeld(let name): "“\(name)” has not been acquired yet"
     case .released(let name): "“\(name)” has been released"
+    case .neededBy(let dependents, let name):
+      "“\(name)” is needed by \(dependents.map { "“\($0)”" }.joined(separator: ", "))"
+    case .runLoopReturned(let name): "the run loop of “\(name)” returned"
+    case .checkTimedOut(let name, let interval):
+      "the health check of “\(name)” did not return within \(interval.inSeconds)"
     }
   }
 }

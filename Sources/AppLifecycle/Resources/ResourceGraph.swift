@@ -1,9 +1,9 @@
 /// Decides when managed resources are acquired and released, as a pure state machine.
 ///
-/// A resource is acquired when its phase is open and everything that it depends on is held; it is released when its phase
-/// has closed and nothing that depends on it is held or on the way. Of each resource one operation runs at a time, and
-/// every acquire that succeeded is followed by exactly one release. What one resource does costs as much as it has
-/// neighbours; opening or closing a phase, as many as there are resources.
+/// A resource is acquired when its phase is open and everything that it depends on is held. It is released when its phase has
+/// closed, when it is broken, or when it is no longer managed, and nothing that depends on it is held or on the way. Of each
+/// resource one operation runs at a time, and every acquire that succeeded is followed by exactly one release. What one
+/// resource does costs as much as it has neighbors; opening or closing a phase, as many as there are resources.
 struct ResourceGraph {
   /// What the driver is to do.
   enum Action: Hashable {
@@ -12,6 +12,8 @@ struct ResourceGraph {
     case release(Int)
     case retry(Int, failures: Int)
     case cancelRetry(Int)
+    /// The resource is no longer managed, and nothing of it is left: its index may be used again.
+    case forget(Int)
   }
 
   /// What happens to one resource.
@@ -28,10 +30,14 @@ struct ResourceGraph {
     }
   }
 
-  private struct Node {
+  struct Node {
     /// Its own phase, or a narrower one of what it depends on: it cannot outlast that.
     let phase: LifecyclePhase
     let dependencies: [Int]
+    /// So many failures in a row are followed by another attempt; nil if any number is.
+    let maximumRetries: Int?
+    /// Whether it is a body: it ends as soon as its phase's handlers have ended, before anything else is released.
+    let isBody: Bool
     var dependents: [Int] = []
     var heldDependencies = 0
     /// Dependents that are held or on the way; while there are any, it stays.
@@ -39,91 +45,152 @@ struct ResourceGraph {
     var status = ResourceStatus.idle
     /// Where among its dependencies the one stands that it waits for; nil while it waits for none.
     var missing: Int?
+    /// How often in a row it could not be acquired, or broke soon after.
     var failures = 0
     var isAcquireCancelled = false
-    /// Whether its operation has been named as late: nobody waits for it any longer.
+    /// Whether its operation has been named as late: no tear-down waits for it any longer.
     var isLate = false
+    /// Whether it broke while it was held: it is released, then acquired again.
+    var isBroken = false
+    /// Whether it is no longer managed: it is released, then forgotten.
+    var isRemoved = false
+    /// How many of its dependencies are leaving.
+    var leavingDependencies = 0
+
+    /// Whether it is to be released though its phase is open.
+    var isLeaving: Bool { isBroken || isRemoved || leavingDependencies > 0 }
   }
 
-  private var nodes: [Node] = []
+  private(set) var nodes: [Node] = []
+  /// The indices in use, in order of registration.
+  private(set) var order: [Int] = []
+  private var free: [Int] = []
+  private var bodies = 0
   /// The phases that hold.
   private(set) var openPhases: PhaseSet = []
   /// The phases that have been left, but of which nothing is to be released yet.
   private(set) var lingeringPhases: PhaseSet = []
+  /// Those of them whose bodies are to end.
+  private var endingPhases: PhaseSet = []
   /// How many resources are held or on the way although their phase has closed.
   private(set) var tearingDown = 0
-  /// How many of these have an operation under way that nobody has named as late.
+  /// How many of these have an operation under way that has not been named as late.
   private(set) var awaited = 0
   private var actions: [Action] = []
   private var changes: [Int] = []
 
-  func status(of index: Int) -> ResourceStatus { nodes[index].status }
+  // MARK: Adding and removing
 
-  /// Whether everything whose phase is open is held.
-  ///
-  /// - Complexity: linear in the number of resources.
-  var holdsAllWanted: Bool { nodes.indices.allSatisfy { !isWanted($0) || nodes[$0].status == .held } }
-
-  /// Whether its phase is open, and those of everything that it depends on.
-  func isWanted(_ index: Int) -> Bool { openPhases.contains(nodes[index].phase) }
-
-  /// How often in a row it could not be acquired.
-  func failures(of index: Int) -> Int { nodes[index].failures }
-
-  /// The dependency that keeps it from being acquired; nil if none does.
-  func missingDependency(of index: Int) -> Int? { nodes[index].missing.map { nodes[index].dependencies[$0] } }
-
-  /// Which resources are held or on the way although their phase has closed, in order of registration.
-  var indicesBeingTornDown: [Int] { nodes.indices.filter { isBeingTornDown($0) } }
-
-  /// Those whose status has changed since this was last asked, in order; one that changed twice at once comes once.
-  mutating func takeChanges() -> [Int] {
-    defer { changes.removeAll(keepingCapacity: true) }
-    return changes
-  }
-
-  /// Nobody waits any longer for the operations of a tear-down that are under way; which these are, in order of registration.
-  mutating func markLate() -> [Int] {
-    let late = nodes.indices.filter { isAwaited($0) }
-    for index in late { nodes[index].isLate = true }
-    awaited -= late.count
-    return late
-  }
-
-  func isLate(_ index: Int) -> Bool { nodes[index].isLate }
-
-  /// Whether its acquire is not wanted any more.
-  func isAcquireCancelled(_ index: Int) -> Bool { nodes[index].isAcquireCancelled }
+  /// The index that the next resource will have.
+  var nextIndex: Int { free.last ?? nodes.count }
 
   /// Adds a resource behind those that it depends on.
-  mutating func add(while phase: LifecyclePhase, after dependencies: [Int]) -> (index: Int, actions: [Action]) {
-    let index = nodes.count
+  mutating func add(
+    while phase: LifecyclePhase, after dependencies: [Int], maximumRetries: Int? = nil, isBody: Bool = false
+  ) -> (index: Int, actions: [Action]) {
+    let index = nextIndex
     var node = Node(
-      phase: dependencies.reduce(phase) { $0.narrower(nodes[$1].phase) }, dependencies: dependencies)
+      phase: dependencies.reduce(phase) { $0.narrower(nodes[$1].phase) }, dependencies: dependencies,
+      maximumRetries: maximumRetries, isBody: isBody)
     for dependency in dependencies {
       nodes[dependency].dependents.append(index)
       if nodes[dependency].status == .held { node.heldDependencies += 1 }
+      if nodes[dependency].isLeaving { node.leavingDependencies += 1 }
     }
-    nodes.append(node)
+    if free.popLast() == nil { nodes.append(node) } else { nodes[index] = node }
+    order.append(index)
+    if isBody { bodies += 1 }
     return (index, collectActions { $0.consider(index) })
   }
 
+  /// The resources that depend on one and are still managed, in order of registration.
+  func managedDependents(of index: Int) -> [Int] { nodes[index].dependents.filter { !nodes[$0].isRemoved } }
+
+  /// A resource on which none depends is no longer managed: it is released, and then forgotten.
+  ///
+  /// - Complexity: linear in the number of resources.
+  mutating func remove(_ index: Int) -> [Action] {
+    guard !nodes[index].isRemoved else { return [] }
+    return collectActions { graph in
+      for affected in graph.updateLeaving(index, { $0.isRemoved = true }).reversed() { graph.consider(affected) }
+      graph.forgetIfRemoved(index)
+    }
+  }
+
+  private mutating func forgetIfRemoved(_ index: Int) {
+    guard nodes[index].isRemoved, nodes[index].status == .idle, let position = order.firstIndex(of: index) else {
+      return
+    }
+    for dependency in nodes[index].dependencies { nodes[dependency].dependents.removeAll { $0 == index } }
+    order.remove(at: position)
+    free.append(index)
+    if nodes[index].isBody { bodies -= 1 }
+    actions.append(.forget(index))
+  }
+
+  // MARK: Phases
+
   /// Opens and closes phases; what closes is released in reverse, what opens is acquired in order of registration.
   ///
-  /// Of phases that linger nothing is released yet, and nothing is acquired any more.
-  mutating func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = []) -> [Action] {
-    guard phases != openPhases || lingering != lingeringPhases else { return [] }
-    (openPhases, lingeringPhases) = (phases, lingering)
+  /// Of phases that linger nothing is released yet, and nothing is acquired any more; bodies end where the phase is among
+  /// `ending`.
+  mutating func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = [], ending: PhaseSet = []) -> [Action] {
+    let endingPhases = bodies > 0 ? ending : []
+    guard phases != openPhases || lingering != lingeringPhases || endingPhases != self.endingPhases else { return [] }
+    (openPhases, lingeringPhases, self.endingPhases) = (phases, lingering, endingPhases)
     (tearingDown, awaited) = (0, 0)
-    for index in nodes.indices where isBeingTornDown(index) {
+    for index in order where isBeingTornDown(index) {
       tearingDown += 1
       if isAwaited(index) { awaited += 1 }
     }
     return collectActions { graph in
-      for index in graph.nodes.indices.reversed() where !graph.isWanted(index) { graph.consider(index) }
-      for index in graph.nodes.indices where graph.isWanted(index) { graph.consider(index) }
+      for index in graph.order.reversed() where !graph.isWanted(index) { graph.consider(index) }
+      for index in graph.order where graph.isWanted(index) { graph.consider(index) }
     }
   }
+
+  // MARK: Breaking
+
+  /// A resource that is held has broken: what depends on it is released in reverse, then it, and all is acquired again.
+  ///
+  /// No effect on a resource that is not held, that is broken already, or whose phase has closed.
+  ///
+  /// - Parameters:
+  ///   - index: the resource.
+  ///   - failures: how many failures in a row there are now, this one included; 0 has it acquired again at once.
+  /// - Returns: what is to be done now.
+  mutating func invalidate(_ index: Int, failures: Int) -> [Action] {
+    guard nodes[index].status == .held, isWanted(index), !nodes[index].isBroken, !nodes[index].isRemoved else {
+      return []
+    }
+    nodes[index].failures = failures
+    return collectActions { graph in
+      for affected in graph.updateLeaving(index, { $0.isBroken = true }).reversed() { graph.consider(affected) }
+    }
+  }
+
+  /// Changes one resource, and with it which of its dependents have to be released.
+  ///
+  /// - Returns: those whose part in that has changed, dependencies before dependents.
+  private mutating func updateLeaving(_ index: Int, _ change: (inout Node) -> Void) -> [Int] {
+    let was = nodes[index].isLeaving
+    change(&nodes[index])
+    let isLeaving = nodes[index].isLeaving
+    guard was != isLeaving else { return [index] }
+    var affected = [index]
+    var next = 0
+    while next < affected.count {
+      for dependent in nodes[affected[next]].dependents {
+        let was = nodes[dependent].isLeaving
+        nodes[dependent].leavingDependencies += isLeaving ? 1 : -1
+        if was != nodes[dependent].isLeaving { affected.append(dependent) }
+      }
+      next += 1
+    }
+    return affected
+  }
+
+  // MARK: Events
 
   /// What has happened to a resource: what is to be done now.
   mutating func handle(_ event: Event) -> [Action] {
@@ -135,10 +202,7 @@ struct ResourceGraph {
     }
   }
 
-  mutating func didAcquire(_ index: Int) -> [Action] {
-    nodes[index].failures = 0
-    return settle(index, .held)
-  }
+  mutating func didAcquire(_ index: Int) -> [Action] { settle(index, .held) }
 
   /// Acquiring failed: it is tried again later, or it had been cancelled.
   mutating func didFailToAcquire(_ index: Int) -> [Action] {
@@ -147,8 +211,7 @@ struct ResourceGraph {
       return settle(index, .idle)
     }
     nodes[index].failures += 1
-    let failures = nodes[index].failures
-    return [.retry(index, failures: failures)] + settle(index, .retrying(failures: failures))
+    return settleFailure(index)
   }
 
   mutating func retryIsDue(_ index: Int) -> [Action] {
@@ -156,11 +219,37 @@ struct ResourceGraph {
     return settle(index, .idle)
   }
 
-  mutating func didRelease(_ index: Int) -> [Action] { settle(index, .idle) }
+  /// It is to be tried again now, whether it waits to be tried again or has been given up.
+  mutating func retryNow(_ index: Int) -> [Action] {
+    switch nodes[index].status {
+    case .retrying: return [.cancelRetry(index)] + settle(index, .idle)
+    case .failed:
+      nodes[index].failures = 0
+      return settle(index, .idle)
+    case .idle, .waiting, .acquiring, .held, .releasing: return []
+    }
+  }
+
+  mutating func didRelease(_ index: Int) -> [Action] {
+    let wasBroken = nodes[index].isBroken
+    // Its dependents have been released before it, and wait for it from now on.
+    if wasBroken { _ = updateLeaving(index) { $0.isBroken = false } }
+    if wasBroken, isWanted(index), !nodes[index].isLeaving, nodes[index].failures > 0 { return settleFailure(index) }
+    nodes[index].failures = 0
+    return settle(index, .idle)
+  }
+
+  private mutating func settleFailure(_ index: Int) -> [Action] {
+    let failures = nodes[index].failures
+    if let maximum = nodes[index].maximumRetries, failures > maximum {
+      return settle(index, .failed(failures: failures))
+    }
+    return [.retry(index, failures: failures)] + settle(index, .retrying(failures: failures))
+  }
 
   /// The process vanished: nothing is held any more, and nothing is released.
   mutating func loseEverything() {
-    for index in nodes.indices {
+    for index in order {
       if nodes[index].status != .idle || nodes[index].missing != nil { changes.append(index) }
       nodes[index].status = .idle
       nodes[index].missing = nil
@@ -169,21 +258,47 @@ struct ResourceGraph {
       nodes[index].isLate = false
       nodes[index].heldDependencies = 0
       nodes[index].busyDependents = 0
+      nodes[index].isBroken = false
+      nodes[index].leavingDependencies = 0
     }
-    (openPhases, lingeringPhases) = ([], [])
+    (openPhases, lingeringPhases, endingPhases) = ([], [], [])
     (tearingDown, awaited) = (0, 0)
+  }
+
+  /// Forgets what is no longer managed, after the process has vanished.
+  mutating func forgetRemoved() -> [Action] {
+    collectActions { graph in
+      for index in graph.order where graph.nodes[index].isRemoved { graph.forgetIfRemoved(index) }
+    }
+  }
+
+  // MARK: Late operations
+
+  /// The operations of a tear-down that are under way are no longer waited for; which these are, in order of registration.
+  mutating func markLate() -> [Int] {
+    let late = order.filter { isAwaited($0) }
+    for index in late { nodes[index].isLate = true }
+    awaited -= late.count
+    return late
+  }
+
+  /// One operation is no longer waited for.
+  mutating func markLate(_ index: Int) {
+    if isAwaited(index) { awaited -= 1 }
+    nodes[index].isLate = true
+  }
+
+  /// Those whose status has changed since this was last asked, in order; one that changed twice at once comes once.
+  mutating func takeChanges() -> [Int] {
+    defer { changes.removeAll(keepingCapacity: true) }
+    return changes
   }
 }
 
+// MARK: - Steps
+
 extension ResourceGraph {
-  private func isBeingTornDown(_ index: Int) -> Bool { !isWanted(index) && nodes[index].status.isBusy }
-
-  /// What is held, and not released yet, waits for another's operation.
-  private func isAwaited(_ index: Int) -> Bool {
-    !isWanted(index) && nodes[index].status.isBusy && nodes[index].status != .held && !nodes[index].isLate
-  }
-
-  /// An operation of one resource has ended: what it can do next, and what its neighbours can.
+  /// An operation of one resource has ended: what it can do next, and what its neighbors can.
   private mutating func settle(_ index: Int, _ status: ResourceStatus) -> [Action] {
     nodes[index].isAcquireCancelled = false
     setStatus(index, status)
@@ -191,6 +306,7 @@ extension ResourceGraph {
       graph.consider(index)
       for dependent in graph.nodes[index].dependents { graph.consider(dependent) }
       for dependency in graph.nodes[index].dependencies.reversed() { graph.consider(dependency) }
+      graph.forgetIfRemoved(index)
     }
   }
 
@@ -221,23 +337,37 @@ extension ResourceGraph {
   /// Begins with one resource what can be begun now.
   private mutating func consider(_ index: Int) {
     let isWanted = isWanted(index)
+    let isKept = isWanted && !nodes[index].isLeaving
     switch nodes[index].status {
-    case .idle where isWanted && nodes[index].heldDependencies == nodes[index].dependencies.count:
+    case .idle where isKept && nodes[index].heldDependencies == nodes[index].dependencies.count:
       setStatus(index, .acquiring)
       actions.append(.acquire(index))
-    case .idle: setMissing(index, isWanted ? nextMissing(index) : nil)
-    case .acquiring where !isWanted && !nodes[index].isAcquireCancelled:
+    case .idle: setMissing(index, isWanted && !nodes[index].isRemoved ? nextMissing(index) : nil)
+    case .acquiring where !isKept && !nodes[index].isAcquireCancelled:
       nodes[index].isAcquireCancelled = true
       actions.append(.cancelAcquire(index))
-    case .retrying where !isWanted:
-      nodes[index].failures = 0
-      setStatus(index, .idle)
+    case .retrying where !isKept:
       actions.append(.cancelRetry(index))
-    case .held where !isWanted && !lingeringPhases.contains(nodes[index].phase) && nodes[index].busyDependents == 0:
+      giveBack(index)
+    case .failed where !isKept: giveBack(index)
+    case .held where !isKept && mayBeReleased(index) && nodes[index].busyDependents == 0:
       setStatus(index, .releasing)
       actions.append(.release(index))
-    case .acquiring, .held, .releasing, .retrying, .waiting: break
+    case .acquiring, .held, .releasing, .retrying, .failed, .waiting: break
     }
+  }
+
+  /// What is not held is not wanted any more, or waits for a dependency again; its failures are forgotten.
+  private mutating func giveBack(_ index: Int) {
+    nodes[index].failures = 0
+    setStatus(index, .idle)
+    consider(index)
+  }
+
+  /// Whether its phase lets it go: handlers and bodies of a phase that lingers may use what is held, bodies end before.
+  private func mayBeReleased(_ index: Int) -> Bool {
+    let node = nodes[index]
+    return !lingeringPhases.contains(node.phase) || (node.isBody && endingPhases.contains(node.phase))
   }
 
   private mutating func setMissing(_ index: Int, _ missing: Int?) {
@@ -252,26 +382,9 @@ extension ResourceGraph {
     let start = nodes[index].missing ?? 0
     for step in dependencies.indices {
       let position = (start + step) % dependencies.count
-      if nodes[dependencies[position]].status != .held { return position }
+      let dependency = nodes[dependencies[position]]
+      if dependency.status != .held || dependency.isLeaving { return position }
     }
     return nil
-  }
-}
-
-extension ResourceStatus {
-  /// Whether it is held or on the way there or back.
-  fileprivate var isBusy: Bool {
-    switch self {
-    case .acquiring, .held, .releasing: true
-    case .idle, .retrying, .waiting: false
-    }
-  }
-}
-
-extension LifecyclePhase {
-  /// Which of two phases ends first; phases nest.
-  fileprivate func narrower(_ other: LifecyclePhase) -> LifecyclePhase {
-    if self == .active || other == .active { return .active }
-    return self == .foreground || other == .foreground ? .foreground : .running
   }
 }

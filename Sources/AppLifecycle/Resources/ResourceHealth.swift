@@ -8,15 +8,16 @@ public struct ResourceHealth: Sendable, Hashable {
   public var phase: LifecyclePhase
   /// What is being done with it, or what it waits for.
   public var status: ResourceStatus
-  /// How often in a row it could not be acquired; 0 once it was.
+  /// How often in a row it could not be acquired, or broke soon after it was; 0 while it is held.
   public var failures: Int
-  /// What acquire or release threw last, as text; it stays when the resource is acquired later.
+  /// The latest error as text: of acquire or release, or the reason of an invalidation; it stays when the resource is acquired
+  /// later.
   ///
-  /// What a cancelled acquire throws does not count.
+  /// An error of a cancelled acquire does not count.
   public var lastError: String?
   /// When its status last changed, by the application's clock, since that was first read.
   public var since: Duration
-  /// The time from its last failed acquire to the next attempt; nil unless it is ``ResourceStatus/retrying(failures:)``.
+  /// The time from its last failure to the next attempt; nil unless it is ``ResourceStatus/retrying(failures:)``.
   ///
   /// Counted from ``since``; ``RetryPolicy`` decides how long it is.
   public var retryDelay: Duration?

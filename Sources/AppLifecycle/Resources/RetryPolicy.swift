@@ -1,5 +1,6 @@
-/// How long to wait before something that failed is tried again: longer each time, and never at quite the same moment as
-/// everybody else.
+/// When a resource that failed is tried again: after a wait that grows with each failure and differs between processes.
+///
+/// A failure is an acquire that throws, or a resource that breaks before it was held for ``resetAfter``.
 public struct RetryPolicy: Sendable, Hashable {
   /// The wait after the first failure.
   public var first: Duration = .milliseconds(250)
@@ -10,12 +11,20 @@ public struct RetryPolicy: Sendable, Hashable {
   /// How much of each wait is left to chance, from 0 to 1: with 0.2, between 80 and 100 per cent of it are waited.
   public var jitter: Double = 0.2
 
-  /// A quarter of a second, doubling up to half a minute, a fifth of it left to chance.
+  /// How many attempts follow the first failure of a row; nil for as many as it takes.
+  ///
+  /// A resource that fails once more is given up: its status becomes ``ResourceStatus/failed(failures:)``. Zero or less
+  /// allows no further attempt.
+  public var maximumRetries: Int?
+  /// How long a resource must have been held for its next failure to count as the first of a row.
+  public var resetAfter: Duration = .seconds(10)
+
+  /// A quarter of a second, doubling up to half a minute, a fifth of it left to chance; as many attempts as it takes.
   public init() {}
 
   /// The wait after so many failures in a row.
   ///
-  /// It never shrinks, and a jitter beyond its bounds counts as the nearer one.
+  /// It never shrinks. A jitter beyond its bounds counts as the nearer bound.
   ///
   /// - Parameters:
   ///   - failures: how many there have been, at least 1.

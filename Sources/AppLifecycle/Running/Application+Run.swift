@@ -11,7 +11,10 @@ extension Application {
   /// application comes back. One that ends by itself is begun anew when the phase opens anew.
   ///
   /// Returns when the calling task is cancelled: the body is, too, and has ended by then. An error that the body throws ends
-  /// the call; but a `CancellationError` from a body whose phase was left does not.
+  /// the call; a `CancellationError` does not, and counts as a return.
+  ///
+  /// A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` or awaits ``phaseCloses()`` is asked to end, and is
+  /// cancelled only when the time of the tear-down is up.
   ///
   /// The body may outlive a phase by ignoring its cancellation: then it is named in the report of the transition. If the
   /// process vanishes, it is cancelled, and the call goes on with the next process; one that ignores that, too, is waited for

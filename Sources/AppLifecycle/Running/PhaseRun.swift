@@ -20,8 +20,8 @@ struct PhaseRun {
 
   /// How a body ended.
   enum End: Hashable {
+    /// It returned, or threw a `CancellationError`.
     case completed
-    case cancelled
     case failed
   }
 
@@ -64,11 +64,10 @@ struct PhaseRun {
 
   /// The body has ended.
   ///
-  /// One that ended by itself is not begun again until the phase opens anew. An error ends the call, unless it only says that
-  /// the body was cancelled because the phase was left.
+  /// One that ended by itself is not begun again until the phase opens anew. An error ends the call.
   mutating func bodyDidEnd(_ end: End) -> [Action] {
     let wasAsked = position == .ending
-    if callerIsCancelled || end == .failed || (end == .cancelled && !wasAsked) { return finish() }
+    if callerIsCancelled || end == .failed { return finish() }
     position = .waiting
     return wasAsked && isOpen ? start() : []
   }

@@ -10,6 +10,8 @@ internal import PubSub
     let waiter: UnsafeContinuation<(any Error)?, Never>
     var state = PhaseRun()
     var task: Task<Void, Never>?
+    /// Asks the body that runs to end.
+    var closing = PhaseClosing()
     /// When the body that runs was asked to end.
     var endingBegan = Duration.zero
     /// Whether the body that runs has been named already as late.
@@ -85,11 +87,15 @@ internal import PubSub
     var names: [String] = []
     for (_, call) in calls where phases.contains(call.phase) && call.state.isEnding && !call.isLate {
       call.isLate = true
+      call.task?.cancel()
       names.append(call.source.description)
       noteEnd(of: call, blames ? .overran : .cutShort)
     }
     return blames ? names : []
   }
+
+  /// The application comes back: bodies that were only asked to end are cancelled.
+  func hurry() { for (_, call) in calls where call.state.isEnding { call.task?.cancel() } }
 
   func loseProcess() {
     generation += 1
@@ -107,6 +113,8 @@ internal import PubSub
   private func callerWasCancelled(_ id: UInt64) {
     guard let call = calls.first(where: { $0.id == id })?.call else { return }
     perform(call.state.callerWasCancelled(), id, call)
+    // Also a body that was only asked to end.
+    call.task?.cancel()
   }
 
   private func perform(_ actions: [PhaseRun.Action], _ id: UInt64, _ call: Call) {
@@ -115,7 +123,7 @@ internal import PubSub
       case .start: start(id, call)
       case .cancel:
         call.endingBegan = now()
-        call.task?.cancel()
+        if !call.closing.close() { call.task?.cancel() }
       case .finish:
         calls.removeAll { $0.id == id }
         call.waiter.resume(returning: call.error)
@@ -125,8 +133,14 @@ internal import PubSub
 
   private func start(_ id: UInt64, _ call: Call) {
     call.isLate = false
+    let closing = PhaseClosing()
+    call.closing = closing
     let run = HandlerRun(of: scope, generation: generation)
-    call.task = tasks.startOnMainActor { await HandlerScope.$run.withValue(run) { await self.run(id, run) } }
+    call.task = tasks.startOnMainActor {
+      await HandlerScope.$run.withValue(run) {
+        await PhaseClosing.$present.withValue(closing) { await self.run(id, run) }
+      }
+    }
   }
 
   private func run(_ id: UInt64, _ run: HandlerRun) async {
@@ -138,7 +152,7 @@ internal import PubSub
     call.task = nil
     let wasEnding = call.state.isEnding
     if wasEnding, !call.isLate { noteEnd(of: call, .completed) }
-    let end: PhaseRun.End = error == nil ? .completed : error is CancellationError ? .cancelled : .failed
+    let end: PhaseRun.End = error == nil || error is CancellationError ? .completed : .failed
     call.error = error
     perform(call.state.bodyDidEnd(end), id, call)
     // The call goes on: what this body threw is not what the call will end with.

@@ -56,6 +56,7 @@ extension Application {
   func endBodies(of phase: LifecyclePhase) {
     gate[phase] = .bodies
     runs.phaseDidClose(phase)
+    updateResources()
   }
 
   private func hasPendingHandlers(within phase: LifecyclePhase) -> Bool {
@@ -63,7 +64,7 @@ extension Application {
   }
 
   private func hasEndingBodies(within phase: LifecyclePhase) -> Bool {
-    PhaseGate.phases.contains { phase.includes($0) && runs.isEnding($0) }
+    PhaseGate.phases.contains { phase.includes($0) && (runs.isEnding($0) || manager.isEndingBodies(of: $0)) }
   }
 
   /// The last body of a phase that was asked to end has ended.
@@ -72,5 +73,7 @@ extension Application {
     tearDownDidProgress()
   }
 
-  func updateResources() { manager.setOpenPhases(gate.open, lingering: gate.lingering) }
+  func updateResources() {
+    manager.setOpenPhases(gate.open, lingering: gate.lingering, ending: gate.endingBodies)
+  }
 }

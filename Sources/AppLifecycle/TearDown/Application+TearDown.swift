@@ -72,6 +72,7 @@ extension Application {
   /// The application comes back: what is waited for is cancelled, and awaited all the same.
   func hurryTearDown() {
     for pending in pendingPosts { pending.post.cancel() }
+    runs.hurry()
     manager.cancelTearDown()
   }
 

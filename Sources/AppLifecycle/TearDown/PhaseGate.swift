@@ -62,6 +62,9 @@ struct PhaseGate {
   /// The phases that were left, and whose resources are kept for a while: for handlers and bodies that may use them.
   var lingering: PhaseSet { phases { $0 == .handlers || $0 == .bodies } }
 
+  /// The phases whose bodies are to end.
+  var endingBodies: PhaseSet { phases { $0 == .bodies } }
+
   private func phases(where holds: (Position) -> Bool) -> PhaseSet {
     var phases: PhaseSet = []
     if holds(positions[0]) { phases.insert(.running) }

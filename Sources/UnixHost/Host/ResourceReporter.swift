@@ -78,28 +78,30 @@ struct ResourceReports: Sendable, Hashable {
   /// - Returns: what to report; nil if nothing.
   mutating func take(_ health: ResourceHealth, at now: Duration) -> Report? {
     switch health.status {
-    case .retrying(let count): return fail(health, count: count, at: now)
+    case .retrying(let count): return fail(health, count: count, retries: true, at: now)
+    case .failed(let count): return fail(health, count: count, retries: false, at: now)
     case .held:
       guard let failure = remove(health.name) else { return nil }
-      let times = failure.count == 1 ? "one failure" : "\(failure.count) failures"
-      return Report(line: "“\(health.name.bounded)” has been acquired after \(times)")
+      return Report(line: "“\(health.name.bounded)” has been acquired after \(failure.count.failures)")
     // Its phase has closed: it is not wanted any more, and the next failure is a new one.
     case .idle where health.failures == 0: return remove(health.name).map { _ in Report(line: nil) }
     case .idle, .waiting, .acquiring, .releasing: return nil
     }
   }
 
-  private mutating func fail(_ health: ResourceHealth, count: Int, at now: Duration) -> Report? {
+  private mutating func fail(_ health: ResourceHealth, count: Int, retries: Bool, at now: Duration) -> Report? {
     failures[health.name]?.count = count
     let error = (health.lastError ?? "").bounded
-    let wait = health.retryDelay ?? .zero
+    // What is given up waits for ever.
+    let wait = retries ? health.retryDelay ?? .zero : .seconds(Int64.max)
     if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth { return nil }
     guard takeRoom(at: now) else {
       omitted += 1
       return nil
     }
     if failures[health.name] == nil { names.append(health.name) }
-    let text = "“\(health.name.bounded)” cannot be acquired: \(error); trying again in \(wait.inSeconds)"
+    let next = retries ? "trying again in \(wait.inSeconds)" : "given up after \(count.failures)"
+    let text = "“\(health.name.bounded)” cannot be acquired: \(error); \(next)"
     failures[health.name] = Failure(error: error, wait: wait, count: count, text: text)
     defer { omitted = 0 }
     return Report(line: omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))")
@@ -134,6 +136,11 @@ extension String {
     let text = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))).escaped
     return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
   }
+}
+
+extension Int {
+  /// So many failures, in words.
+  fileprivate var failures: String { self == 1 ? "one failure" : "\(self) failures" }
 }
 
 extension Duration {

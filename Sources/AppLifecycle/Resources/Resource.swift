@@ -1,0 +1,72 @@
+internal import PubSub
+
+/// A resource's own operations, the type of its handle forgotten.
+struct ResourceOperations {
+  let name: String
+  /// Where the handle is kept.
+  let holding: ResourceHolding
+  /// Where a body stands in the source; nil for a resource.
+  var body: Subscriber?
+  /// How it is tried again; nil for the application's policy.
+  var retry: RetryPolicy?
+  /// Acquires in the scope of a run, and returns the handle; throws what acquiring threw.
+  let acquire: @MainActor (HandlerRun) async throws -> HeldHandle
+  /// The run loop beside the handle.
+  var run: (@MainActor (HeldHandle) async throws -> Void)?
+  /// What it means that the loop returns, or throws.
+  var onReturn = RunEnd.invalidate
+  var onError = RunEnd.invalidate
+  /// The health check.
+  var check: (@MainActor (HeldHandle) async throws -> Void)?
+  /// How long after one check the next begins, and how long one may take.
+  var checkInterval = Duration.zero
+  /// Is called with the error that the loop threw, before that has any effect; whether it is to have one.
+  var loopDidThrow: (@MainActor (any Error) -> Bool)?
+  /// Releases the handle in the scope of a run.
+  let release: @MainActor (HandlerRun, HeldHandle) async throws -> Void
+  /// Is called when it is no longer managed, and nothing of it is held.
+  var whenForgotten: (@MainActor () -> Void)?
+}
+
+/// What is known of a resource beside the graph.
+struct Resource {
+  let operations: ResourceOperations
+  let phase: LifecyclePhase
+  /// The latest error of acquire or release, or reason of an invalidation.
+  var lastError: String?
+  /// When its status last changed.
+  var since: Duration
+  /// How long it waits after its latest failure.
+  var retryDelay: Duration?
+  /// When its operation began; when that was decided, if it has not begun.
+  var operationBegan = Duration.zero
+  var operationHasBegun = false
+  /// To which page its operation belongs.
+  var page: LedgerKeeper.PageID?
+  /// What runs beside the handle while it is held.
+  var lease: HeldLease?
+  /// The deadline of a release that no tear-down waits for.
+  var timer: Deadlines.ID?
+
+  init(operations: ResourceOperations, phase: LifecyclePhase, since: Duration) {
+    (self.operations, self.phase, self.since) = (operations, phase, since)
+  }
+
+  mutating func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
+    (operationBegan, operationHasBegun) = (time, false)
+    self.page = page
+  }
+
+  mutating func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }
+
+  /// An entry for one of its operations; of a body, for its end.
+  func entry(_ step: String, _ outcome: LedgerEntry.Outcome, at time: Duration) -> LedgerEntry {
+    let duration = time - operationBegan
+    if let body = operations.body {
+      return LedgerEntry(
+        .runBody, body, step: "run(while: .\(phase))", began: operationBegan, duration: duration, outcome: outcome)
+    }
+    return LedgerEntry(
+      .resource, operations.name, step: step, began: operationBegan, duration: duration, outcome: outcome)
+  }
+}

@@ -1,0 +1,52 @@
+internal import PubSub
+
+// How each resource fares, for those who ask and for those who subscribe.
+
+extension ResourceManager {
+  /// In order of registration; bodies are no resources.
+  var health: [ResourceHealth] {
+    graph.order.compactMap { index in
+      guard let resource = resources[index], resource.operations.body == nil, !graph.isRemoved(index) else {
+        return nil
+      }
+      return health(of: index, resource)
+    }
+  }
+
+  private func health(of index: Int, _ resource: Resource) -> ResourceHealth {
+    let status = status(of: index)
+    let isRetrying = if case .retrying = status { true } else { false }
+    return ResourceHealth(
+      name: resource.operations.name, phase: resource.phase, status: status, failures: graph.failures(of: index),
+      lastError: resource.lastError, since: resource.since, retryDelay: isRetrying ? resource.retryDelay : nil)
+  }
+
+  private func status(of index: Int) -> ResourceStatus {
+    guard let missing = graph.missingDependency(of: index), let dependency = resources[missing] else {
+      return graph.status(of: index)
+    }
+    return .waiting(for: dependency.operations.name)
+  }
+
+  func announce(_ changes: [Int], at time: Duration, to application: Application?) {
+    for index in changes {
+      resources[index]?.since = time
+      resources[index]?.operations.holding.setStatus(status(of: index))
+    }
+    guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
+    for index in changes {
+      guard let resource = resources[index], resource.operations.body == nil else { continue }
+      application.resourceDidChange(health(of: index, resource))
+    }
+  }
+
+  /// A resource was asked for after its release.
+  func wasUsedAfterRelease(_ index: Int) {
+    guard let resource = resources[index] else { return }
+    application?.resourceWasUsedAfterRelease(health(of: index, resource))
+    application?.note(
+      LedgerEntry(
+        .resource, resource.operations.name, step: "use", began: clock.now(), duration: .zero,
+        outcome: .usedAfterRelease))
+  }
+}

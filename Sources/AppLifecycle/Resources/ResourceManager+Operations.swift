@@ -1,0 +1,349 @@
+internal import PubSub
+
+// Acquires and releases, and what runs between the two.
+
+extension ResourceManager {
+  func performOperation(_ index: Int) async {
+    switch graph.status(of: index) {
+    // One that is not wanted any more has nothing to acquire.
+    case .acquiring where graph.isAcquireCancelled(index): didEnd(.failedToAcquire(index), generation)
+    case .acquiring: await acquire(index)
+    case .releasing: await release(index)
+    case .idle, .waiting, .held, .retrying, .failed: break
+    }
+    serveHoldWaiters()
+  }
+
+  private func begin(_ index: Int, lease: ResourceLease? = nil) -> HandlerRun {
+    resources[index]?.operationBegins(at: clock.now())
+    return HandlerRun(of: scope, generation: generation, lease: lease)
+  }
+
+  // MARK: Acquiring
+
+  private func acquire(_ index: Int) async {
+    guard let operations = resources[index]?.operations else { return }
+    let lease = lease(operations.holding.beginLease(), of: index, operations.holding)
+    let run = begin(index, lease: lease)
+    do {
+      let handle = try await operations.acquire(run)
+      didAcquire(index, handle, lease.number, run)
+    } catch {
+      didFailToAcquire(index, error, run)
+    }
+  }
+
+  private func lease(_ number: Int, of index: Int, _ holding: ResourceHolding) -> ResourceLease {
+    ResourceLease(number, of: holding) { [tasks, weak self] in
+      tasks.startOnMainActor { [weak self] in
+        if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
+      }
+    }
+  }
+
+  private func didAcquire(_ index: Int, _ handle: HeldHandle, _ number: Int, _ run: HandlerRun) {
+    run.isOver = true
+    guard run.generation == generation, let operations = resources[index]?.operations else { return }
+    let lease = HeldLease(number: number, began: clock.now())
+    resources[index]?.lease = lease
+    operations.holding.hold(handle)
+    if operations.run == nil {
+      didBecomeHeld(index, lease, run)
+    } else {
+      // The loop begins before anything that depends on the resource, which may need it.
+      startLoop(index, lease) { self.didBecomeHeld(index, lease, run) }
+    }
+  }
+
+  private func didBecomeHeld(_ index: Int, _ lease: HeldLease, _ run: HandlerRun) {
+    didEnd(.acquired(index), run.generation, .completed)
+    // It may have been cancelled, and be released at once.
+    guard run.generation == generation, graph.status(of: index) == .held else { return }
+    startChecks(index, lease)
+    if resources[index]?.operations.holding.reason(of: lease.number) != nil { didInvalidate(index, lease: lease.number) }
+  }
+
+  private func didFailToAcquire(_ index: Int, _ error: any Error, _ run: HandlerRun) {
+    run.isOver = true
+    guard run.generation == generation else { return }
+    let isCancelled = graph.isAcquireCancelled(index)
+    let text = String(describing: error)
+    resources[index]?.operations.holding.endLease()
+    if !isCancelled { resources[index]?.lastError = text }
+    didEnd(.failedToAcquire(index), generation, isCancelled ? .cancelled : .failed(text))
+  }
+
+  // MARK: Releasing
+
+  private func release(_ index: Int) async {
+    if isHurried { withUnsafeCurrentTask { $0?.cancel() } }
+    guard let operations = resources[index]?.operations else { return }
+    let run = begin(index)
+    setReleaseDeadline(of: index)
+    let handle = operations.holding.take()
+    if let lease = resources[index]?.lease { await lease.end(isHurried: isHurried) }
+    // A process that has vanished meanwhile releases nothing.
+    guard run.generation == generation else { return }
+    do {
+      if let handle { try await operations.release(run, handle) }
+      didRelease(index, nil, run)
+    } catch {
+      didRelease(index, error, run)
+    }
+  }
+
+  private func didRelease(_ index: Int, _ error: (any Error)?, _ run: HandlerRun) {
+    run.isOver = true
+    guard run.generation == generation else { return }
+    clearTimer(of: index)
+    resources[index]?.lease = nil
+    var outcome = LedgerEntry.Outcome.completed
+    if let error {
+      // It has ended all the same: what it held is gone, and it is acquired anew.
+      let text = String(describing: error)
+      resources[index]?.lastError = text
+      outcome = Task.isCancelled && error is CancellationError ? .cancelled : .failed(text)
+    }
+    didEnd(.released(index), generation, outcome)
+  }
+
+  /// A release that no budget covers has the time of a didEnterBackground.
+  private func setReleaseDeadline(of index: Int) {
+    guard let application, application.budget == nil, let lease = resources[index]?.lease else { return }
+    let deadline = clock.instant(after: application.configuration.didEnterBackgroundBudget)
+    resources[index]?.timer = application.deadlines.set(deadline) { [tasks, weak self, weak lease] in
+      tasks.startOnMainActor { [weak self, weak lease] in
+        if let self, let lease { releaseIsLate(index, lease) }
+      }
+    }
+  }
+
+  func clearTimer(of index: Int) {
+    guard let timer = resources[index]?.timer else { return }
+    resources[index]?.timer = nil
+    application?.deadlines.clear(timer)
+  }
+
+  private func releaseIsLate(_ index: Int, _ lease: HeldLease) {
+    guard let resource = resources[index], resource.lease === lease, resource.timer != nil, let application else {
+      return
+    }
+    resources[index]?.timer = nil
+    // A budget that has begun since covers it, and its end comes.
+    if application.budget != nil, graph.isAwaited(index) { return }
+    if !graph.isLate(index) {
+      note(index, .overran, at: clock.now(), in: application)
+      graph.markLate(index)
+      application.releaseIsLate(resource.operations.name, on: resource.page)
+    }
+    abandon(index)
+    perform([])
+    if resource.operations.body != nil { application.bodiesDidEnd() }
+  }
+
+  /// An operation is late: it is cancelled, and its loop is no longer waited for.
+  private func abandon(_ index: Int) {
+    queue?.cancel(index)
+    if graph.status(of: index) == .releasing { resources[index]?.lease?.abandon() }
+  }
+
+  /// Names whose operations a tear-down would still wait for, with how long they have taken; they are cancelled, and no longer
+  /// waited for.
+  ///
+  /// - Parameter blames: whether they are to blame; not if other code has used up their time.
+  /// - Returns: those whose operation has begun, and those that could not begin.
+  func nameLate(blames: Bool) -> (begun: [String], notBegun: [String]) {
+    let now = clock.now()
+    var names: (begun: [String], notBegun: [String]) = ([], [])
+    for index in graph.markLate() {
+      guard let resource = resources[index] else { continue }
+      if resource.operationHasBegun {
+        names.begun.append(resource.operations.name)
+      } else {
+        names.notBegun.append(resource.operations.name)
+      }
+      note(index, blames && resource.operationHasBegun ? .overran : .cutShort, at: now, in: application)
+      abandon(index)
+    }
+    return names
+  }
+
+  // MARK: Breaking
+
+  /// The lease was invalidated: what depends on the resource is released, then the resource, and all is acquired again.
+  func didInvalidate(_ index: Int, lease number: Int) {
+    // While it is being acquired, this is looked at when it has been.
+    guard let resource = resources[index], let lease = resource.lease, lease.number == number,
+      let reason = resource.operations.holding.reason(of: number), graph.status(of: index) == .held
+    else { return }
+    let isSteady = clock.now() - lease.began >= policy(of: resource).resetAfter
+    invalidate(index, because: reason, failures: isSteady ? 0 : graph.nodes[index].failures + 1)
+  }
+
+  private func invalidate(_ index: Int, because reason: String, failures: Int) {
+    guard let resource = resources[index] else { return }
+    let now = clock.now()
+    resources[index]?.lastError = reason
+    noteEvent("invalidate", of: resource, began: now, .failed(reason))
+    perform(graph.invalidate(index, failures: failures))
+  }
+
+  private func policy(of resource: Resource) -> RetryPolicy { resource.operations.retry ?? retry }
+
+  private func noteEvent(_ step: String, of resource: Resource, began: Duration, _ outcome: LedgerEntry.Outcome) {
+    guard let application else { return }
+    let duration = clock.now() - began
+    let entry =
+      resource.operations.body.map {
+        LedgerEntry(
+          .runBody, $0, step: "run(while: .\(resource.phase))", began: began, duration: duration, outcome: outcome)
+      }
+      ?? LedgerEntry(
+        .resource, resource.operations.name, step: step, began: began, duration: duration, outcome: outcome)
+    application.note(entry, on: application.ledgerKeeper.ownPage)
+  }
+}
+
+// MARK: - Run loops
+
+extension ResourceManager {
+  private func startLoop(_ index: Int, _ lease: HeldLease, willBegin: (@MainActor () -> Void)? = nil) {
+    guard let operations = resources[index]?.operations, let body = operations.run,
+      let handle = operations.holding.handle
+    else { return }
+    let run = HandlerRun(
+      of: scope, generation: generation, lease: self.lease(lease.number, of: index, operations.holding))
+    lease.startLoop { closing in
+      tasks.startOnMainActor { [weak self, clock] in
+        willBegin?()
+        let began = clock.now()
+        var failure: (any Error)?
+        // A loop that is to end before it began has nothing to end.
+        if !Task.isCancelled, !lease.isEnding, self?.isHeld(index, lease) ?? false {
+          do {
+            try await HandlerScope.$run.withValue(run) {
+              try await PhaseClosing.$present.withValue(closing) { try await body(handle) }
+            }
+          } catch {
+            failure = error
+          }
+        }
+        run.isOver = true
+        self?.loopDidEnd(index, lease, failure, began: began, run)
+      }
+    }
+  }
+
+  /// Whether the lease is the present one, and its release has not been decided.
+  private func isHeld(_ index: Int, _ lease: HeldLease) -> Bool {
+    resources[index]?.lease === lease && graph.status(of: index) == .held
+  }
+
+  private func loopDidEnd(
+    _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, _ run: HandlerRun
+  ) {
+    let wasAsked = lease.isEnding
+    lease.loopDidEnd()
+    guard run.generation == generation, let resource = resources[index], resource.lease === lease else { return }
+    guard !wasAsked, graph.status(of: index) == .held else {
+      // What was asked to end may still fail.
+      if let error, !(error is CancellationError) { _ = resource.operations.loopDidThrow?(error) }
+      return
+    }
+    let isReturn = error == nil || error is CancellationError
+    let reason =
+      error.map { String(describing: $0) } ?? ResourceError.runLoopReturned(resource.operations.name).description
+    noteEvent("run", of: resource, began: began, isReturn ? .completed : .failed(reason))
+    if let error, !isReturn {
+      resources[index]?.lastError = reason
+      if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return }
+    }
+    switch isReturn ? resource.operations.onReturn : resource.operations.onError {
+    case .rest: break
+    case .again: beginLoopAgain(index, lease, because: reason, ranFor: clock.now() - began)
+    case .invalidate:
+      if resource.operations.holding.invalidate(lease.number, because: reason) {
+        didInvalidate(index, lease: lease.number)
+      }
+    case .terminate(let status):
+      application?.terminate(status: status, cause: LifecycleCause(rawValue: "end of \(resource.operations.name)"))
+    }
+  }
+
+  private func beginLoopAgain(_ index: Int, _ lease: HeldLease, because reason: String, ranFor time: Duration) {
+    guard let resource = resources[index] else { return }
+    let policy = policy(of: resource)
+    lease.loopFailures = time >= policy.resetAfter ? 1 : lease.loopFailures + 1
+    if let maximum = policy.maximumRetries, lease.loopFailures > maximum {
+      return invalidate(index, because: reason, failures: lease.loopFailures)
+    }
+    let deadline = clock.instant(after: delay(of: index, afterFailures: lease.loopFailures))
+    lease.startPause {
+      tasks.startOnMainActor { [weak self, clock] in
+        guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
+        if let self, resources[index]?.lease === lease { startLoop(index, lease) }
+      }
+    }
+  }
+}
+
+// MARK: - Health checks
+
+extension ResourceManager {
+  private func startChecks(_ index: Int, _ lease: HeldLease) {
+    guard let operations = resources[index]?.operations, let check = operations.check,
+      let handle = operations.holding.handle
+    else { return }
+    let interval = max(operations.checkInterval, .milliseconds(1))
+    let lent = self.lease(lease.number, of: index, operations.holding)
+    let generation = generation
+    lease.startCheck {
+      tasks.startOnMainActor { [weak self, scope, clock] in
+        while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
+          let run = HandlerRun(of: scope, generation: generation, lease: lent)
+          self?.setCheckDeadline(index, lease, interval)
+          do {
+            try await HandlerScope.$run.withValue(run) { try await check(handle) }
+          } catch {
+            // One that was cancelled has been judged, or is no longer asked.
+            if !Task.isCancelled { lent.invalidate(because: error) }
+          }
+          run.isOver = true
+          self?.clearCheckDeadline(lease)
+          guard lent.isValid else { break }
+        }
+        lease.checkDidEnd()
+      }
+    }
+  }
+
+  private func setCheckDeadline(_ index: Int, _ lease: HeldLease, _ interval: Duration) {
+    let seen = suspensions
+    lease.checkTimer = application?.deadlines.set(clock.instant(after: interval)) { [tasks, weak self, weak lease] in
+      tasks.startOnMainActor { [weak self, weak lease] in
+        if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: seen) }
+      }
+    }
+  }
+
+  private func clearCheckDeadline(_ lease: HeldLease) {
+    if let timer = lease.checkTimer { application?.deadlines.clear(timer) }
+    lease.checkTimer = nil
+  }
+
+  private func checkIsLate(_ index: Int, _ lease: HeldLease, _ interval: Duration, suspensionsSeen: Int) {
+    guard lease.checkTimer != nil, let resource = resources[index], resource.lease === lease, let application else {
+      return
+    }
+    // No check can answer while the process is suspended.
+    if suspensions != suspensionsSeen || application.state == .suspended {
+      return setCheckDeadline(index, lease, interval)
+    }
+    lease.checkTimer = nil
+    let error = ResourceError.checkTimedOut(resource.operations.name, after: interval)
+    if resource.operations.holding.invalidate(lease.number, because: error.description) {
+      didInvalidate(index, lease: lease.number)
+    }
+    lease.cancelCheck()
+  }
+}

@@ -1,0 +1,16 @@
+/// What it means that a run loop or a body ended although it was not asked to.
+///
+/// An error that is a `CancellationError` counts as a return.
+public enum RunEnd: Sendable, Hashable {
+  /// Nothing: the loop begins again when its resource is acquired anew, a body when its phase opens anew.
+  case rest
+  /// The loop begins again, after the wait of the resource's ``RetryPolicy``; the resource stays held.
+  ///
+  /// A loop that ran for ``RetryPolicy/resetAfter`` or longer begins a new row of failures. After
+  /// ``RetryPolicy/maximumRetries`` it is the resource that is given up.
+  case again
+  /// The resource is invalidated, as by ``ManagedResource/invalidate(because:)``.
+  case invalidate
+  /// The application ends in order, and its host returns this exit status; see ``Application/terminate(status:cause:)``.
+  case terminate(status: Int32)
+}

@@ -1,0 +1,151 @@
+internal import PubSub
+
+extension Application {
+  /// Runs a body for an owner while a phase of the life cycle holds and every resource that it depends on is held.
+  ///
+  ///     func applicationDidFinishLaunching(_ application: Application) {
+  ///       application.run(self, while: .active, after: connection) { model, connection in
+  ///         for try await line in connection.lines { model.show(line) }
+  ///       }
+  ///     }
+  ///
+  /// The body begins when the last of these conditions is met. When one is not met any more, it is cancelled and awaited; only then
+  /// is a resource that it depends on released. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
+  /// asked first. The next run begins after the last one has ended.
+  ///
+  /// The owner is held weakly between two runs, and is kept alive by a body that runs; once the owner is gone, the body does
+  /// not begin any more.
+  ///
+  /// - Parameters:
+  ///   - owner: is passed to the body.
+  ///   - phase: when the body runs.
+  ///   - dependency: what the body needs; the handle of each is passed to it.
+  ///   - retry: when the body begins again; ``Configuration/retry`` if nil.
+  ///   - onReturn: what it means that the body returns without having been asked to end.
+  ///   - onError: what it means that the body throws without having been asked to end.
+  ///   - label: what reports call the body; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - body: what to run, on the main actor.
+  /// - Returns: cancels the body for good; may be discarded.
+  /// - Precondition: this application manages every dependency.
+  @discardableResult
+  public func run<Owner: AnyObject, each Dependency: Sendable>(
+    _ owner: Owner, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
+    retry: RetryPolicy? = nil, onReturn: RunEnd = .rest, onError: RunEnd = .again, label: String? = nil,
+    fileID: String = #fileID, line: Int = #line,
+    _ body: @escaping @MainActor (Owner, repeat each Dependency) async throws -> Void
+  ) -> ManagedRun {
+    let source = Subscriber(label: label, fileID: fileID, line: line)
+    var dependencies: [Int] = []
+    for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
+    let run = ManagedRun(source, in: manager, tasks: tasks)
+    var operations = ResourceOperations(body: source, run.holding) { [weak owner, weak run] in
+      guard let owner else { return run?.end() ?? () }
+      try await body(owner, repeat (each dependency).value)
+    }
+    operations.adopt(ResourceHabits(retry, .zero, onReturn, onError))
+    // Kept by the manager for as long as the body may run.
+    operations.whenForgotten = { withExtendedLifetime(run) {} }
+    run.index = manager.add(operations, while: phase, after: dependencies.unique)
+    return run
+  }
+
+  /// Runs a body while a phase of the life cycle holds and every resource that it depends on is held.
+  ///
+  ///     try await application.run(while: .foreground, after: connection) { connection in
+  ///       for try await line in connection.lines { show(line) }
+  ///     }
+  ///
+  /// The body begins when the last of these conditions is met. When one is not met any more, it is cancelled and awaited; only then
+  /// is a resource that it depends on released. A body that returns is begun anew when the conditions are met anew.
+  ///
+  /// Returns when the calling task is cancelled: the body is, too, and has ended by then. An error that the body throws ends the
+  /// call; a `CancellationError` does not, and counts as a return.
+  ///
+  /// - Parameters:
+  ///   - phase: when the body runs.
+  ///   - dependency: what the body needs; the handle of each is passed to it.
+  ///   - label: what reports call the body; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - body: what to run, on the main actor.
+  /// - Throws: what the body throws.
+  /// - Precondition: this application manages every dependency.
+  public func run<each Dependency: Sendable>(
+    while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>, label: String? = nil,
+    fileID: String = #fileID, line: Int = #line,
+    _ body: @escaping @MainActor (repeat each Dependency) async throws -> Void
+  ) async throws {
+    let source = Subscriber(label: label, fileID: fileID, line: line)
+    var dependencies: [Int] = []
+    for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
+    let run = ManagedRun(source, in: manager, tasks: tasks)
+    let ended = OneShot()
+    var failure: (any Error)?
+    var operations = ResourceOperations(body: source, run.holding) { try await body(repeat (each dependency).value) }
+    operations.adopt(ResourceHabits(nil, .zero, .rest, .rest))
+    operations.loopDidThrow = { error in
+      failure = error
+      run.end()
+      return false
+    }
+    operations.whenForgotten = { ended.settle(true) }
+    run.index = manager.add(operations, while: phase, after: dependencies.unique)
+    await withTaskCancellationHandler {
+      _ = await ended.value
+    } onCancel: {
+      run.cancel()
+    }
+    if let failure { throw failure }
+  }
+
+  private func requireIndex<Handle>(of resource: ManagedResource<Handle>, for source: Subscriber) -> Int {
+    do { return try index(of: resource, for: source.description) } catch { preconditionFailure("\(error)") }
+  }
+}
+
+/// A body that an application runs for an owner; see
+/// ``Application/run(_:while:after:retry:onReturn:onError:label:fileID:line:_:)``.
+///
+/// Releasing it cancels nothing: the body ends with its owner.
+public final class ManagedRun: Sendable {
+  /// What reports call the body: its label, else its source position.
+  public let name: String
+  let holding = ResourceHolding()
+  private weak let manager: ResourceManager?
+  private let tasks: TaskStarter
+  /// Its place in the manager, known before anything can ask for it.
+  @MainActor var index = 0
+
+  init(_ source: Subscriber, in manager: ResourceManager, tasks: TaskStarter) {
+    (name, self.manager, self.tasks) = (source.description, manager, tasks)
+  }
+
+  /// Ends the body for good.
+  ///
+  /// May be called from any thread, and a second time without effect. Returns at once; the body ends when it has noticed the
+  /// cancellation.
+  public func cancel() { tasks.startOnMainActor { self.end() } }
+
+  @MainActor func end() {
+    if let manager, manager.manages(holding, at: index) { manager.remove(index) }
+  }
+}
+
+extension ResourceOperations {
+  /// A body: it has a run loop and no handle.
+  init(body: Subscriber, _ holding: ResourceHolding, _ run: @escaping @MainActor () async throws -> Void) {
+    self.init(name: body.description, holding: holding, acquire: { _ in HandleBox(()) }, release: { _, _ in })
+    self.body = body
+    self.run = { _ in try await run() }
+  }
+}
+
+extension [Int] {
+  /// Each once, in order of its first place.
+  var unique: [Int] {
+    var seen: Set<Int> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,181 @@
+import AppLifecycleTesting
+import PubSub
+import TestTraits
+import Testing
+
+@testable import AppLifecycle
+
+/// Bodies that depend on resources, or that run for an owner.
+@MainActor @Suite(.timeLimit(.hang)) struct `Bodies after resources` {
+  private struct Failure: Error, Equatable {}
+
+  @MainActor private final class Model {
+    var lines: [String] = []
+    weak var gone: Model?
+  }
+
+  private let system = SimulatedSystem()
+  private let model = Model()
+  private var application: Application { system.application }
+  private var clock: ManualClock { system.clock }
+
+  private func manage(_ name: String, after dependencies: [String] = []) throws -> ManagedResource<String> {
+    var number = 0
+    let model = model
+    return try application.manage(name, while: .foreground, after: dependencies) {
+      number += 1
+      model.lines.append("+\(name)")
+      return "\(name)\(number)"
+    } release: { _ in
+      model.lines.append("-\(name)")
+    }
+  }
+
+  private func takeLines() -> [String] {
+    defer { model.lines = [] }
+    return model.lines
+  }
+
+  @Test func `run while the phase is open and everything they need is held, and end before that is released`()
+    async throws
+  {
+    let base = try manage("base")
+    let connection = try manage("connection", after: ["base"])
+    let clock = clock
+    application.run(model, while: .active, after: base, connection) { model, base, connection in
+      model.lines.append("begins with \(base), \(connection)")
+      defer { model.lines.append("ends") }
+      try await clock.sleep(for: .seconds(1_000_000))
+    }
+    try await system.play("launch; wait:1m")
+    #expect(takeLines() == ["+base", "+connection", "begins with base1, connection1"])
+    connection.invalidate(because: Failure())
+    await clock.settle()
+    #expect(takeLines() == ["ends", "-connection", "+connection", "begins with base1, connection2"])
+    try await system.play("interrupt:call")
+    #expect(takeLines() == ["ends"])
+    try await system.play("end:call; home")
+    #expect(takeLines() == ["begins with base1, connection2", "ends", "-connection", "-base"])
+    #expect(application.resources.map(\.name) == ["base", "connection"], "a body is no resource")
+  }
+
+  @Test func `the ledger calls them by their place or label, and whoever is late`() async throws {
+    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+    system.application.enforcesBudgets = false
+    application.run(model, while: .active, label: "poller") { _ in await Task { for await _ in gate {} }.value }
+    let run = application.run(model, while: .active) { [clock] _ in try await clock.sleep(for: .seconds(1_000_000)) }
+    #expect(run.name == "AppLifecycleTests/RunAfterTests.swift:\(#line - 1)")
+    try await system.play("launch; home")
+    let entries = application.ledger.pages.flatMap(\.entries).filter { $0.kind == .runBody }
+    #expect(entries.map(\.name) == [run.name, "poller"])
+    #expect(entries.map(\.step) == ["run(while: .active)", "run(while: .active)"])
+    #expect(entries.map(\.outcome) == [.completed, .overran])
+    #expect(system.record.filter { $0.kind == .report }.map(\.name) == ["watchdog:poller"])
+    opener.finish()
+  }
+
+  @Test func `end before any resource of the phase is released, though they name none`() async throws {
+    let clock = clock
+    _ = try manage("unnamed")
+    application.run(model, while: .foreground) { model in
+      try? await clock.sleep(for: .seconds(1_000_000))
+      // It takes a while to end.
+      await Task { try? await clock.sleep(for: .seconds(1)) }.value
+      model.lines.append("ends")
+    }
+    try await system.play("launch; home")
+    #expect(takeLines() == ["+unnamed", "ends", "-unnamed"])
+  }
+
+  @Test func `a body that returns rests, one that throws begins again, unless told otherwise`() async throws {
+    var runs: [String: Int] = [:]
+    let body: @MainActor (String, Bool) async throws -> Void = { name, fails in
+      runs[name, default: 0] += 1
+      if fails { throw Failure() }
+    }
+    application.run(model, while: .active) { _ in try await body("returns", false) }
+    application.run(model, while: .active) { _ in try await body("throws", true) }
+    application.run(model, while: .active, onReturn: .again) { _ in try await body("returns again", false) }
+    application.run(model, while: .active, onError: .rest) { _ in try await body("throws and rests", true) }
+    try await system.play("launch; wait:3s")
+    #expect(runs["returns"] == 1 && runs["throws and rests"] == 1)
+    #expect(runs["throws", default: 0] >= 4 && runs["returns again", default: 0] >= 4)
+    try await system.play("home; open")
+    #expect(runs["returns"] == 2 && runs["throws and rests"] == 2)
+    application.run(model, while: .active, onReturn: .terminate(status: 3)) { _ in }
+    try await system.play("wait:1s")
+    #expect(application.state == .notRunning && application.exitStatus == 3)
+  }
+
+  @Test func `an owner that is gone has no body any more`() async throws {
+    var runs = 0
+    var owner: Model? = Model()
+    weak let weakOwner = owner
+    application.run(owner!, while: .active) { _ in runs += 1 }
+    try await system.play("launch; home; open")
+    #expect(runs == 2)
+    owner = nil
+    #expect(weakOwner == nil)
+    try await system.play("home; open; home; open")
+    #expect(runs == 2 && application.manager.graph.order.isEmpty)
+  }
+
+  @Test func `a run that is cancelled ends, and none begins`() async throws {
+    let clock = clock
+    let run = application.run(model, while: .active) { model in
+      defer { model.lines.append("ends") }
+      try await clock.sleep(for: .seconds(1_000_000))
+    }
+    try await system.play("launch; wait:1s")
+    run.cancel()
+    run.cancel()
+    try await system.play("home; open")
+    #expect(takeLines() == ["ends"] && application.manager.graph.order.isEmpty)
+  }
+
+  // MARK: In a task of the caller's
+
+  @Test func `the asynchronous form ends with its caller, after its body`() async throws {
+    let connection = try manage("connection")
+    let (application, clock, model) = (application, clock, model)
+    let caller = TaskStarter(clock: clock).startOnMainActor {
+      try? await application.run(while: .active, after: connection) { connection in
+        model.lines.append("begins with \(connection)")
+        try? await clock.sleep(for: .seconds(1_000_000))
+        model.lines.append("ends")
+      }
+      model.lines.append("returns")
+    }
+    try await system.play("launch; wait:1m; home; open; wait:1m")
+    #expect(
+      takeLines() == [
+        "+connection", "begins with connection1", "ends", "-connection", "+connection", "begins with connection2",
+      ])
+    caller.cancel()
+    try await system.play("wait:1s")
+    #expect(takeLines() == ["ends", "returns"] && application.manager.graph.order.count == 1)
+    #expect(connection.status == .held)
+  }
+
+  @Test func `an error of the body ends it, a cancellation error of its own does not`() async throws {
+    let connection = try manage("connection")
+    let (application, model) = (application, model)
+    var runs = 0
+    let caller = TaskStarter(clock: clock).startOnMainActor {
+      do {
+        try await application.run(while: .active, after: connection) { _ in
+          runs += 1
+          if runs == 1 { throw CancellationError() }
+          throw Failure()
+        }
+      } catch {
+        model.lines.append("\(error is Failure)")
+      }
+    }
+    try await system.play("launch; wait:1m")
+    #expect(runs == 1)
+    try await system.play("home; open; wait:1m")
+    await caller.value
+    #expect(runs == 2 && takeLines().last == "true")
+  }
+}
