@@ -33,7 +33,7 @@ extension ResourceManager {
     }
   }
 
-  private func lease(_ number: Int, of index: Int, _ holding: ResourceHolding) -> ResourceLease {
+  func lease(_ number: Int, of index: Int, _ holding: ResourceHolding) -> ResourceLease {
     ResourceLease(number, of: holding) { [tasks, weak self] in
       tasks.startOnMainActor { [weak self] in
         if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
@@ -60,7 +60,9 @@ extension ResourceManager {
     // It may have been cancelled, and be released at once.
     guard run.generation == generation, graph.status(of: index) == .held else { return }
     startChecks(index, lease)
-    if resources[index]?.operations.holding.reason(of: lease.number) != nil { didInvalidate(index, lease: lease.number) }
+    if resources[index]?.operations.holding.reason(of: lease.number) != nil {
+      didInvalidate(index, lease: lease.number)
+    }
   }
 
   private func didFailToAcquire(_ index: Int, _ error: any Error, _ run: HandlerRun) {
@@ -180,7 +182,7 @@ extension ResourceManager {
     invalidate(index, because: reason, failures: isSteady ? 0 : graph.nodes[index].failures + 1)
   }
 
-  private func invalidate(_ index: Int, because reason: String, failures: Int) {
+  func invalidate(_ index: Int, because reason: String, failures: Int) {
     guard let resource = resources[index] else { return }
     let now = clock.now()
     resources[index]?.lastError = reason
@@ -188,9 +190,9 @@ extension ResourceManager {
     perform(graph.invalidate(index, failures: failures))
   }
 
-  private func policy(of resource: Resource) -> RetryPolicy { resource.operations.retry ?? retry }
+  func policy(of resource: Resource) -> RetryPolicy { resource.operations.retry ?? retry }
 
-  private func noteEvent(_ step: String, of resource: Resource, began: Duration, _ outcome: LedgerEntry.Outcome) {
+  func noteEvent(_ step: String, of resource: Resource, began: Duration, _ outcome: LedgerEntry.Outcome) {
     guard let application else { return }
     let duration = clock.now() - began
     let entry =
@@ -201,149 +203,5 @@ extension ResourceManager {
       ?? LedgerEntry(
         .resource, resource.operations.name, step: step, began: began, duration: duration, outcome: outcome)
     application.note(entry, on: application.ledgerKeeper.ownPage)
-  }
-}
-
-// MARK: - Run loops
-
-extension ResourceManager {
-  private func startLoop(_ index: Int, _ lease: HeldLease, willBegin: (@MainActor () -> Void)? = nil) {
-    guard let operations = resources[index]?.operations, let body = operations.run,
-      let handle = operations.holding.handle
-    else { return }
-    let run = HandlerRun(
-      of: scope, generation: generation, lease: self.lease(lease.number, of: index, operations.holding))
-    lease.startLoop { closing in
-      tasks.startOnMainActor { [weak self, clock] in
-        willBegin?()
-        let began = clock.now()
-        var failure: (any Error)?
-        // A loop that is to end before it began has nothing to end.
-        if !Task.isCancelled, !lease.isEnding, self?.isHeld(index, lease) ?? false {
-          do {
-            try await HandlerScope.$run.withValue(run) {
-              try await PhaseClosing.$present.withValue(closing) { try await body(handle) }
-            }
-          } catch {
-            failure = error
-          }
-        }
-        run.isOver = true
-        self?.loopDidEnd(index, lease, failure, began: began, run)
-      }
-    }
-  }
-
-  /// Whether the lease is the present one, and its release has not been decided.
-  private func isHeld(_ index: Int, _ lease: HeldLease) -> Bool {
-    resources[index]?.lease === lease && graph.status(of: index) == .held
-  }
-
-  private func loopDidEnd(
-    _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, _ run: HandlerRun
-  ) {
-    let wasAsked = lease.isEnding
-    lease.loopDidEnd()
-    guard run.generation == generation, let resource = resources[index], resource.lease === lease else { return }
-    guard !wasAsked, graph.status(of: index) == .held else {
-      // What was asked to end may still fail.
-      if let error, !(error is CancellationError) { _ = resource.operations.loopDidThrow?(error) }
-      return
-    }
-    let isReturn = error == nil || error is CancellationError
-    let reason =
-      error.map { String(describing: $0) } ?? ResourceError.runLoopReturned(resource.operations.name).description
-    noteEvent("run", of: resource, began: began, isReturn ? .completed : .failed(reason))
-    if let error, !isReturn {
-      resources[index]?.lastError = reason
-      if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return }
-    }
-    switch isReturn ? resource.operations.onReturn : resource.operations.onError {
-    case .rest: break
-    case .again: beginLoopAgain(index, lease, because: reason, ranFor: clock.now() - began)
-    case .invalidate:
-      if resource.operations.holding.invalidate(lease.number, because: reason) {
-        didInvalidate(index, lease: lease.number)
-      }
-    case .terminate(let status):
-      application?.terminate(status: status, cause: LifecycleCause(rawValue: "end of \(resource.operations.name)"))
-    }
-  }
-
-  private func beginLoopAgain(_ index: Int, _ lease: HeldLease, because reason: String, ranFor time: Duration) {
-    guard let resource = resources[index] else { return }
-    let policy = policy(of: resource)
-    lease.loopFailures = time >= policy.resetAfter ? 1 : lease.loopFailures + 1
-    if let maximum = policy.maximumRetries, lease.loopFailures > maximum {
-      return invalidate(index, because: reason, failures: lease.loopFailures)
-    }
-    let deadline = clock.instant(after: delay(of: index, afterFailures: lease.loopFailures))
-    lease.startPause {
-      tasks.startOnMainActor { [weak self, clock] in
-        guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
-        if let self, resources[index]?.lease === lease { startLoop(index, lease) }
-      }
-    }
-  }
-}
-
-// MARK: - Health checks
-
-extension ResourceManager {
-  private func startChecks(_ index: Int, _ lease: HeldLease) {
-    guard let operations = resources[index]?.operations, let check = operations.check,
-      let handle = operations.holding.handle
-    else { return }
-    let interval = max(operations.checkInterval, .milliseconds(1))
-    let lent = self.lease(lease.number, of: index, operations.holding)
-    let generation = generation
-    lease.startCheck {
-      tasks.startOnMainActor { [weak self, scope, clock] in
-        while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
-          let run = HandlerRun(of: scope, generation: generation, lease: lent)
-          self?.setCheckDeadline(index, lease, interval)
-          do {
-            try await HandlerScope.$run.withValue(run) { try await check(handle) }
-          } catch {
-            // One that was cancelled has been judged, or is no longer asked.
-            if !Task.isCancelled { lent.invalidate(because: error) }
-          }
-          run.isOver = true
-          self?.clearCheckDeadline(lease)
-          guard lent.isValid else { break }
-        }
-        lease.checkDidEnd()
-      }
-    }
-  }
-
-  private func setCheckDeadline(_ index: Int, _ lease: HeldLease, _ interval: Duration) {
-    let seen = suspensions
-    lease.checkTimer = application?.deadlines.set(clock.instant(after: interval)) { [tasks, weak self, weak lease] in
-      tasks.startOnMainActor { [weak self, weak lease] in
-        if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: seen) }
-      }
-    }
-  }
-
-  private func clearCheckDeadline(_ lease: HeldLease) {
-    if let timer = lease.checkTimer { application?.deadlines.clear(timer) }
-    lease.checkTimer = nil
-  }
-
-  private func checkIsLate(_ index: Int, _ lease: HeldLease, _ interval: Duration, suspensionsSeen: Int) {
-    guard lease.checkTimer != nil, let resource = resources[index], resource.lease === lease, let application else {
-      return
-    }
-    // No check can answer while the process is suspended.
-    if suspensions != suspensionsSeen || application.state == .suspended {
-      return setCheckDeadline(index, lease, interval)
-    }
-    lease.checkTimer = nil
-    let error = ResourceError.checkTimedOut(resource.operations.name, after: interval)
-    if resource.operations.holding.invalidate(lease.number, because: error.description) {
-      didInvalidate(index, lease: lease.number)
-    }
-    lease.cancelCheck()
   }
 }
