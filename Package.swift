@@ -62,8 +62,10 @@ let package = Package(
       path: "Tests/Support/TerminalProbe"),
     .executableTarget(
       name: "ServiceProbe",
-      dependencies: ["AppLifecycle", "ProbeSupport", "PubSub", "UnixHost"],
+      dependencies: ["AppLifecycle", "ProbeSupport", "PubSub", "ResourceScenarios", "UnixHost"],
       path: "Tests/Support/ServiceProbe"),
+    // What resources do on the simulator and on a real host alike.
+    .target(name: "ResourceScenarios", dependencies: ["AppLifecycle"], path: "Tests/Support/ResourceScenarios"),
     .target(name: "ProbeSupport", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/ProbeSupport"),
     // What a program that journals does until it is killed, for the program and for the test that knows what it must have done.
     .target(name: "JournalWorkload", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/JournalWorkload"),
@@ -108,7 +110,8 @@ let package = Package(
       name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine", "TestTraits"],
       swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .testTarget(
-      name: "AppLifecycleTests", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "TestTraits"]),
+      name: "AppLifecycleTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "ResourceScenarios", "TestTraits"]),
     .testTarget(
       name: "AppLifecycleTestingTests",
       dependencies: [
@@ -136,8 +139,8 @@ let package = Package(
     .testTarget(
       name: "UnixHostTests",
       dependencies: [
-        "AppLifecycle", "JournalProbe", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ServiceProbe",
-        "TerminalProbe", "TestTraits",
+        "AppLifecycle", "JournalProbe", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ResourceScenarios",
+        "ServiceProbe", "TerminalProbe", "TestTraits",
       ]),
     .testTarget(
       name: "ExampleTests",

@@ -1,5 +1,6 @@
 import AppLifecycleTesting
 import PubSub
+import ResourceScenarios
 import TestTraits
 import Testing
 
@@ -142,6 +143,21 @@ import Testing
         "b acquire completed", "c acquire completed", "d acquire completed",
       ])
     #expect(application.resources[1].lastError == reason)
+  }
+
+  /// The same on a real host: `BreakingChainTests`.
+  @Test(arguments: BreakingChain.Ending.allCases)
+  func `a chain is released and acquired again around a loop that ends, or does not`(ending: BreakingChain.Ending)
+    async throws
+  {
+    try BreakingChain(ending) { world.lines.append($0) }.manage(in: application)
+    try await system.play("launch; wait:1m")
+    #expect(takeLines() == ending.lines)
+    let late = system.record.filter { $0.kind == .report }.map(\.name)
+    #expect(late == (ending == .ignoresCancellation ? ["watchdog:b"] : []))
+    #expect(application.resources.allSatisfy { $0.status == .held })
+    let invalidated = steps.filter { $0.contains("invalidate") }
+    #expect(invalidated.count == 1 && invalidated[0].hasPrefix("b "))
   }
 
   @Test func `a real client runs whenever its resource is held`() async throws {

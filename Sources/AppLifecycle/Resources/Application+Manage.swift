@@ -39,7 +39,8 @@ extension Application {
   ///   - checkInterval: how long after one health check the next begins, and how long a check may take; a millisecond at least.
   ///   - onReturn: what it means that `run` returns without having been asked to end.
   ///   - onError: what it means that `run` throws without having been asked to end.
-  ///   - acquire: makes the handle. Runs on the main actor, never twice at once in one process's life. When the process
+  ///   - acquire: makes the handle. Takes an argument for each dependency, also for one whose handle is `Void` (`_ in`). Runs on
+  ///     the main actor, never twice at once in one process's life. When the process
   ///     vanishes, an acquire under way is cancelled, and its handle is dropped.
   ///   - run: what the handle has to run while it is held. Begins on the main actor after the acquire. Before the release it is
   ///     cancelled and awaited; a loop that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first.

@@ -1,5 +1,6 @@
 import Glibc
 import ProbeSupport
+import ResourceScenarios
 
 /// What the command line asks for.
 struct Options: Sendable {
@@ -25,7 +26,9 @@ struct Options: Sendable {
   private(set) var quitsAtReload = false
   /// `--hang-at-reload`: the main actor never answers again once it is to reload.
   private(set) var hangsAtReload = false
-  /// `--budget MS`: the budget of `willTerminate`.
+  /// `--chain ENDING`: a chain of four resources, as ``BreakingChain`` has them.
+  private(set) var chain: BreakingChain.Ending?
+  /// `--budget MS`: the budget of `didEnterBackground` and that of `willTerminate`.
   private(set) var budget: Duration?
   /// `--extension MS`: by how much the manager's time-outs are extended.
   private(set) var timeoutExtension: Duration?
@@ -44,6 +47,7 @@ struct Options: Sendable {
       case "--reload-gate": reloadGate = rest.popFirst()
       case "--block-gate": blockGate = rest.popFirst()
       case "--clock": clock = rest.popFirst()
+      case "--chain": chain = rest.popFirst().flatMap { BreakingChain.Ending(rawValue: $0) }
       case "--budget": budget = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
       case "--extension": timeoutExtension = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
       default:

@@ -2,6 +2,7 @@ import AppLifecycle
 import Glibc
 import ProbeSupport
 import PubSub
+import ResourceScenarios
 import UnixHost
 
 /// A real service for the tests to drive as a service manager does.
@@ -13,7 +14,10 @@ import UnixHost
     guard !Options.shared.usesDelegateMain else { return Probe.main() }
     MainLoop.run {
       var configuration = Application.Configuration()
-      if let budget = Options.shared.budget { configuration.willTerminateBudget = budget }
+      if let budget = Options.shared.budget {
+        configuration.didEnterBackgroundBudget = budget
+        configuration.willTerminateBudget = budget
+      }
       let application = Application(delegate: Probe(), configuration: configuration)
       Application.adopt(application)
       application.recorder = { Log.shared.write($0) }
@@ -61,6 +65,7 @@ extension Probe: MainApplicationDelegate {
     Log.shared.followSuspensions(of: application)
     watchReloads(of: application)
     manageResource(of: application)
+    if let ending = options.chain { manageChain(ending, of: application) }
   }
 
   func applicationDidFinishLaunching(_ application: Application) {
@@ -82,6 +87,14 @@ extension Probe: MainApplicationDelegate {
       await gate?.pass()
       Log.shared.write("reload end")
       if probe.options.quitsAtReload { reload.application.send(.terminate, cause: "reload") }
+    }
+  }
+
+  private func manageChain(_ ending: BreakingChain.Ending, of application: Application) {
+    do {
+      try BreakingChain(ending) { Log.shared.write("chain \($0)") }.manage(in: application)
+    } catch {
+      fatalError("\(error)")
     }
   }
 
