@@ -29,6 +29,31 @@ package struct TaskStarter: Sendable {
     }
   }
 
+  /// Starts a task on the main actor that belongs to no handler, whichever handler starts it.
+  ///
+  /// - Parameters:
+  ///   - origin: names the task, and in a simulation what escapes from it.
+  ///   - operation: runs on the main actor, and begins after this has returned.
+  /// - Returns: the task.
+  package func startOnMainActor<Success: Sendable>(
+    for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
+  ) -> Task<Success, any Error> {
+    HandlerRun.startOutside {
+      guard let executor else { return Task(operation: operation) }
+      return Origin.$bound.withValue(origin) {
+        Task(executorPreference: executor) { try await operation() }
+      }
+    }
+  }
+
+  /// Does something in the name of a piece of the program's code, so that a simulation can name what escapes from it.
+  ///
+  /// Outside of a simulation the name is not needed, and not made.
+  package func naming<Result>(_ origin: @autoclosure () -> Subscriber, _ body: () throws -> Result) rethrows -> Result {
+    if executor == nil { return try body() }
+    return try Origin.$bound.withValue(origin(), operation: body)
+  }
+
   /// Starts a task on the main actor, and runs it up to its first suspension before this returns.
   ///
   /// - Returns: the task; nil, and nothing has been started, where that cannot be: in a simulation, which is to see every
@@ -45,4 +70,7 @@ package struct TaskStarter: Sendable {
 package protocol SimulatedClock: Clock<Duration> {
   /// Runs every task of the simulated world, in an order that can be repeated.
   var taskExecutor: any TaskExecutor { get }
+
+  /// Suspends the task for a duration, and names the line that sleeps if the task does not belong to the world.
+  func sleep(for duration: Duration, tolerance: Duration?, fileID: String, line: Int) async throws
 }

@@ -1,0 +1,11 @@
+/// The piece of the program's code from which the present task stems.
+///
+/// A plain `Task {}` inherits it, and so can be traced to the handler that started it, also when that handler has returned.
+package enum Origin {
+  /// Bound in simulations alone: by calls of a delegate, by synchronous handlers of the life cycle's notifications, and by tasks
+  /// of the application.
+  @TaskLocal static var bound: Subscriber?
+
+  /// The asynchronous handler, else the other code; nil if neither is known.
+  package static var current: Subscriber? { HandlerRun.current?.receiver.subscriber ?? bound }
+}
