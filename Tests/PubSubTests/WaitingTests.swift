@@ -207,12 +207,12 @@ import Testing
   @Test func `Rule 17: another clock than the bus's may measure`() async throws {
     try await withSimulation { clock in
       let bus = EventBus()
-      let subscription = bus.subscribe(to: Tick.self, label: "deaf") { (_: Tick) async throws in
-        try await clock.sleep(for: .seconds(60))
-      }
+      let end = Gate()
+      let subscription = bus.subscribe(to: Tick.self, label: "deaf") { (_: Tick) async in await end.wait() }
       let report = await clock.running { await bus.postAndWait(Tick(), within: .seconds(5), clock: clock) }
       withExtendedLifetime(subscription) {}
       #expect(report.lines == ["deaf timed out after 5.0 seconds"])
+      end.open()
     }
   }
 

@@ -126,7 +126,9 @@ internal import PubSub
   private func start(_ id: UInt64, _ call: Call) {
     call.isLate = false
     let run = HandlerRun(of: scope, generation: generation)
-    call.task = tasks.startOnMainActor { await HandlerScope.$run.withValue(run) { await self.run(id, run) } }
+    call.task = tasks.startOnMainActor(for: call.source) {
+      await HandlerScope.$run.withValue(run) { await self.run(id, run) }
+    }
   }
 
   private func run(_ id: UInt64, _ run: HandlerRun) async {

@@ -25,7 +25,7 @@ internal import PubSub
     let id = lastID
     // A handler may start the task, but the transition that waits for the handler does not wait for the task.
     let task = HandlerScope.$run.withValue(nil) {
-      tasks.startOnMainActor(for: source) { [weak self] in
+      tasks.startOutsideHandlers(for: source) { [weak self] in
         do {
           let value = try await body()
           self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)

@@ -13,20 +13,25 @@ package struct TaskStarter: Sendable {
   /// A preference that is a variable holding nil would cost every later asynchronous call of the task, hence the branch.
   @discardableResult
   package func start(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-    if let executor { Task(executorPreference: executor, operation: operation) } else { Task(operation: operation) }
+    guard let executor else { return Task(operation: operation) }
+    return Origin.$bound.withValue(nil) { Task(executorPreference: executor, operation: operation) }
   }
 
   /// Starts a task on the main actor, without a detour by another thread.
   ///
   /// Those that are started on the main actor begin in the order in which they were started.
+  ///
+  /// - Parameters:
+  ///   - origin: names, in a simulation, what escapes from the task.
+  ///   - operation: what is done.
+  /// - Returns: the task.
   @discardableResult
-  package func startOnMainActor(_ operation: @escaping @Sendable @MainActor () async -> Void) -> Task<Void, Never> {
-    if let executor {
-      // In a simulation the executor's own order counts.
-      Task(executorPreference: executor) { await operation() }
-    } else {
-      Task(operation: operation)
-    }
+  package func startOnMainActor(
+    for origin: Subscriber? = nil, _ operation: @escaping @Sendable @MainActor () async -> Void
+  ) -> Task<Void, Never> {
+    guard let executor else { return Task(operation: operation) }
+    // In a simulation the executor's own order counts.
+    return Origin.$bound.withValue(origin) { Task(executorPreference: executor) { await operation() } }
   }
 
   /// Starts a task on the main actor that belongs to no handler, whichever handler starts it.
@@ -35,7 +40,7 @@ package struct TaskStarter: Sendable {
   ///   - origin: names the task, and in a simulation what escapes from it.
   ///   - operation: runs on the main actor, and begins after this has returned.
   /// - Returns: the task.
-  package func startOnMainActor<Success: Sendable>(
+  package func startOutsideHandlers<Success: Sendable>(
     for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
   ) -> Task<Success, any Error> {
     HandlerRun.startOutside {
