@@ -2,8 +2,10 @@
 ///
 /// A plain `Task {}` inherits it, and so can be traced to the handler that started it, also when that handler has returned.
 package enum Origin {
+  /// What the present task was started for, or the call in which it runs.
+  ///
   /// Bound in simulations alone: by calls of a delegate, by synchronous handlers of the life cycle's notifications, by tasks of
-  /// the application, bodies of `run(while:)` and background tasks. Other tasks of the package are nobody's.
+  /// the application, bodies of `run(while:)` and background tasks. The package's other tasks bind nil.
   @TaskLocal static var bound: Subscriber?
 
   /// The asynchronous handler, else the other code; nil if neither is known.
