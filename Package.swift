@@ -28,7 +28,8 @@ let package = Package(
     .target(
       name: "PubSub", dependencies: ["CPubSub"], swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .target(name: "AppLifecycle", dependencies: ["PubSub"]),
-    .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "PubSub"]),
+    .target(name: "CSimulation"),
+    .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "CSimulation", "PubSub"]),
     .target(name: "CUnixHost"),
     .target(
       name: "UnixHost",

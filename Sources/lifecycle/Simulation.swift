@@ -40,7 +40,7 @@ struct Simulation: Equatable {
       if self.profile == nil, records.contains(where: { $0.scene != nil }) { profile = .scene }
       script = try Script(replaying: records)
     }
-    let record = await SimulatedSystem(profile: profile == .scene ? .scenes : .application).play(script)
+    let record = try await SimulatedSystem(profile: profile == .scene ? .scenes : .application).play(script)
     switch format {
     case .table: try StandardStreams.write(record.table, to: .output)
     case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)

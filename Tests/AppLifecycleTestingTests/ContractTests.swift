@@ -140,7 +140,7 @@ import class Foundation.JSONDecoder
     let lines = try first.jsonLines.utf8.split(separator: UInt8(ascii: "\n")).map {
       try JSONDecoder().decode(LifecycleRecord.self, from: Data($0))
     }
-    let again = await SimulatedSystem().play(try Script(replaying: lines))
+    let again = try await SimulatedSystem().play(try Script(replaying: lines))
     #expect(again.jsonLines == first.jsonLines)
   }
 

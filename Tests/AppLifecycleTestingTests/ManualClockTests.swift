@@ -4,19 +4,19 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.hang)) struct ManualClockTests {
-  @Test func `sleepers wake by deadline, at equal deadlines who slept first`() async {
-    let lines = await withSimulation { clock in
+  @Test func `sleepers wake by deadline, at equal deadlines who slept first`() async throws {
+    let lines = try await withSimulation { clock in
       let trace = Trace()
-      await withTaskGroup { group in
+      try await withThrowingTaskGroup { group in
         for (name, seconds) in [("c", 3), ("a", 1), ("b", 2), ("a again", 1), ("c again", 3)] {
           group.addTask {
             try? await clock.sleep(for: .seconds(seconds))
             trace.write("\(name) \(clock.now)")
           }
         }
-        await clock.advance(by: .seconds(2))
+        try await clock.advance(by: .seconds(2))
         trace.write("advanced, \(clock.sleepers) asleep, next \(clock.nextDeadline?.offset ?? .zero)")
-        await clock.advance(by: .seconds(1))
+        try await clock.advance(by: .seconds(1))
       }
       return trace.lines
     }
@@ -27,8 +27,8 @@ import Testing
       ])
   }
 
-  @Test func `what a wake-up sets going runs before the next wake-up, a new sleep included`() async {
-    let lines = await withSimulation { clock in
+  @Test func `what a wake-up sets going runs before the next wake-up, a new sleep included`() async throws {
+    let lines = try await withSimulation { clock in
       let trace = Trace()
       async let early: Void = {
         try? await clock.sleep(for: .seconds(1))
@@ -40,7 +40,7 @@ import Testing
         try? await clock.sleep(for: .seconds(2))
         trace.write("late \(clock.now.offset)")
       }()
-      await clock.advance(by: .seconds(10))
+      try await clock.advance(by: .seconds(10))
       _ = await (early, late)
       return trace.lines
     }
@@ -49,17 +49,17 @@ import Testing
 
   @Test func `a deadline that has passed does not suspend, and time never goes back`() async throws {
     try await withSimulation { (clock) async throws in
-      await clock.advance(by: .seconds(5))
+      try await clock.advance(by: .seconds(5))
       try await clock.sleep(until: ManualClock.Instant(offset: .seconds(5)))
       try await clock.sleep(for: .seconds(-1))
-      await clock.advance(by: .seconds(-3))
-      await clock.advance(to: ManualClock.Instant(offset: .seconds(2)))
+      try await clock.advance(by: .seconds(-3))
+      try await clock.advance(to: ManualClock.Instant(offset: .seconds(2)))
       #expect(clock.now.offset == .seconds(5))
     }
   }
 
-  @Test func `cancelling a sleeper wakes it at once with an error, before, during and after`() async {
-    let lines = await withSimulation { clock in
+  @Test func `cancelling a sleeper wakes it at once with an error, before, during and after`() async throws {
+    let lines = try await withSimulation { clock in
       let trace = Trace()
       let sleep: @Sendable (String) async -> Void = { name in
         do {
@@ -69,18 +69,18 @@ import Testing
           trace.write("\(name): \(type(of: error)) at \(clock.now.offset)")
         }
       }
-      await withTaskGroup { group in
+      try await withThrowingTaskGroup { group in
         group.addTask { await sleep("during") }
-        await clock.advance(by: .seconds(1))
+        try await clock.advance(by: .seconds(1))
         #expect(clock.sleepers == 1)
         group.cancelAll()
         await clock.settle()
         #expect(clock.sleepers == 0)
         group.addTask { await sleep("before") }
       }
-      await withTaskGroup { group in
+      try await withThrowingTaskGroup { group in
         group.addTask { await sleep("after") }
-        await clock.advance(by: .seconds(60))
+        try await clock.advance(by: .seconds(60))
         group.cancelAll()
       }
       return trace.lines
@@ -139,42 +139,42 @@ import Testing
     #expect(clock.executor.foreignWakeUps == 0)
   }
 
-  @Test func `run advances until nobody sleeps, or to its limit`() async {
-    await withSimulation { clock in
+  @Test func `run advances until nobody sleeps, or to its limit`() async throws {
+    try await withSimulation { clock in
       async let once: Void? = try? clock.sleep(for: .seconds(90))
-      await clock.run()
+      try await clock.run()
       _ = await once
       #expect(clock.now.offset == .seconds(90))
 
-      await withTaskGroup { group in
+      try await withThrowingTaskGroup { group in
         group.addTask { while (try? await clock.sleep(for: .seconds(4))) != nil {} }
-        await clock.run(limit: .seconds(10))
+        try await clock.run(limit: .seconds(10))
         #expect(clock.now.offset == .seconds(98))
         group.cancelAll()
       }
     }
   }
 
-  @Test func `immense durations saturate instead of overflowing`() async {
+  @Test func `immense durations saturate instead of overflowing`() async throws {
     let clock = ManualClock()
-    for _ in 0..<3 { await clock.advance(by: .seconds(Int64.max)) }
+    for _ in 0..<3 { try await clock.advance(by: .seconds(Int64.max)) }
     #expect(clock.now.offset == .seconds(Int64.max))
   }
 
-  @Test func `many sleepers wake in order, whatever the order in which they slept`() async {
+  @Test func `many sleepers wake in order, whatever the order in which they slept`() async throws {
     for seed in UInt64(1)...5 {
-      let isOrdered = await withSimulation { clock in
+      let isOrdered = try await withSimulation { clock in
         let trace = Trace()
         var random = SplitMix64(seed: seed)
         let lengths = (0..<500).map { _ in Int.random(in: 1...100, using: &random) }
-        await withTaskGroup { group in
+        try await withThrowingTaskGroup { group in
           for (number, length) in lengths.enumerated() {
             group.addTask {
               try? await clock.sleep(for: .seconds(length))
               trace.write("\(length) \(number)")
             }
           }
-          await clock.run()
+          try await clock.run()
         }
         let expected = lengths.enumerated().sorted { ($0.element, $0.offset) < ($1.element, $1.offset) }
         return trace.lines == expected.map { "\($0.element) \($0.offset)" }

@@ -46,7 +46,7 @@ import Testing
   @Test func `between scripts the clock acts in its own name`() async throws {
     let system = SimulatedSystem()
     try await system.play("launch; home")
-    await system.clock.advance(by: .seconds(5))
+    try await system.clock.advance(by: .seconds(5))
     #expect(system.application.state == .suspended)
     #expect(system.record.last?.cause == "suspend")
   }

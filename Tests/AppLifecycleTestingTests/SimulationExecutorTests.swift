@@ -1,34 +1,35 @@
 import AppLifecycleTesting
+import PubSub
 import TestTraits
 import Testing
 
 /// The world is closed: the order of its jobs depends on the program and the seed alone.
 @Suite(.timeLimit(.hang)) struct SimulationExecutorTests {
-  @Test func `a mixed program gives the same trace in every run`() async {
-    let first = await mixedProgram(order: .fifo)
+  @Test func `a mixed program gives the same trace in every run`() async throws {
+    let first = try await mixedProgram(order: .fifo)
     #expect(first.lines.count == 60)
     #expect(first.foreignWakeUps == 0)
     for _ in 0..<200 {
-      let next = await mixedProgram(order: .fifo)
+      let next = try await mixedProgram(order: .fifo)
       #expect(next == first)
       guard next == first else { return }
     }
   }
 
-  @Test func `worlds side by side do not disturb each other`() async {
-    let alone = await mixedProgram(order: .fifo)
-    let together = await withTaskGroup(of: Outcome.self) { group in
-      for _ in 0..<50 { group.addTask { await mixedProgram(order: .fifo) } }
-      return await group.reduce(into: [Outcome]()) { $0.append($1) }
+  @Test func `worlds side by side do not disturb each other`() async throws {
+    let alone = try await mixedProgram(order: .fifo)
+    let together = try await withThrowingTaskGroup(of: Outcome.self) { group in
+      for _ in 0..<50 { group.addTask { try await mixedProgram(order: .fifo) } }
+      return try await group.reduce(into: [Outcome]()) { $0.append($1) }
     }
     #expect(together.allSatisfy { $0 == alone })
   }
 
-  @Test func `a seed gives its own order, every time`() async {
+  @Test func `a seed gives its own order, every time`() async throws {
     var traces: Set<[String]> = []
     for seed in UInt64(0)..<40 {
-      let first = await mixedProgram(order: .seeded(seed))
-      let second = await mixedProgram(order: .seeded(seed))
+      let first = try await mixedProgram(order: .seeded(seed))
+      let second = try await mixedProgram(order: .seeded(seed))
       #expect(first == second, "seed \(seed)")
       #expect(first.foreignWakeUps == 0, "seed \(seed)")
       #expect(Set(first.lines).count == 60, "seed \(seed) lost a line")
@@ -37,23 +38,27 @@ import Testing
     #expect(traces.count > 30, "of 40 seeds, \(traces.count) orders")
   }
 
-  @Test func `a task of the outside world that wakes one inside is counted`() async {
-    let foreign = await withSimulation { clock in
-      let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-      let outside = Task.detached(priority: .low) {
-        await clock.settle()  // from now on the inside waits
-        continuation.yield(1)
+  @Test func `a task of the outside world that wakes one inside is counted, and reported`() async {
+    let counted = Guarded(0)
+    let error = await #expect(throws: EscapedWork.self) {
+      try await withSimulation { clock in
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        let outside = Task.detached(priority: .low) {
+          await clock.settle()  // from now on the inside waits
+          continuation.yield(1)
+        }
+        for await _ in stream { break }
+        await outside.value
+        counted.withLock { $0 = clock.executor.foreignWakeUps }
       }
-      for await _ in stream { break }
-      await outside.value
-      return clock.executor.foreignWakeUps
     }
-    #expect(foreign >= 1)
+    #expect(counted.withLock { $0 } >= 1)
+    #expect(error?.violations.count == 1)
   }
 
-  @Test func `external work goes on in the order in which it began, and nothing is foreign`() async {
+  @Test func `external work goes on in the order in which it began, and nothing is foreign`() async throws {
     for _ in 0..<20 {
-      let (lines, foreign, time) = await withSimulation { clock in
+      let (lines, foreign, time) = try await withSimulation { clock in
         let trace = Trace()
         await withTaskGroup { group in
           for (name, length) in [("slow", 3), ("fast", 1), ("middle", 2)] {
@@ -72,7 +77,7 @@ import Testing
   }
 
   @Test func `virtual time stands still while external work is under way`() async throws {
-    let order = await withSimulation { clock in
+    let order = try await withSimulation { clock in
       let trace = Trace()
       async let external: Void = {
         await clock.external { await outsideWork(rounds: 500) }
@@ -82,24 +87,24 @@ import Testing
         try? await clock.sleep(for: .seconds(1))
         trace.write("woke")
       }()
-      await clock.advance(by: .seconds(1))
+      try await clock.advance(by: .seconds(1))
       _ = await (sleeper, external)
       return trace.lines
     }
     #expect(order == ["external at t+0.0 seconds", "woke"])
   }
 
-  @Test func `an error of external work is thrown where it is awaited`() async {
+  @Test func `an error of external work is thrown where it is awaited`() async throws {
     struct Refused: Error {}
-    await withSimulation { clock in
+    try await withSimulation { clock in
       _ = await #expect(throws: Refused.self) {
         try await clock.external { () async throws(Refused) -> Void in throw Refused() }
       }
     }
   }
 
-  @Test func `settling waits for chains through actors, the main actor and child tasks`() async {
-    let (counted, foreign) = await withSimulation { clock in
+  @Test func `settling waits for chains through actors, the main actor and child tasks`() async throws {
+    let (counted, foreign) = try await withSimulation { clock in
       let counter = Counter()
       async let work: Void = {
         for _ in 0..<10 {
@@ -127,8 +132,8 @@ private struct Outcome: Equatable, Sendable {
 
 /// Five workers that go through everything that the closed world promises: actors, the main actor, child tasks, groups,
 /// streams and the clock.
-private func mixedProgram(order: SimulationExecutor.Order) async -> Outcome {
-  await withSimulation(order: order) { clock in
+private func mixedProgram(order: SimulationExecutor.Order) async throws -> Outcome {
+  try await withSimulation(order: order) { clock in
     let trace = Trace()
     let counter = Counter()
     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -148,7 +153,7 @@ private func mixedProgram(order: SimulationExecutor.Order) async -> Outcome {
         }
       }
     }
-    await clock.run()
+    try await clock.run()
     await workers
     continuation.finish()
     await listener

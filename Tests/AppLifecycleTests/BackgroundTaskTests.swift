@@ -301,11 +301,11 @@ import Testing
     // Both wait in the queue when the stay's time is up.
     system.application.send(.open)
     system.application.send(.home)
-    await system.clock.advance(by: .seconds(1))
+    try await system.clock.advance(by: .seconds(1))
     #expect(application.state == .background)
-    await system.clock.advance(by: .milliseconds(3_999))
+    try await system.clock.advance(by: .milliseconds(3_999))
     #expect(application.state == .background)
-    await system.clock.advance(by: .milliseconds(1))
+    try await system.clock.advance(by: .milliseconds(1))
     #expect(application.state == .suspended)
   }
 
@@ -318,7 +318,7 @@ import Testing
       application.send(.open)
       application.send(.home)
     }
-    await clock.advance(by: .seconds(3))
+    try await clock.advance(by: .seconds(3))
     #expect(application.state == .background)
     #expect(!system.record.contains { $0.state == .suspended })
   }
@@ -343,7 +343,7 @@ import Testing
     application.recorder = { record.append("\($0.kind.rawValue) \($0.name)") }
     _ = await clock.running { await application.handle(.launchInBackground) }
     let task = application.beginBackgroundTask(named: "long") { Issue.record("expired") }
-    await clock.advance(by: .seconds(86_400))
+    try await clock.advance(by: .seconds(86_400))
     #expect(application.state == .background)
     #expect(application.backgroundTimeRemaining == .zero)
     task.end()

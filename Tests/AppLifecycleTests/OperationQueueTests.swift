@@ -39,12 +39,12 @@ import Testing
     #expect(workshop.notes == ["3 began", "3 ended", "1 began", "1 ended", "2 began", "2 ended"])
   }
 
-  @Test func `performs side by side what suspends`() async {
+  @Test func `performs side by side what suspends`() async throws {
     workshop.slow = [1, 2]
     workshop.add(1, 2, 3)
     await workshop.clock.settle()
     #expect(workshop.notes == ["1 began", "2 began", "3 began", "3 ended"])
-    await workshop.clock.advance(by: .seconds(1))
+    try await workshop.clock.advance(by: .seconds(1))
     #expect(workshop.notes.suffix(2) == ["1 ended", "2 ended"])
   }
 
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func `cancels one operation and no other`(cancelled: Int) async {
+  func `cancels one operation and no other`(cancelled: Int) async throws {
     workshop.slow = [1, 2, 3]
     workshop.add(1, 2, 3)
     await workshop.clock.settle()
@@ -74,7 +74,7 @@ import Testing
     await workshop.clock.settle()
     #expect(workshop.notes == ["1 began", "2 began", "3 began", "\(cancelled) ended, cancelled"])
     workshop.add(4)
-    await workshop.clock.run()
+    try await workshop.clock.run()
     #expect(workshop.notes.filter { $0.hasSuffix("cancelled") }.count == 1)
     #expect(workshop.notes.filter { $0.contains("ended") }.count == 4)
   }

@@ -57,10 +57,10 @@ import PubSub
   func fault(_ text: String) { faults.append("\(text) at \(clock.now.offset), record \(system.record.count)") }
 
   /// Nothing is left behind.
-  func end() async {
+  func end() async throws {
     subscriptions = []
     for body in bodies { body.caller?.cancel() }
-    await clock.run(limit: .seconds(600))
+    try await clock.run(limit: .seconds(600))
   }
 
   private func observe(_ record: LifecycleRecord) {

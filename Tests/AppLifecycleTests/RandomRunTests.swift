@@ -54,7 +54,7 @@ import Testing
     func play(_ token: String) async throws {
       run.script.append(token)
       try await system.play(token)
-      await rest(program)
+      try await rest(program)
     }
     for _ in 0..<Self.length {
       if program.chance.once(in: 12) { program.restartSomeBody() }
@@ -67,7 +67,7 @@ import Testing
       program.fault("\(resource.name) is \(resource.status) after all")
     }
     try await play("kill")
-    await program.end()
+    try await program.end()
 
     var rules = LifecycleRecordRules(profile: profile)
     for record in system.record { rules.take(record) }
@@ -83,11 +83,11 @@ import Testing
   }
 
   /// Waits until nothing is under way any more that was handed in from inside.
-  private func rest(_ program: RandomApplication) async {
+  private func rest(_ program: RandomApplication) async throws {
     var handedIn: Int
     repeat {
       handedIn = program.handedIn
-      await program.clock.advance(by: .zero)
+      try await program.clock.advance(by: .zero)
       // Comes behind all that waits, and does nothing.
       _ = await program.clock.running { [application = program.application] in
         await application.handle(.endInterruption("none"))

@@ -1,6 +1,5 @@
 import AppLifecycle
 import AppLifecycleTesting
-import Foundation
 import PubSub
 import TestTraits
 import Testing
@@ -15,7 +14,7 @@ import Testing
     var foreignWakeUps: Int
   }
 
-  private static let repetitions = ProcessInfo.processInfo.environment["REPETITIONS"].flatMap { Int($0) } ?? 100
+  private static let repetitions = TestTraits.repetitions(default: 100)
 
   @Test(arguments: [LifecycleProfile.application, .scenes])
   func `gives the same record byte for byte every time, with asynchronous handlers and resources`(

@@ -80,7 +80,7 @@ import Testing
     system.application.send(.launch)
     system.application.send(.crash)
     system.application.send(.launch)
-    await system.clock.run(limit: .seconds(3))
+    try await system.clock.run(limit: .seconds(3))
     #expect(acquires == 1)
     #expect(most == 1, "never twice at once")
   }
@@ -101,7 +101,7 @@ import Testing
     }
     try await system.play("launch")
     system.application.send(.home)
-    await clock.advance(by: .seconds(1))
+    try await clock.advance(by: .seconds(1))
     system.application.send(.open)
     await clock.settle()
     #expect(ends == ["query at 1.0 seconds", "database at 1.0 seconds"])

@@ -347,7 +347,7 @@ import Testing
     try await system.play("launch")
     application.send(.terminate)
     application.send(.launch)
-    await clock.run(limit: .seconds(10))
+    try await clock.run(limit: .seconds(10))
     #expect(trace.lines == ["resource released at 3.0"])
     #expect(application.state == .active)
   }
@@ -396,7 +396,7 @@ import Testing
     }
     try await system.play("launch")
     bus.post(Order())
-    await clock.run(limit: .seconds(60))
+    try await clock.run(limit: .seconds(60))
     withExtendedLifetime(everything) {}
     #expect(outcome == .completed)
     #expect(reports.isEmpty && clock.now.offset < .seconds(60))

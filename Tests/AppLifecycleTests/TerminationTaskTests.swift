@@ -174,18 +174,18 @@ import Testing
       world.log.lines == ["quit goes on", "0.0 applicationWillTerminate background", "0.0 notRunning notRunning"])
   }
 
-  @Test func `what it started and has outlived it waits for the end as everybody else`() async {
+  @Test func `what it started and has outlived it waits for the end as everybody else`() async throws {
     let world = World()
     _ = await world.handle(.launch)
     let reports = EventLog()
     world.application.performBackgroundTask(named: "quit") {
       Task(executorPreference: world.clock.executor) { await world.terminate(after: .seconds(1), reports) }
     }
-    await world.clock.advance(by: .seconds(1))
+    try await world.clock.advance(by: .seconds(1))
     #expect(reports.lines == ["completed"])
   }
 
-  @Test func `one that was given up waits for inputs as everybody else`() async {
+  @Test func `one that was given up waits for inputs as everybody else`() async throws {
     let world = World()
     _ = await world.handle(.launch)
     let reports = EventLog()
@@ -195,7 +195,7 @@ import Testing
       reports.lines.append("\(await application.handle(.launch).outcome)")
     }
     _ = await world.handle(.terminate)
-    await world.clock.advance(by: .seconds(60))
+    try await world.clock.advance(by: .seconds(60))
     #expect(reports.lines == ["completed"])
     #expect(world.log.lines.contains("5.0 backgroundTimeExpired:stubborn background"))
   }

@@ -55,12 +55,12 @@ private struct Feed {
   #expect(database.current == nil && feed.current == nil)
 }
 
-@MainActor private func poll(_ application: Application, _ clock: ManualClock) async {
+@MainActor private func poll(_ application: Application) async {
   func refresh() { note("refresh") }
   await application.run(while: .active) {
     while !Task.isCancelled {
       refresh()
-      try? await clock.sleep(for: .seconds(60))
+      try? await application.clock.sleep(for: .seconds(60))
     }
   }
 }
@@ -68,6 +68,31 @@ private struct Feed {
 @MainActor private func finish(_ application: Application) {
   func upload() async { note("upload") }
   application.performBackgroundTask(named: "upload") { await upload() }
+}
+
+@MainActor private final class Prices {
+  private(set) var loads = 0
+
+  init(_ application: Application) {
+    application.task(self, every: .seconds(60)) { prices in
+      try await prices.load()
+    }
+  }
+
+  private func load() async throws { loads += 1 }
+}
+
+/// A component that does the same in a way that no test can follow.
+@MainActor private final class StrayPrices {
+  static let sleep = #line + 5
+
+  init(_ application: Application) {
+    Task {
+      while true {
+        try await application.clock.sleep(for: .seconds(60))
+      }
+    }
+  }
 }
 
 @MainActor private func record(_ application: Application, at path: String) -> Journal {
@@ -94,14 +119,35 @@ extension SavingDelegate: ApplicationDelegate {
   @Test func `run while active, and finish out of sight`() async throws {
     log.withLock { $0 = [] }
     let system = SimulatedSystem()
-    let polling = Task { await poll(system.application, system.clock) }
+    let polling = system.application.task { await poll(system.application) }
     try await system.play("launch; wait:90s; home")
     finish(system.application)
     try await system.play("wait:1h; open; kill")
     polling.cancel()
-    await polling.value
+    try await polling.value
     #expect(log.withLock { $0 } == ["refresh", "refresh", "upload", "refresh"])
     #expect(system.record.violations.isEmpty)
+  }
+
+  @Test func `load as long as the owner lives`() async throws {
+    let system = SimulatedSystem()
+    var prices: Prices? = Prices(system.application)
+    try await system.play("launch; wait:150s")
+    #expect(prices?.loads == 3)
+    weak let weakly = prices
+    prices = nil
+    #expect(weakly == nil)
+    try await system.play("wait:1m")
+    #expect(system.clock.sleepers == 0)
+  }
+
+  @Test func `be told what to write instead of a plain task`() async throws {
+    let system = SimulatedSystem()
+    withExtendedLifetime(StrayPrices(system.application)) {}
+    let error = await #expect(throws: EscapedWork.self) { try await system.play("launch") }
+    let page = try Documentation.text(of: "README.md")
+    let line = "DocumentationTests/ReadmeSamples.swift:\(StrayPrices.sleep)"
+    #expect(page.contains(error?.description.replacing(line, with: "MyApp/Prices.swift:14") ?? "no violation"))
   }
 
   @Test func `hold and save in order`() async throws {

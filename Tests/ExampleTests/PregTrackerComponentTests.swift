@@ -3,6 +3,7 @@ import AppLifecycleTesting
 import Glibc
 import PseudoTerminal
 import PubSub
+import TestTraits
 import Testing
 
 @testable import PregTracker
@@ -60,7 +61,7 @@ import Testing
 
   @Test func `The same script gives the same text`() async throws {
     var texts: Set<String> = []
-    for _ in 1...5 {
+    for _ in 1...repetitions(default: 5) {
       let run = ScriptedRun(try surroundings())
       try await run.play("launch; wait:1h; interrupt:call; home; wait:1d; open; memory; kill; launch; crash; open")
       texts.insert(run.text)

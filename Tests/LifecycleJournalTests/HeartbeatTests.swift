@@ -126,7 +126,7 @@ import Testing
     await clock.settle()
     #expect(clock.sleepers == 0)
     let size = bytes(of: path).count
-    await clock.advance(by: .seconds(600))
+    try await clock.advance(by: .seconds(600))
     #expect(bytes(of: path).count == size)
   }
 
@@ -162,7 +162,7 @@ import Testing
       journal.close()
       let entries = entries(of: directory.file())
       #expect(entries.alive.isEmpty == (heartbeat == nil))
-      let replayed = await SimulatedSystem().play(try Script(replaying: entries.records))
+      let replayed = try await SimulatedSystem().play(try Script(replaying: entries.records))
       #expect(replayed.callbacks == system.record.callbacks && replayed.last?.instant == system.record.last?.instant)
       return entries.records.jsonLines
     }

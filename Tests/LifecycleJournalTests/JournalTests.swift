@@ -92,7 +92,7 @@ import Testing
     let system = SimulatedSystem()
     _ = Journal(at: path, of: system.application)
     try await system.play("launch; home; suspend; wait:2s; open; interrupt:call; wait:700ms; end:call; memory; kill")
-    let replayed = await SimulatedSystem().play(try Script(replaying: entries(of: path).records))
+    let replayed = try await SimulatedSystem().play(try Script(replaying: entries(of: path).records))
     #expect(replayed.callbacks == system.record.callbacks && replayed.states == system.record.states)
     #expect(replayed.last?.instant == system.record.last?.instant)
   }

@@ -38,9 +38,11 @@ import Testing
   }
 
   @Test(arguments: [Buffering.unbounded, .bounded(3, dropping: .oldest), .bounded(3, dropping: .newest)])
-  func `Rules 3, 10 and 14: none lost untold, none doubled, in order, one run at a time`(buffering: Buffering) async {
+  func `Rules 3, 10 and 14: none lost untold, none doubled, in order, one run at a time`(buffering: Buffering)
+    async throws
+  {
     for seed in Self.seeds {
-      await withSimulation(order: .seeded(seed)) { clock in
+      try await withSimulation(order: .seeded(seed)) { clock in
         let bus = EventBus(clock: clock)
         let witness = Witness()
         let subscription = bus.subscribe(to: Tick.self, buffering: buffering) { received in
@@ -48,7 +50,7 @@ import Testing
         }
         let delivered = Log<Int>()
         let removed = Log<Int>()
-        await withTaskGroup { group in
+        try await withThrowingTaskGroup { group in
           for poster in 1...3 {
             group.addTask {
               var random = SplitMix64(seed: seed &* 31 &+ UInt64(poster))
@@ -69,10 +71,10 @@ import Testing
               }
             }
           }
-          group.addTask { await clock.run() }
-          while await group.next() != nil { await clock.run() }
+          group.addTask { try await clock.run() }
+          while try await group.next() != nil { try await clock.run() }
         }
-        await clock.run()
+        try await clock.run()
         let numbers = witness.numbers
         #expect(Set(numbers).count == numbers.count, "doubled; seed \(seed)")
         for poster in 1...3 {
@@ -90,10 +92,10 @@ import Testing
     }
   }
 
-  @Test func `Rule 14: the loss that is told is the loss there was, at every place`() async {
+  @Test func `Rule 14: the loss that is told is the loss there was, at every place`() async throws {
     for seed in Self.seeds {
       for dropping in [Buffering.Dropping.oldest, .newest] {
-        await withSimulation(order: .seeded(seed)) { clock in
+        try await withSimulation(order: .seeded(seed)) { clock in
           let bus = EventBus(clock: clock)
           let received = Log<Received<Tick>>()
           let subscription = bus.subscribe(to: Tick.self, buffering: .bounded(2, dropping: dropping)) { event in
@@ -138,9 +140,9 @@ import Testing
     }
   }
 
-  @Test func `Rules 6 and 17: every wait ends, whoever cancels and whatever deadline passes`() async {
+  @Test func `Rules 6 and 17: every wait ends, whoever cancels and whatever deadline passes`() async throws {
     for seed in Self.seeds {
-      await withSimulation(order: .seeded(seed)) { clock in
+      try await withSimulation(order: .seeded(seed)) { clock in
         let bus = EventBus(clock: clock)
         let (running, after) = (Log<Int>(), Log<Int>())
         let drained = Log<Int>()
@@ -169,7 +171,7 @@ import Testing
               drained.add(index)
             }
           }
-          group.addTask { for _ in 0..<60 { await clock.advance(by: .milliseconds(1)) } }
+          group.addTask { for _ in 0..<60 { try? await clock.advance(by: .milliseconds(1)) } }
         }
         #expect(reports.all.count == 18, "seed \(seed)")
         #expect(after.all.isEmpty, "a handler ran after its subscription had been drained; seed \(seed)")

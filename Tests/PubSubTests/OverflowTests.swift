@@ -6,9 +6,9 @@ import Testing
 @Suite(.timeLimit(.hang)) struct `Overflow` {
   /// What a bounded handler receives that is busy with event 0 while others come.
   private func received(
-    _ buffering: Buffering, posting body: @escaping @Sendable (EventBus, ManualClock) async -> Void
-  ) async -> [Received<Tick>] {
-    await withSimulation { clock in
+    _ buffering: Buffering, posting body: @escaping @Sendable (EventBus, ManualClock) async throws -> Void
+  ) async throws -> [Received<Tick>] {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (log, gate) = (Log<Received<Tick>>(), Gate())
       let subscription = bus.subscribe(to: Tick.self, buffering: buffering) { received in
@@ -17,7 +17,7 @@ import Testing
       }
       bus.post(Tick(number: 0))
       await clock.settle()
-      await body(bus, clock)
+      try await body(bus, clock)
       gate.open()
       await clock.settle()
       bus.post(Tick(number: 100))
@@ -27,29 +27,29 @@ import Testing
     }
   }
 
-  @Test func `Rule 14: a handler that drops the oldest is told of the loss where it happened`() async {
-    let received = await received(.bounded(3, dropping: .oldest)) { bus, _ in
+  @Test func `Rule 14: a handler that drops the oldest is told of the loss where it happened`() async throws {
+    let received = try await received(.bounded(3, dropping: .oldest)) { bus, _ in
       for number in 1...7 { bus.post(Tick(number: number)) }
     }
     #expect(received == events(0) + [.missed(4)] + events(5, 6, 7, 100))
   }
 
-  @Test func `Rule 14: a handler that drops the newest is told of the loss where it happened`() async {
-    let received = await received(.bounded(3, dropping: .newest)) { bus, _ in
+  @Test func `Rule 14: a handler that drops the newest is told of the loss where it happened`() async throws {
+    let received = try await received(.bounded(3, dropping: .newest)) { bus, _ in
       for number in 1...7 { bus.post(Tick(number: number)) }
     }
     #expect(received == events(0, 1, 2, 3) + [.missed(4)] + events(100))
   }
 
-  @Test func `Rule 14: an unbounded handler may ask to be told, and never is`() async {
-    let received = await received(.unbounded) { bus, _ in for number in 1...500 { bus.post(Tick(number: number)) } }
+  @Test func `Rule 14: an unbounded handler may ask to be told, and never is`() async throws {
+    let received = try await received(.unbounded) { bus, _ in for number in 1...500 { bus.post(Tick(number: number)) } }
     #expect(received == (0...500).map { .event(Tick(number: $0)) } + events(100))
   }
 
-  @Test func `Rule 14: what is waited for is never dropped, and losses stand on either side of it`() async {
-    let oldest = await received(.bounded(1, dropping: .oldest)) { bus, clock in await Self.mix(bus, clock) }
+  @Test func `Rule 14: what is waited for is never dropped, and losses stand on either side of it`() async throws {
+    let oldest = try await received(.bounded(1, dropping: .oldest)) { bus, clock in await Self.mix(bus, clock) }
     #expect(oldest == events(0) + [.missed(1)] + events(2) + [.missed(1)] + events(4, 100))
-    let newest = await received(.bounded(1, dropping: .newest)) { bus, clock in await Self.mix(bus, clock) }
+    let newest = try await received(.bounded(1, dropping: .newest)) { bus, clock in await Self.mix(bus, clock) }
     #expect(newest == events(0, 1, 2) + [.missed(2)] + events(100))
   }
 
@@ -65,8 +65,8 @@ import Testing
   @Test(arguments: [0, -1, Int.min], [Buffering.Dropping.oldest, .newest])
   func `Rule 14: a bound of zero or less holds nothing, and tells that all was missed`(
     limit: Int, dropping: Buffering.Dropping
-  ) async {
-    await withSimulation { clock in
+  ) async throws {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<Received<Tick>>()
       let sequence = bus.events(Tick.self, buffering: .bounded(limit, dropping: dropping))
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `Rule 14: a bounded sequence tells of its losses in band`() async {
+  @Test func `Rule 14: a bounded sequence tells of its losses in band`() async throws {
     let bus = EventBus()
     let oldest = bus.events(Tick.self, buffering: .bounded(2, dropping: .oldest))
     let newest = bus.events(Tick.self, buffering: .bounded(2, dropping: .newest))
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `Rule 14: what was waited for makes room when it is taken`() async {
+  @Test func `Rule 14: what was waited for makes room when it is taken`() async throws {
     var bus: EventBus? = EventBus()
     let sequence = bus?.events(Tick.self, buffering: .bounded(1, dropping: .newest))
     await bus?.postAndWait(Tick(number: 1))

@@ -4,8 +4,8 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.hang)) struct `Replay` {
-  @Test func `Rule 15: an asynchronous handler with replay gets the latest first, then every later one`() async {
-    await withSimulation { clock in
+  @Test func `Rule 15: an asynchronous handler with replay gets the latest first, then every later one`() async throws {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (replayed, bounded, fresh) = (Log<Int>(), Log<Received<Int>>(), Log<Int>())
       bus.post(LevelDidChange(level: 1))

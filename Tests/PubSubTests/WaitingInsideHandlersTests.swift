@@ -4,8 +4,8 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.hang)) struct `Waiting inside handlers` {
-  @Test func `Rule 7: a post never waits for the handler that makes it, which gets the event later`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: a post never waits for the handler that makes it, which gets the event later`() async throws {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
       let subscription = bus.subscribeToAll(label: "own") { (event: any BusEvent) async in
@@ -22,8 +22,8 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: nor for one along the chain of waits that led to it`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: nor for one along the chain of waits that led to it`() async throws {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
       let subscriptions = [
@@ -53,8 +53,9 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: two handlers that would wait for each other do not: the second is told so at once`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: two handlers that would wait for each other do not: the second is told so at once`() async throws
+  {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
       let gate = Gate()
@@ -87,8 +88,8 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: two that drain each other end at once, and are named`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: two that drain each other end at once, and are named`() async throws {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
       let others = Guarded<[String: Subscription]>([:])
@@ -114,8 +115,10 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: draining who waits, along the chain, for the own end does not wait, and is no failure`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: draining who waits, along the chain, for the own end does not wait, and is no failure`()
+    async throws
+  {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
       let first = Guarded<Subscription?>(nil)
@@ -139,8 +142,10 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: every other wait inside a handler ends after 30 seconds, and names whom it waited for`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: every other wait inside a handler ends after 30 seconds, and names whom it waited for`()
+    async throws
+  {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (log, never) = (Log<String>(), Gate())
       let deaf = bus.subscribe(to: Tock.self, label: "deaf") { (_: Tock) async in await never.wait() }
@@ -153,7 +158,7 @@ import Testing
         bus.subscribe(to: HandlerFailure.self) { log.add("\($0.subscriber) \($0.eventName): \($0.error)") },
       ]
       bus.post(Tick())
-      await clock.run()
+      try await clock.run()
       withExtendedLifetime(subscriptions) {}
       #expect(
         log.all == [
@@ -165,8 +170,8 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: a drain inside a handler ends after 30 seconds, also when the bus is gone`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: a drain inside a handler ends after 30 seconds, also when the bus is gone`() async throws {
+    try await withSimulation { clock in
       var bus: EventBus? = EventBus(clock: clock)
       let (log, never, go) = (Log<String>(), Gate(), Gate())
       let deaf = bus?.subscribe(to: Tock.self) { (_: Tock) async in await never.wait() }
@@ -182,7 +187,7 @@ import Testing
       bus = nil
       #expect(gone == nil)
       go.open()
-      await clock.run()
+      try await clock.run()
       #expect(log.all == ["drained at 30.0 seconds"])
       never.open()
       await clock.settle()
@@ -190,8 +195,8 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: a budget that is given holds inside a handler, too`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: a budget that is given holds inside a handler, too`() async throws {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (log, never) = (Log<String>(), Gate())
       let subscriptions = [
@@ -201,7 +206,7 @@ import Testing
         },
       ]
       bus.post(Tick())
-      await clock.run()
+      try await clock.run()
       withExtendedLifetime(subscriptions) {}
       #expect(log.all == [#"["deaf timed out after 90.0 seconds"]"#])
       never.open()
@@ -209,8 +214,8 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: a task that outlived its handler waits like any other`() async {
-    await withSimulation { clock in
+  @Test func `Rule 7: a task that outlived its handler waits like any other`() async throws {
+    try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (log, gate, go) = (Log<String>(), Gate(), Gate())
       let own = Guarded<Subscription?>(nil)

@@ -58,7 +58,7 @@ import UnixHost
         surroundings.dueDate = try? surroundings.today.read().advanced(by: 138)
       }
       let run = ScriptedRun(surroundings)
-      do throws(ScriptError) {
+      do {
         try await run.play(options.script ?? ScriptedRun.demonstration)
       } catch {
         fail("\(error)", status: 2)

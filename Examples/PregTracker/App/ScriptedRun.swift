@@ -40,7 +40,7 @@ import PubSub
   }
 
   /// Plays a script; if there is a mistake in it, nothing of it.
-  func play(_ script: String) async throws(ScriptError) {
+  func play(_ script: String) async throws {
     for action in try Script(script).actions {
       try await system.play(action.token)
       sights.append(sight(after: action.token))

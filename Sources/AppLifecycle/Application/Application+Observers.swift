@@ -22,7 +22,7 @@ extension Application {
   }
 
   /// The time of the application's clock, as records have it.
-  package var instant: Duration { clock.now() }
+  package var instant: Duration { timing.now() }
 
   /// An input is its own cause; what follows from it has the cause that its sender gave it.
   func noteInput(_ input: SystemInput) {
@@ -40,7 +40,7 @@ extension Application {
     _ kind: LifecycleRecord.Kind, _ name: LifecycleCause, cause: LifecycleCause, reason: String? = nil
   ) {
     let new = LifecycleRecord(
-      instant: clock.now(), kind: kind, name: name.rawValue, state: state, cause: cause, reason: reason)
+      instant: timing.now(), kind: kind, name: name.rawValue, state: state, cause: cause, reason: reason)
     for observer in recordObservers { observer(new) }
   }
 }

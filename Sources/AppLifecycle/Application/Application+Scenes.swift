@@ -47,7 +47,7 @@ extension Application {
         (scene.state, rest.firstCommittedState(of: scene.identifier) ?? scene.state)
       case .didBecomeActive, .didEnterBackground, .didDisconnect: scene.lastChange
       }
-    return SceneTransition(from: from, to: to, cause: cause, instant: clock.now())
+    return SceneTransition(from: from, to: to, cause: cause, instant: timing.now())
   }
 }
 

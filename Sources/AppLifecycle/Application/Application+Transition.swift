@@ -12,7 +12,7 @@ extension Application {
     // What is acquired must not delay a callback, of this transition or of the next.
     manager.holdBack()
     defer { manager.performNow(orLater: !inbox.withLock { $0.isEmpty }) }
-    let began = clock.now()
+    let began = timing.now()
     let from = state
     let effects = machine.handle(pending.input)
     var report = TransitionReport(
@@ -46,7 +46,7 @@ extension Application {
     }
     if state == .active { excursion.end() }
     report.to = state
-    report.duration = clock.now() - began
+    report.duration = timing.now() - began
     if let page = ledgerKeeper.endTransition(in: state, at: began + report.duration) {
       (report.entries, report.overruns) = (page.entries, page.overruns)
     }
@@ -62,7 +62,8 @@ extension Application {
     // Before the ledger's page of the stay is closed: what the end of the process cuts short belongs there.
     background.didCommit(next)
     if next == .suspended || from == .suspended { manager.suspensions += 1 }
-    let time = clock.now()
+    if next == .notRunning { ownTasks.loseProcess() }
+    let time = timing.now()
     // With scenes a launch passes through the background on its way to the foreground; that is no stay there.
     let isPassedThrough = from == .notRunning && machine.state.isForeground
     if !isPassedThrough { excursion.didCommit(next, at: time) }
@@ -76,7 +77,7 @@ extension Application {
   }
 
   private func call(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
-    if callback == .willResignActive { excursion.willBegin(at: clock.now()) }
+    if callback == .willResignActive { excursion.willBegin(at: timing.now()) }
     if callback == .didEnterBackground || callback == .willTerminate { beginBudget(of: callback) }
     record(.delegate, callback.rawValue, cause)
     measure(callback.rawValue) { callback.callDelegate(of: self) }
@@ -85,7 +86,7 @@ extension Application {
 
   /// The notification alone: with scenes, the application's delegate is not called at the steps that scenes take.
   private func post(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
-    if callback == .willResignActive { excursion.willBegin(at: clock.now()) }
+    if callback == .willResignActive { excursion.willBegin(at: timing.now()) }
     if callback == .didEnterBackground { beginBudget(of: callback) }
     notify(callback, next: next, cause: cause)
   }
@@ -99,7 +100,7 @@ extension Application {
 
   func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {
     let new = LifecycleRecord(
-      instant: clock.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause)
+      instant: timing.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause)
     recorder?(new)
     for observer in recordObservers { observer(new) }
   }
@@ -118,7 +119,7 @@ extension Application {
   }
 
   private func transition(from: ApplicationState, to: ApplicationState, cause: LifecycleCause) -> LifecycleTransition {
-    let now = clock.now()
+    let now = timing.now()
     return LifecycleTransition(from: from, to: to, cause: cause, instant: now, excursion: excursion.present(at: now))
   }
 }

@@ -43,6 +43,8 @@ public import PubSub
   public nonisolated let bus: EventBus
   /// Budgets and habits.
   public nonisolated let configuration: Configuration
+  /// The clock that the application was given; components that wait on it follow a simulation's time.
+  public nonisolated let clock: ApplicationClock
   /// The delegate, which the application keeps alive.
   public let delegate: any ApplicationDelegate
   /// The state as callbacks see it: *will…* callbacks run before the new state is committed, *did…* callbacks after.
@@ -70,11 +72,13 @@ public import PubSub
   /// What the system is doing, as the cause of what happens outside of a transition.
   package var ambientCause: LifecycleCause?
 
-  nonisolated let clock: TransitionClock
+  nonisolated let timing: TransitionClock
   nonisolated let tasks: TaskStarter
   nonisolated let inbox = Guarded(InputQueue())
   let manager: ResourceManager
   let runs: PhaseRuns
+  /// What ``task(label:fileID:line:_:)`` has started.
+  let ownTasks: ApplicationTasks
   /// Marks the handlers that transitions wait for.
   let scope = HandlerScopeOwner()
   /// The timers on the application's clock, for what lives as long as it does.
@@ -114,23 +118,26 @@ public import PubSub
     self.delegate = delegate
     self.bus = bus
     self.configuration = configuration
-    self.clock = TransitionClock(clock)
+    timing = TransitionClock(clock)
+    self.clock = ApplicationClock(clock, timing: timing)
     machine = LifecycleStateMachine(
       profile: configuration.profile,
       callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
     tasks = TaskStarter(clock: clock)
     ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
     manager = ResourceManager(
-      tasks: tasks, clock: self.clock, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil,
+      tasks: tasks, clock: timing, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil,
       scope: scope)
-    runs = PhaseRuns(tasks: tasks, now: self.clock.now, scope: scope)
+    runs = PhaseRuns(tasks: tasks, now: timing.now, scope: scope)
+    ownTasks = ApplicationTasks(tasks: tasks, now: timing.now)
     deadlines = Deadlines(
-      now: self.clock.now, sleepUntil: self.clock.sleepUntil, tasks: tasks,
+      now: timing.now, sleepUntil: timing.sleepUntil, tasks: tasks,
       sleepsOnlyForNeed: clock is any SimulatedClock)
     background = BackgroundTaskManager(
-      configuration: configuration, clock: self.clock, starter: tasks, scope: scope)
+      configuration: configuration, clock: timing, starter: tasks, scope: scope)
     manager.application = self
     runs.application = self
+    ownTasks.application = self
     connectBackground()
   }
 
@@ -138,6 +145,7 @@ public import PubSub
   isolated deinit {
     manager.loseProcess()
     runs.loseProcess()
+    ownTasks.loseProcess()
     sceneDirectory.loseProcess()
     background.loseProcess()
     background.stopClock()

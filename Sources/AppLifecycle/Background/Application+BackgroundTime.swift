@@ -133,7 +133,7 @@ extension Application {
   func finishBackgroundTasksBeforeEnd(until deadline: Duration?, cause: LifecycleCause) async {
     guard !enforcesBudgets, background.hasOpenTasks else { return }
     var (callback, length) = (ApplicationCallback.didEnterBackground, configuration.didEnterBackgroundBudget)
-    let now = clock.now()
+    let now = timing.now()
     var end = deadline ?? now
     if deadline == nil {
       beginBudget(of: .willTerminate)
@@ -160,7 +160,7 @@ extension Application {
   package func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> [String] {
     ambientCause = cause
     defer { ambientCause = nil }
-    let names = await background.finishTasks(by: clock.instant(after: budget))
+    let names = await background.finishTasks(by: timing.instant(after: budget))
     for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
     return names
   }

@@ -94,7 +94,7 @@ extension BackgroundTaskManager {
     let task = BackgroundTask(name: name, id: id, manager: self)
     // Before the process ends this is waited for, and must not wait for that end itself.
     let run = HandlerRun(of: scope, generation: process)
-    let running = starter.startOnMainActor {
+    let running = starter.startOnMainActor(for: Subscriber(label: "background task \(name)", fileID: "", line: 0)) {
       // One that was refused is part of whatever began it, and of nothing else.
       if isRefused { await operation() } else { await HandlerScope.$run.withValue(run) { await operation() } }
       task.end()

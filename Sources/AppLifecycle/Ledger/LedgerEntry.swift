@@ -12,7 +12,7 @@ public struct LedgerEntry: Sendable, Hashable {
     case resource
     /// A body of `run(while:)` that was ended.
     case runBody
-    /// A background task.
+    /// A background task, or a task that the application's `task` started.
     case task
   }
 

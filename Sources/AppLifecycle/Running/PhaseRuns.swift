@@ -136,7 +136,7 @@ internal import PubSub
     let closing = PhaseClosing()
     call.closing = closing
     let run = HandlerRun(of: scope, generation: generation)
-    call.task = tasks.startOnMainActor {
+    call.task = tasks.startOnMainActor(for: call.source) {
       await HandlerScope.$run.withValue(run) {
         await PhaseClosing.$present.withValue(closing) { await self.run(id, run) }
       }

@@ -7,12 +7,12 @@ extension Application {
   ///
   /// The call that outlasts the budget that runs is to blame for it.
   func measure(_ method: String, of scene: SceneIdentifier? = nil, _ call: () -> Void) {
-    let began = clock.now()
-    call()
+    let began = timing.now()
+    tasks.naming(Subscriber(label: method, fileID: "", line: 0)) { call() }
     delegateCallObserver?(method)
     let name = scene.map { "\(method) (\($0.rawValue))" } ?? method
     note(
-      LedgerEntry(.delegate, name, step: method, began: began, duration: clock.now() - began),
+      LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began),
       on: ledgerKeeper.transition, isTearDown: true)
   }
 
@@ -30,8 +30,8 @@ extension Application {
     cause: LifecycleCause
   ) {
     let page = ledgerKeeper.ownPage
-    let deadline = clock.instant(after: configuration.didEnterBackgroundBudget)
-    let post = bus.postObserved(event, from: subject, now: clock.now, awaits: awaits) { [weak self] delivery in
+    let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
+    let post = bus.postObserved(event, from: subject, now: timing.now, awaits: awaits) { [weak self] delivery in
       self?.note(delivery, of: method, on: page, isTearDown: awaits)
     }
     guard let post else { return }

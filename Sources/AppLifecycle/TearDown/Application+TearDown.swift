@@ -8,7 +8,7 @@ extension Application {
     guard budget == nil else { return }
     let length =
       callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
-    budget = RunningBudget(of: callback, length, until: clock.instant(after: length))
+    budget = RunningBudget(of: callback, length, until: timing.instant(after: length))
     transitionObserver?(.budgetBegan(callback))
     // What is still waited for is part of it.
     for index in pendingPosts.indices { clearTimer(of: index) }

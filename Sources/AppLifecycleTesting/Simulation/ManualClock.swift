@@ -7,8 +7,9 @@ import Synchronization
 /// wake-up everything that it set going runs before the next. Time therefore passes in an order that does not depend on the
 /// machine.
 ///
-/// Sleeping is open to every task. What its tasks do is repeatable when they prefer ``executor``: those that ``running(_:)``
-/// and ``withSimulation(order:_:)`` start, and all that an `Application` or an `EventBus` on this clock makes.
+/// Only tasks that prefer ``executor`` may sleep: those that ``running(_:)`` and ``withSimulation(order:_:)`` start, those of the
+/// application's `task`, and all that an `Application` or an `EventBus` on this clock makes. The sleep of any other task is
+/// reported as ``EscapedWork``, with its file and line.
 public final class ManualClock: SimulatedClock {
   /// A point in the clock's time.
   public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -60,7 +61,41 @@ public final class ManualClock: SimulatedClock {
   ///   - deadline: when to wake; one that has passed does not suspend.
   ///   - tolerance: ignored, the clock is exact.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
-  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+  @_disfavoredOverload
+  public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    try await sleep(until: deadline, at: nil)
+  }
+
+  /// Suspends the task until the clock has been advanced to the deadline.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - tolerance: ignored, the clock is exact.
+  ///   - fileID: the source position, which ``EscapedWork`` names if the task does not prefer ``executor``.
+  ///   - line: the source position.
+  /// - Throws: `CancellationError` if the task is cancelled before the deadline.
+  public func sleep(
+    until deadline: Instant, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
+  ) async throws {
+    try await sleep(until: deadline, at: Subscriber(label: nil, fileID: fileID, line: line))
+  }
+
+  /// Suspends the task until the clock has been advanced by a duration.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to sleep; if it is not positive the task is not suspended.
+  ///   - tolerance: ignored, the clock is exact.
+  ///   - fileID: the source position, which ``EscapedWork`` names if the task does not prefer ``executor``.
+  ///   - line: the source position.
+  /// - Throws: `CancellationError` if the task is cancelled before the end.
+  public func sleep(
+    for duration: Duration, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
+  ) async throws {
+    let deadline = now.advanced(by: min(duration, Self.latest.offset))
+    try await sleep(until: deadline, at: Subscriber(label: nil, fileID: fileID, line: line))
+  }
+
+  private func sleep(until deadline: Instant, at line: Subscriber?) async throws {
     try Task.checkCancellation()
     let id: UInt64? = state.withLock { state in
       guard deadline > state.now else { return nil }
@@ -68,6 +103,7 @@ public final class ManualClock: SimulatedClock {
       return state.lastSleep
     }
     guard let id else { return }
+    if !executor.isPreferred { executor.note(.sleep(at: line, in: Origin.current)) }
     try await withTaskCancellationHandler {
       try await withUnsafeThrowingContinuation { continuation in
         let sleeper = Sleeper(deadline: deadline, id: id, continuation: continuation)
@@ -99,19 +135,24 @@ extension ManualClock {
   /// When it returns, nothing that is due at the new instant is left to run.
   ///
   /// - Parameter duration: how long; nothing passes if it is not positive.
-  @MainActor public func advance(by duration: Duration) async {
+  /// - Throws: what has escaped from the simulation since this was last looked at.
+  @MainActor public func advance(by duration: Duration) async throws(EscapedWork) {
     let duration = min(max(duration, .zero), Self.latest.offset)
-    await advance(to: min(now.advanced(by: duration), Self.latest))
+    try await advance(to: min(now.advanced(by: duration), Self.latest))
   }
 
   /// Lets time pass up to an instant, as ``advance(by:)`` does; an instant that has passed only settles.
   ///
   /// - Parameter end: the clock's time afterwards.
-  @MainActor public func advance(to end: Instant) async {
-    await settle()
-    // Time may also pass without waking: those who slept until then are due as well.
-    while wakeNext(notAfter: max(end, now)) { await settle() }
+  /// - Throws: what has escaped from the simulation since this was last looked at.
+  @MainActor public func advance(to end: Instant) async throws(EscapedWork) {
+    await executor.driven {
+      await settle()
+      // Time may also pass without waking: those who slept until then are due as well.
+      while wakeNext(notAfter: max(end, now)) { await settle() }
+    }
     state.withLock { $0.now = max($0.now, end) }
+    try executor.checkForEscapes()
   }
 
   /// Lets time pass at once, as it passes inside a call that takes long: nothing else runs, and nobody wakes.
@@ -131,10 +172,24 @@ extension ManualClock {
   ///
   /// - Parameter limit: how long at most, for the sake of tasks that sleep again and again. Time stops at the last deadline
   ///   that is not later.
-  @MainActor public func run(limit: Duration = .seconds(365 * 86_400)) async {
+  /// - Throws: what has escaped from the simulation since this was last looked at.
+  @MainActor public func run(limit: Duration = .seconds(365 * 86_400)) async throws(EscapedWork) {
     let end = min(now.advanced(by: min(limit, Self.latest.offset)), Self.latest)
+    await executor.driven {
+      await settle()
+      while wakeNext(notAfter: end) { await settle() }
+    }
+    try executor.checkForEscapes()
+  }
+
+  /// Lets everything run that can run without time passing, and looks at what has escaped from the simulation.
+  ///
+  /// For the end of a test that drives the clock by ``running(_:)`` or ``settle()`` alone, which throw nothing of their own.
+  ///
+  /// - Throws: what has escaped from the simulation since this was last looked at.
+  public func checkForEscapes() async throws(EscapedWork) {
     await settle()
-    while wakeNext(notAfter: end) { await settle() }
+    try executor.checkForEscapes()
   }
 
   /// Runs an operation, and lets time pass, from deadline to deadline, whenever nothing else can run and it has not finished.
@@ -167,18 +222,20 @@ extension ManualClock {
   @MainActor private func drive<Success: Sendable, Failure: Error>(
     _ operation: @escaping @Sendable () async throws(Failure) -> Success
   ) async -> Result<Success, Failure> {
-    await withTaskExecutorPreference(executor) {
-      let isFinished = Atomic(false)
-      async let result = Self.outcome(of: operation, then: { isFinished.store(true, ordering: .releasing) })
-      while true {
-        let jobs = executor.jobsEnqueued
-        await settle()
-        if isFinished.load(ordering: .acquiring) { break }
-        // Nobody sleeps: the operation waits for the outside world, whose answer comes as a job. Counting from before all
-        // was quiet, no answer is missed.
-        if !wakeNext(notAfter: Self.latest) { await executor.nextWork(after: jobs) }
+    await executor.driven {
+      await withTaskExecutorPreference(executor) {
+        let isFinished = Atomic(false)
+        async let result = Self.outcome(of: operation, then: { isFinished.store(true, ordering: .releasing) })
+        while true {
+          let jobs = executor.jobsEnqueued
+          await settle()
+          if isFinished.load(ordering: .acquiring) { break }
+          // Nobody sleeps: the operation waits for the outside world, whose answer comes as a job. Counting from before all
+          // was quiet, no answer is missed.
+          if !wakeNext(notAfter: Self.latest) { await executor.nextWork(after: jobs) }
+        }
+        return await result
       }
-      return await result
     }
   }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import PubSub
 
 /// Runs the jobs of every task that prefers it on the main queue, one at a time, in an order that depends on nothing but the
@@ -7,7 +6,11 @@ import PubSub
 /// Tasks come to it by task executor preference: child tasks, nonisolated functions, default actors, and wake-ups from
 /// continuations, streams and a ``ManualClock`` all run here. Code isolated to the main actor stays on the main actor, which
 /// is the same queue and therefore just as serial. Outside this world are `Task {}`, `Task.detached`, actors with executors
-/// of their own, and the real world's answers; declare the latter with ``external(_:)``.
+/// of their own, and the real world's answers; declare the latter with ``external(_:)``. The application's `task` starts a task
+/// inside. Undeclared work from outside is reported as ``EscapedWork``.
+///
+/// Before the world counts as idle it waits for jobs that plain tasks have on the global executor. That is why a plain task that
+/// sleeps on the world's clock is found in every run. Threads and queues of a component are not waited for.
 ///
 /// A world differs from production in three ways: everything in it is serial; `MainActor.assumeIsolated` succeeds in its
 /// nonisolated code; and awaiting the main actor may let other work in where production would not suspend. Blocking a thread
@@ -35,6 +38,9 @@ public final class SimulationExecutor: TaskExecutor {
 
   private let state: Guarded<State>
 
+  /// The world whose job the main queue runs.
+  @MainActor static var running: SimulationExecutor?
+
   /// An executor with an empty queue, the middle of a world of its own.
   public init(order: Order = .fifo) {
     self.order = order
@@ -42,9 +48,12 @@ public final class SimulationExecutor: TaskExecutor {
     if case .seeded(let seed) = order { state.random = SplitMix64(seed: seed) }
     self.state = Guarded(state)
     MainQueue.mark()
+    OutsideWork.count()
   }
 
   /// How many wake-ups came from a thread of the outside world without being declared; 0 where the order is repeatable.
+  ///
+  /// Those that came while the world was driven are also reported as ``EscapedWork``; others may be the test's own.
   public var foreignWakeUps: Int { state.withLock { $0.foreignWakeUps } }
 
   /// How many jobs have come so far.
@@ -59,13 +68,55 @@ public final class SimulationExecutor: TaskExecutor {
     let (waiters, schedules) = state.withLock { state in
       state.ready.append(job)
       state.jobsEnqueued += 1
-      if isForeign, state.externalCalls.isEmpty { state.foreignWakeUps += 1 }
+      if isForeign, state.externalCalls.isEmpty {
+        state.foreignWakeUps += 1
+        if state.isDriven { state.note(.wakeUp(by: Origin.current)) }
+      }
       let waiters = state.workWaiters
       state.workWaiters = []
       return (waiters, state.takeVisit())
     }
     if schedules { scheduleVisit() }
     for waiter in waiters { waiter.resume() }
+  }
+}
+
+// MARK: - Work that escapes
+
+extension SimulationExecutor {
+  /// Whether the present task belongs to this world.
+  var isPreferred: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor == asUnownedTaskExecutor() } }
+
+  /// Adds what escaped to what the next check throws, once for each place.
+  func note(_ escape: Escape) { state.withLock { $0.note(escape) } }
+
+  /// Lets a job of the global executor wait until this world has nothing else to do.
+  func hold(_ job: OutsideWork.Job) { state.withLock { $0.held.append(job) } }
+
+  /// Throws what has escaped since the last check, if anything has.
+  func checkForEscapes() throws(EscapedWork) {
+    try Self.check(
+      state.withLock { state in
+        defer { state.escapes = [] }
+        return state.escapes
+      })
+  }
+
+  /// Throws all that has ever escaped, if anything has.
+  func checkForAllEscapes() throws(EscapedWork) { try Self.check(state.withLock { Array($0.knownEscapes) }) }
+
+  private static func check(_ escapes: [ContractViolation]) throws(EscapedWork) {
+    guard !escapes.isEmpty else { return }
+    throw EscapedWork(violations: escapes.sorted { ($0.place, $0.message) < ($1.place, $1.message) })
+  }
+
+  /// Does something that drives the world: wake-ups from outside are not the test's own meanwhile.
+  func driven<Success, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Success
+  ) async throws(Failure) -> Success {
+    state.withLock { $0.drives += 1 }
+    defer { state.withLock { $0.drives -= 1 } }
+    return try await body()
   }
 }
 
@@ -152,9 +203,24 @@ extension SimulationExecutor {
     var quietPasses = 0
     var quietWaiters: [Continuation] = []
     var workWaiters: [Continuation] = []
+    /// How many calls drive the world.
+    var drives = 0
+    /// What has escaped and has not been thrown.
+    var escapes: [ContractViolation] = []
+    /// What has been thrown or is about to be.
+    var knownEscapes: Set<ContractViolation> = []
+    /// Jobs that escaped and have not begun.
+    var held: [OutsideWork.Job] = []
     /// In the order in which they began.
     var externalCalls: [ExternalCall] = []
     var lastExternalCall: UInt64 = 0
+
+    var isDriven: Bool { drives > 0 || !quietWaiters.isEmpty }
+
+    mutating func note(_ escape: Escape) {
+      let violation = escape.violation
+      if knownEscapes.insert(violation).inserted { escapes.append(violation) }
+    }
 
     /// Whether the caller has to schedule a visit.
     mutating func takeVisit() -> Bool {
@@ -165,6 +231,13 @@ extension SimulationExecutor {
     mutating func nextJob() -> UnownedJob? {
       if random != nil { ready.bringForward(using: &random!) }
       return ready.popFirst()
+    }
+
+    /// The jobs to be held no longer: nothing else is to run, or declared work of the outside world needs them.
+    mutating func release(before next: Next) -> [OutsideWork.Job] {
+      if case .passAgain = next, externalCalls.isEmpty { return [] }
+      defer { held = [] }
+      return held
     }
 
     /// What a visit that ran `jobs` jobs leaves to be done.
@@ -183,6 +256,8 @@ extension SimulationExecutor {
       quietPasses = jobs > 0 ? 0 : quietPasses + 1
       guard quietPasses > SimulationExecutor.passesUntilQuiet else { return .passAgain }
       quietPasses = 0
+      // Declared work of the outside world is waited for in its own way.
+      if externalCalls.isEmpty, !held.isEmpty || OutsideWork.isUnderWay { return .awaitOutsideWork }
       if let call = externalCalls.first, let whatFollows = call.whatFollows {
         externalCalls.removeFirst()
         return .resume(whatFollows)
@@ -194,6 +269,7 @@ extension SimulationExecutor {
   private enum Next {
     case rest
     case passAgain
+    case awaitOutsideWork
     case resume(Continuation)
   }
 
@@ -208,6 +284,7 @@ extension SimulationExecutor {
   /// stands before it.
   @MainActor private func visit() {
     var jobs = 0
+    Self.running = self
     while let job = state.withLock({ $0.nextJob() }) {
       // Told that it is on the main actor, as it is, a job reaches the main actor in place, without a hop.
       job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: asUnownedTaskExecutor())
@@ -215,24 +292,18 @@ extension SimulationExecutor {
       // A seeded order also mixes this queue with the main queue, through which yields and hops from actors come.
       if state.withLock({ $0.random?.next() }).map({ $0 & 1 == 0 }) ?? false { break }
     }
-    switch state.withLock({ $0.next(afterRunning: jobs) }) {
+    Self.running = nil
+    let (next, released) = state.withLock { state in
+      let next = state.next(afterRunning: jobs)
+      return (next, state.release(before: next))
+    }
+    for job in released { OutsideWork.begin(job) }
+    switch next {
     case .rest: return
     case .passAgain: break
+    case .awaitOutsideWork: return OutsideWork.whenOver { self.scheduleVisit() }
     case .resume(let continuation): continuation.resume()
     }
     scheduleVisit()
   }
-}
-
-/// Tells whether the current thread is on the main queue, in the middle of the world, or outside it.
-private enum MainQueue {
-  private static let key: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
-  }()
-
-  static func mark() { _ = key }
-
-  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }

@@ -11,8 +11,10 @@ public import PubSub
 ///     #expect(system.record.callbacks.suffix(2) == ["willEnterForeground (background)", "didBecomeActive (active)"])
 ///
 /// The same script gives the same record, byte for byte: time is a ``ManualClock``'s, and every task of the bus and of the
-/// application runs on its executor. Tasks that the program starts by itself are repeatable only if they prefer
-/// ``ManualClock/executor``; what it does in the real world has to be declared with ``ManualClock/external(_:)``.
+/// application runs on its executor. Components start their own tasks with the application's `task`, which run there, too, and
+/// wait on the application's `clock`. What a program does in the real world has to be declared with
+/// ``ManualClock/external(_:)``. A plain `Task {}` that sleeps on the clock, or wakes a task of the simulation from another
+/// thread, is ``EscapedWork``: ``play(_:)`` throws it, with file and line.
 ///
 /// The system's own clocks run too, each counted from the commit of background: an application without background tasks is
 /// suspended when its stay has lasted `Application.Configuration.backgroundStay`; tasks keep it awake for
@@ -61,10 +63,10 @@ extension SimulatedSystem {
   ///
   /// - Parameter script: the script.
   /// - Returns: what this script has added to ``record``.
-  /// - Throws: the first mistake in the script; nothing of it has been played then.
+  /// - Throws: a ``ScriptError`` for the first mistake in the script, of which nothing has been played then; or ``EscapedWork``.
   @discardableResult
-  public func play(_ script: String) async throws(ScriptError) -> [LifecycleRecord] {
-    await play(try Script(script))
+  public func play(_ script: String) async throws -> [LifecycleRecord] {
+    try await play(try Script(script))
   }
 
   /// Plays a script to its end, one action after another.
@@ -76,29 +78,32 @@ extension SimulatedSystem {
   ///
   /// - Parameter script: the script.
   /// - Returns: what this script has added to ``record``.
+  /// - Throws: what has escaped from the simulation, right after the action after which it was found; the rest of the script is
+  ///   not played.
   @discardableResult
-  public func play(_ script: Script) async -> [LifecycleRecord] {
+  public func play(_ script: Script) async throws(EscapedWork) -> [LifecycleRecord] {
     let before = record.count
+    defer { application.ambientCause = nil }
     for action in script.actions {
       let cause = LifecycleCause(rawValue: action.token)
       // What the system's clocks and the application's own work do meanwhile has the token as its cause.
       application.ambientCause = cause
       note(.input, cause)
-      if let reason = await perform(action, cause: cause) { note(.ignored, cause, reason: reason) }
+      if let reason = try await perform(action, cause: cause) { note(.ignored, cause, reason: reason) }
+      try clock.executor.checkForEscapes()
     }
-    application.ambientCause = nil
     return Array(record[before...])
   }
 
   /// Plays one action; says why it had no effect, if so.
-  private func perform(_ action: ScriptAction, cause: LifecycleCause) async -> String? {
+  private func perform(_ action: ScriptAction, cause: LifecycleCause) async throws(EscapedWork) -> String? {
     switch action.kind {
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       // Whoever slept until an instant that a slow call has passed wakes before the next action.
-      if clock.hasOverdueSleepers { await clock.advance(by: .zero) }
+      if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
-    case .wait(let duration): await clock.advance(by: duration)
+    case .wait(let duration): try await clock.advance(by: duration)
     case .beginTask, .endTask, .beginMode, .endMode, .slow:
       return await clock.running { [weak self] in await self?.performWork(action.kind) }
     }

@@ -16,7 +16,7 @@ struct HandlerRun: Sendable {
 
   /// Starts a task that is no part of the handler's run, whoever caused it: it would keep the handler, and what that captured,
   /// as long as it lives.
-  static func startOutside(_ start: () -> Task<Void, Never>) -> Task<Void, Never> {
+  static func startOutside<Success, Failure>(_ start: () -> Task<Success, Failure>) -> Task<Success, Failure> {
     current == nil ? start() : $current.withValue(nil, operation: start)
   }
 

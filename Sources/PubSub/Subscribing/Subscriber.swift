@@ -11,6 +11,12 @@ public struct Subscriber: Sendable, Hashable, CustomStringConvertible {
     (self.label, self.fileID, self.line) = (label, fileID, line)
   }
 
+  /// The position, with the label where there is one: `Module/File.swift:12 (label)`; the label alone where no position is known.
+  package var place: String {
+    if fileID.isEmpty { return label ?? "" }
+    return label.map { "\(fileID):\(line) (\($0))" } ?? "\(fileID):\(line)"
+  }
+
   /// The label, else the position: `Module/File.swift:12`.
   public var description: String { label ?? "\(fileID):\(line)" }
 }

@@ -13,20 +13,50 @@ package struct TaskStarter: Sendable {
   /// A preference that is a variable holding nil would cost every later asynchronous call of the task, hence the branch.
   @discardableResult
   package func start(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-    if let executor { Task(executorPreference: executor, operation: operation) } else { Task(operation: operation) }
+    guard let executor else { return Task(operation: operation) }
+    return Origin.$bound.withValue(nil) { Task(executorPreference: executor, operation: operation) }
   }
 
   /// Starts a task on the main actor, without a detour by another thread.
   ///
   /// Those that are started on the main actor begin in the order in which they were started.
+  ///
+  /// - Parameters:
+  ///   - origin: names, in a simulation, what escapes from the task.
+  ///   - operation: what is done.
+  /// - Returns: the task.
   @discardableResult
-  package func startOnMainActor(_ operation: @escaping @Sendable @MainActor () async -> Void) -> Task<Void, Never> {
-    if let executor {
-      // In a simulation the executor's own order counts.
-      Task(executorPreference: executor) { await operation() }
-    } else {
-      Task(operation: operation)
+  package func startOnMainActor(
+    for origin: Subscriber? = nil, _ operation: @escaping @Sendable @MainActor () async -> Void
+  ) -> Task<Void, Never> {
+    guard let executor else { return Task(operation: operation) }
+    // In a simulation the executor's own order counts.
+    return Origin.$bound.withValue(origin) { Task(executorPreference: executor) { await operation() } }
+  }
+
+  /// Starts a task on the main actor that belongs to no handler, whichever handler starts it.
+  ///
+  /// - Parameters:
+  ///   - origin: names the task, and in a simulation what escapes from it.
+  ///   - operation: runs on the main actor, and begins after this has returned.
+  /// - Returns: the task.
+  package func startOutsideHandlers<Success: Sendable>(
+    for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
+  ) -> Task<Success, any Error> {
+    HandlerRun.startOutside {
+      guard let executor else { return Task(operation: operation) }
+      return Origin.$bound.withValue(origin) {
+        Task(executorPreference: executor) { try await operation() }
+      }
     }
+  }
+
+  /// Does something in the name of a piece of the program's code, so that a simulation can name what escapes from it.
+  ///
+  /// Outside of a simulation the name is not needed, and not made.
+  package func naming<Result>(_ origin: @autoclosure () -> Subscriber, _ body: () throws -> Result) rethrows -> Result {
+    if executor == nil { return try body() }
+    return try Origin.$bound.withValue(origin(), operation: body)
   }
 
   /// Starts a task on the main actor, and runs it up to its first suspension before this returns.
@@ -45,4 +75,7 @@ package struct TaskStarter: Sendable {
 package protocol SimulatedClock: Clock<Duration> {
   /// Runs every task of the simulated world, in an order that can be repeated.
   var taskExecutor: any TaskExecutor { get }
+
+  /// Suspends the task for a duration, and names the line that sleeps if the task does not belong to the world.
+  func sleep(for duration: Duration, tolerance: Duration?, fileID: String, line: Int) async throws
 }

@@ -217,7 +217,7 @@ extension EventBus {
     let began = time
     var outcome = ObservedDelivery.Outcome.delivered
     do {
-      try recipient.deliver(event)
+      try bus.tasks.naming(recipient.subscriber) { try recipient.deliver(event) }
     } catch {
       outcome = .threw(error)
       bus.reportFailure(of: recipient.subscriber, error, in: E.self)

@@ -129,7 +129,7 @@ extension AppDelegate: ApplicationDelegate {  // in an extension the compiler wa
     } catch {
       print(error)  // a ResourceError
     }
-    Task { await application.run(while: .active) { await self.tick() } }
+    application.task { await application.run(while: .active) { await self.tick() } }
   }
 
   func applicationDidEnterBackground(_ application: Application) {

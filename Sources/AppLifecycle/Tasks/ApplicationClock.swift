@@ -1,0 +1,80 @@
+internal import PubSub
+
+/// The clock that an application was given, for its components: they wait on it, and a simulation lets its time pass.
+///
+/// Its instants count from the making of the application. In a simulation a sleep in a task that does not belong to the
+/// simulation is reported with the line that sleeps.
+public struct ApplicationClock: Clock {
+  /// A point in the clock's time.
+  public struct Instant: InstantProtocol {
+    /// How long after the making of the application.
+    public var offset: Duration
+
+    /// The instant that lies `offset` after the making of the application.
+    public init(offset: Duration = .zero) { self.offset = offset }
+
+    /// The instant that lies `duration` later.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+    /// The time from this instant to the other.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Whether one instant lies before the other.
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private let timing: TransitionClock
+  private let simulated: (any SimulatedClock)?
+  /// That of the clock which the application was given.
+  public let minimumResolution: Duration
+
+  init(_ clock: any Clock<Duration>, timing: TransitionClock) {
+    self.timing = timing
+    simulated = clock as? any SimulatedClock
+    minimumResolution = clock.minimumResolution
+  }
+
+  /// The present instant.
+  public var now: Instant { Instant(offset: timing.now()) }
+
+  /// Suspends the task until the deadline.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - tolerance: ignored.
+  /// - Throws: `CancellationError` if the task is cancelled before the deadline.
+  @_disfavoredOverload
+  public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    try await timing.sleepUntil(deadline.offset)
+  }
+
+  /// Suspends the task until the deadline.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - tolerance: ignored.
+  ///   - fileID: the source position, which a simulation names if the task does not belong to it.
+  ///   - line: the source position.
+  /// - Throws: `CancellationError` if the task is cancelled before the deadline.
+  public func sleep(
+    until deadline: Instant, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
+  ) async throws {
+    guard let simulated else { return try await timing.sleepUntil(deadline.offset) }
+    try await simulated.sleep(for: deadline.offset - timing.now(), tolerance: tolerance, fileID: fileID, line: line)
+  }
+
+  /// Suspends the task for a duration.
+  ///
+  /// - Parameters:
+  ///   - duration: how long; the task is not suspended if it is not positive.
+  ///   - tolerance: ignored.
+  ///   - fileID: the source position, which a simulation names if the task does not belong to it.
+  ///   - line: the source position.
+  /// - Throws: `CancellationError` if the task is cancelled before the end.
+  public func sleep(
+    for duration: Duration, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
+  ) async throws {
+    guard let simulated else { return try await timing.sleepUntil(timing.instant(after: duration)) }
+    try await simulated.sleep(for: duration, tolerance: tolerance, fileID: fileID, line: line)
+  }
+}

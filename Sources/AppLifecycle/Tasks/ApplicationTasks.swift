@@ -1,0 +1,64 @@
+internal import PubSub
+
+/// The tasks that belong to the application: each is in the ledger once it has ended, and none outlives the process.
+@MainActor final class ApplicationTasks {
+  private struct Running {
+    let source: Subscriber
+    let began: Duration
+    let cancel: @Sendable () -> Void
+  }
+
+  private let tasks: TaskStarter
+  private let now: @Sendable () -> Duration
+  /// By number, which grows with each start.
+  private var running: [UInt64: Running] = [:]
+  private var lastID: UInt64 = 0
+  /// Keeps the ledger.
+  weak var application: Application?
+
+  init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration) { (self.tasks, self.now) = (tasks, now) }
+
+  func start<Success: Sendable>(
+    _ source: Subscriber, _ body: @escaping @MainActor () async throws -> Success
+  ) -> Task<Success, any Error> {
+    lastID += 1
+    let id = lastID
+    // A handler may start the task, but the transition that waits for the handler does not wait for the task.
+    let task = HandlerScope.$run.withValue(nil) {
+      tasks.startOutsideHandlers(for: source) { [weak self] in
+        do {
+          let value = try await body()
+          self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)
+          return value
+        } catch {
+          self?.didEnd(id, error is CancellationError ? .cancelled : .failed(String(describing: error)))
+          throw error
+        }
+      }
+    }
+    running[id] = Running(source: source, began: now()) { task.cancel() }
+    return task
+  }
+
+  /// The process has ended, and its tasks with it; one that ignores its cancellation is not heard of again.
+  func loseProcess() {
+    // In the order of their beginning: what they do about it has to be repeatable.
+    let lost = running.sorted { $0.key < $1.key }.map(\.value)
+    running = [:]
+    for task in lost {
+      note(task, .cutShort)
+      task.cancel()
+    }
+  }
+
+  private func didEnd(_ id: UInt64, _ outcome: LedgerEntry.Outcome) {
+    guard let task = running.removeValue(forKey: id) else { return }
+    note(task, outcome)
+  }
+
+  private func note(_ task: Running, _ outcome: LedgerEntry.Outcome) {
+    application?.note(
+      LedgerEntry(
+        .task, task.source, step: "task", began: task.began, duration: now() - task.began, outcome: outcome))
+  }
+}

@@ -1,0 +1,13 @@
+/// Work of a component under test runs outside the simulation, so that the machine decides when it runs, and not the script.
+///
+/// Thrown by what drives a simulation: ``SimulatedSystem/play(_:)``, ``ManualClock/advance(by:)``,
+/// ``ManualClock/run(limit:)`` and ``withSimulation(order:_:)``. A test that lets the error pass fails with its text.
+///
+/// The usual reason is a plain `Task {}` in a component. `application.task { … }` starts a task that belongs to the simulation.
+public struct EscapedWork: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Each piece of work, with the file and line of its sleep or of the handler that started it; in the order of these places.
+  public let violations: [ContractViolation]
+
+  /// A line for each violation.
+  public var description: String { violations.map(\.description).joined(separator: "\n") }
+}

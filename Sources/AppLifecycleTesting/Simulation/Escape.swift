@@ -1,0 +1,40 @@
+internal import PubSub
+
+/// A way in which work leaves a simulation.
+enum Escape {
+  /// A task that does not belong to the simulation sleeps on its clock, here where that is known.
+  case sleep(at: Subscriber?, in: Subscriber?)
+  /// A thread or a task that does not belong to the simulation woke a task that does.
+  case wakeUp(by: Subscriber?)
+
+  /// The same for people, with what to write instead.
+  var violation: ContractViolation {
+    switch self {
+    case .sleep(let line?, let origin):
+      let by = origin.map { ", started by \($0.place)," } ?? ""
+      return ContractViolation(
+        place: line.place,
+        message: "a task outside the simulation\(by) sleeps here on the simulated clock. \(Self.advice)")
+    case .sleep(nil, let origin?):
+      return ContractViolation(
+        place: origin.place,
+        message: "a task outside the simulation, started here, sleeps on the simulated clock. \(Self.advice)")
+    case .sleep(nil, nil):
+      return ContractViolation(
+        place: "unknown place",
+        message: """
+          a task outside the simulation sleeps on the simulated clock. \(Self.advice) \
+          A sleep on application.clock would name its line here.
+          """)
+    case .wakeUp(let origin):
+      return ContractViolation(
+        place: origin?.place ?? "unknown place",
+        message: """
+          \(origin == nil ? "a thread" : "a task") outside the simulation\(origin == nil ? "" : ", started here,") wakes a task \
+          inside it. \(Self.advice) Work of the real world is declared with clock.external { … }.
+          """)
+    }
+  }
+
+  private static let advice = "Write application.task { … } instead of Task { … }."
+}
