@@ -67,6 +67,15 @@ package enum ProcessTable {
     }
   }
 
+  /// Whether a signal was sent to a process and no thread of the process has taken it yet; false once the process has ended.
+  package static func isPending(_ signal: Int32, in pid: Int32) -> Bool {
+    let lines = (try? readFile("/proc/\(pid)/status"))?.split(separator: "\n") ?? []
+    guard let line = lines.first(where: { $0.hasPrefix("ShdPnd:") }),
+      let word = line.split(separator: "\t").last, let pending = UInt64(word, radix: 16)
+    else { return false }
+    return pending & (1 << UInt64(signal - 1)) != 0
+  }
+
   /// Waits until every thread of a process has stopped, or the process is gone.
   ///
   /// A stop that was sent takes effect when one thread of the process is next given a processor; the others run on until then.
