@@ -80,8 +80,11 @@ package enum ProcessTable {
   ///
   /// A stop that was sent takes effect when one thread of the process is next given a processor; the others run on until then.
   /// Nothing tells of it but the look: who is no parent is not told.
-  package static func stopping(of pid: Int32) async {
+  ///
+  /// - Returns: Whether that came before the deadline.
+  @discardableResult package static func stopping(of pid: Int32, within limit: Duration = .seconds(240)) async -> Bool {
     await onThread {
+      let start = ContinuousClock.now
       func isRunning(_ task: String) -> Bool {
         guard let text = try? readFile("/proc/\(pid)/task/\(task)/stat"), let close = text.lastIndex(of: ")") else {
           return false
@@ -89,7 +92,11 @@ package enum ProcessTable {
         // Stopped, or no more than a status that nobody has read.
         return text[close...].dropFirst(2).first.map { !"TtZX".contains($0) } ?? false
       }
-      while let tasks = try? fileNames(in: "/proc/\(pid)/task"), tasks.contains(where: isRunning) { sched_yield() }
+      while let tasks = try? fileNames(in: "/proc/\(pid)/task"), tasks.contains(where: isRunning) {
+        guard ContinuousClock.now - start < limit else { return false }
+        sched_yield()
+      }
+      return true
     }
   }
 
