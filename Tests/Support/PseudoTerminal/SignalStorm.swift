@@ -10,6 +10,7 @@ package struct SignalStorm: Sendable {
   private let time: Duration
   private let count: Int
   private let pause: UInt32
+  private let clock: @Sendable () -> Duration
 
   /// A storm.
   ///
@@ -18,10 +19,20 @@ package struct SignalStorm: Sendable {
   ///   - count: How many times to send at most.
   ///   - pause: The time between two signals in microseconds. Each one goes on its own, so that they do not become one while
   ///     they are pending; the length is the scenario's, and nothing is waited for.
-  package init(for time: Duration, count: Int = .max, pause: UInt32) {
+  ///   - clock: The time since any moment; a test of this type gives its own.
+  package init(
+    for time: Duration, count: Int = .max, pause: UInt32,
+    clock: @escaping @Sendable () -> Duration = SignalStorm.time
+  ) {
     precondition(time < Self.limit)
-    (self.time, self.count, self.pause) = (time, count, pause)
+    (self.time, self.count, self.pause, self.clock) = (time, count, pause, clock)
   }
+
+  /// The time since the first storm.
+  package static let time: @Sendable () -> Duration = {
+    let origin = ContinuousClock.now
+    return { origin.duration(to: .now) }
+  }()
 
   /// Calls `send` until the time is up, or as often as asked.
   ///
@@ -29,12 +40,12 @@ package struct SignalStorm: Sendable {
   ///   an order of its own.
   package func run(_ send: @escaping @Sendable () -> Void) async -> Bool {
     await onThread { [self] in
-      let start = ContinuousClock.now
+      let start = clock()
       var (end, sent) = (start, 0)
       while sent < count, end - start < time {
         send()
         sent += 1
-        end = .now
+        end = clock()
         if sent < count { usleep(pause) }
       }
       return end - start < Self.limit
