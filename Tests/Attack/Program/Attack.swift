@@ -1,5 +1,6 @@
 import AttackCore
 import Glibc
+import ProgramOptions
 import PseudoTerminal
 
 /// Attacks the example programs for a given time.
