@@ -77,6 +77,7 @@ let package = Package(
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
+    .target(name: "ProgramOptions", path: "Tests/Support/ProgramOptions"),
 
     // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal
     // libraries that are installed; the life cycle against its bounds.
@@ -95,13 +96,14 @@ let package = Package(
 
     // `swift run -c release Stress --seconds 3600`: threads that do everything at random, with every delivery accounted for.
     .executableTarget(
-      name: "Stress", dependencies: ["CBenchmarks", "PubSub", "StressEngine"], path: "Tests/Stress/Program"),
+      name: "Stress", dependencies: ["CBenchmarks", "ProgramOptions", "PubSub", "StressEngine"],
+      path: "Tests/Stress/Program"),
     .target(name: "StressEngine", dependencies: ["PubSub"], path: "Tests/Stress/Engine"),
 
     // `swift run Attack --seconds 3600`: programs of this package in terminals, with everything done to them at random.
     .executableTarget(
       name: "Attack",
-      dependencies: ["AttackCore", "PregTracker", "PseudoTerminal", "Quickstart", "lifecycle"],
+      dependencies: ["AttackCore", "PregTracker", "ProgramOptions", "PseudoTerminal", "Quickstart", "lifecycle"],
       path: "Tests/Attack/Program"),
     .target(name: "AttackCore", dependencies: ["PseudoTerminal", "PubSub"], path: "Tests/Attack/Core"),
     .testTarget(name: "AttackTests", dependencies: ["AttackCore", "PseudoTerminal"]),

@@ -46,7 +46,10 @@ extension ServiceDelegate: ServiceApplicationDelegate {
     application.bus.subscribe(self, to: Journal.DidRecover.self) { _, event in
       StandardError.writeLine("\(event.path) is written again; lines that are missing: \(event.gap.lost)")
     }
-    let exit = Journal(at: path, of: application).previousExit
+    let journal = Journal(at: path, of: application)
+    // A file that is no journal says nothing about a run; the failure has been written.
+    guard journal.failure?.operation != .recognize else { return }
+    let exit = journal.previousExit
     switch exit.kind {
     case .firstRun, .terminated: break
     case .stillRunning: break  // that is the failure, and it names the other process

@@ -135,6 +135,11 @@ void unixhost_emergency_restore(void) {
   // A child that was forked shares what its parent captures, too.
   if (getpid() != armed_process) return;
   int saved_errno = errno;
+  // On this thread a second signal's handler would interrupt the restore, wait for it in vain, and end the process. Another
+  // thread may take the signal; it can wait.
+  sigset_t all, mask;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &mask);
   // Counted before the exchange: a thread that finds nothing armed must see that another one restores it.
   atomic_fetch_add(&restorers, 1);
   int terminal = atomic_exchange(&armed_terminal, -1);
@@ -150,6 +155,7 @@ void unixhost_emergency_restore(void) {
     for (int i = 0; i < EMERGENCY_PATIENCE && atomic_load(&restorers) != 0; i++) poll(NULL, 0, 1);
     unixhost_stderr_release();
   }
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
   errno = saved_errno;
 }
 

@@ -30,34 +30,40 @@
       journal.close()
     }
 
+    /// Follows a journal that is there and holds no record yet; removes everything afterwards.
+    private func following(_ body: (Tool.Following) throws -> Void) throws {
+      defer { try? files.removeItem(at: folder) }
+      Journal(at: path).close()
+      let follower = try Tool.Following(["log", "--follow", "--json", path])
+      try body(follower)
+      follower.end()
+    }
+
+    /// Lets programs write, and before each but the first one changes the directories.
+    private func write(_ follower: Tool.Following, between change: (_ round: Int) throws -> Void) throws {
+      write(0..<3, follower)
+      for round in 1..<4 {
+        try change(round)
+        write(3 * round..<3 * round + 3, follower)
+      }
+    }
+
     /// What is removed: the journal's directory, the one above it, and so on.
     @Test(arguments: ["a/b/c", "a/b", "a"])
     func `goes on in a directory that was removed and made again`(removed: String) throws {
-      defer { try? files.removeItem(at: folder) }
-      let journal = Journal(at: path)
-      journal.close()
-      let follower = try Tool.Following(["log", "--follow", "--json", path])
-      write(0..<3, follower)
-      for round in 1..<4 {
-        try files.removeItem(at: folder.appending(path: removed))
-        write(3 * round..<3 * round + 3, follower)
+      try following { follower in
+        try write(follower) { _ in try files.removeItem(at: folder.appending(path: removed)) }
       }
-      follower.end()
     }
 
     /// What is moved away; the program that wrote there ends.
     @Test(arguments: ["a/b/c", "a/b", "a"])
     func `goes on in a directory that took the place of one that was moved`(moved: String) throws {
-      defer { try? files.removeItem(at: folder) }
-      let journal = Journal(at: path)
-      journal.close()
-      let follower = try Tool.Following(["log", "--follow", "--json", path])
-      write(0..<3, follower)
-      for round in 1..<4 {
-        try files.moveItem(at: folder.appending(path: moved), to: folder.appending(path: "old-\(round)"))
-        write(3 * round..<3 * round + 3, follower)
+      try following { follower in
+        try write(follower) { round in
+          try files.moveItem(at: folder.appending(path: moved), to: folder.appending(path: "old-\(round)"))
+        }
       }
-      follower.end()
     }
 
     @Test func `follows a link, into the next file and where the link leads later`() throws {
@@ -88,19 +94,16 @@
     }
 
     @Test func `goes on in a directory that was moved there with the journal in it`() throws {
-      defer { try? files.removeItem(at: folder) }
-      let journal = Journal(at: path)
-      journal.close()
-      let follower = try Tool.Following(["log", "--follow", "--json", path])
-      write(0..<3, follower)
-      let other = folder.appending(path: "other/b/c/trips.jsonl").path
-      let record = LifecycleRecord(instant: .zero, kind: .notification, name: "other", state: .active, cause: "test")
-      Journal(at: other).append(record)
-      try files.removeItem(at: folder.appending(path: "a"))
-      try files.moveItem(at: folder.appending(path: "other"), to: folder.appending(path: "a"))
-      #expect(follower.nextLine() == record.jsonLine)
-      write(3..<6, follower)
-      follower.end()
+      try following { follower in
+        write(0..<3, follower)
+        let other = folder.appending(path: "other/b/c/trips.jsonl").path
+        let record = LifecycleRecord(instant: .zero, kind: .notification, name: "other", state: .active, cause: "test")
+        Journal(at: other).append(record)
+        try files.removeItem(at: folder.appending(path: "a"))
+        try files.moveItem(at: folder.appending(path: "other"), to: folder.appending(path: "a"))
+        #expect(follower.nextLine() == record.jsonLine)
+        write(3..<6, follower)
+      }
     }
   }
 #endif

@@ -5,10 +5,11 @@ import Testing
 /// The judge finds nothing wrong with what is right, and each thing that is not.
 @Suite struct JudgeTests {
   private func round(
-    _ steps: [Step] = [], _ ending: Ending = .quit, program: Round.Program = .pregTracker
+    _ steps: [Step] = [], _ ending: Ending = .quit, program: Round.Program = .pregTracker,
+    wrapper: Round.Wrapper = .none
   ) -> Round {
     Round(
-      number: 0, program: program, shell: .bash, wrapper: .none, size: .init(rows: 24, columns: 80), steps: steps,
+      number: 0, program: program, shell: .bash, wrapper: wrapper, size: .init(rows: 24, columns: 80), steps: steps,
       ending: ending)
   }
 
@@ -51,6 +52,83 @@ import Testing
     #expect(violations(round([], .order(Signal(15, "SIGTERM"), to: .group, count: 20)), orderly()) == [])
     let quickstart = orderly { ($0.journal, $0.savedDate) = ([], nil) }
     #expect(violations(round(program: .quickstart), quickstart) == [])
+  }
+
+  @Test func `Of two fatal signals either may be the end`() {
+    let two = round([], .fatal(Signal(10, "SIGUSR1"), then: .init(Signal(12, "SIGUSR2"), after: 20)))
+    #expect(violations(two, killed(by: 10)) == [])
+    #expect(violations(two, killed(by: 12)) == [])
+    #expect(violations(two, killed(by: 11)) == ["the status is 139, not 138 or 140"])
+    #expect(violations(two, killed(by: 10) { $0.modesAfter = "raw" }) == ["the modes are raw"])
+    #expect(violations(two, killed(by: 10) { $0.isScreenLeft = false }) == ["the screen was not left"])
+  }
+
+  @Test func `The status is the wrapper's where the wrapper ends first`() {
+    let order = Ending.order(.hangUp, to: .group, count: 1, continues: true)
+    #expect(violations(round([], order, wrapper: .script), orderly { $0.status = 129 }) == [])
+    #expect(violations(round([], order, wrapper: .script), orderly()) == ["the status is 0, not 129"])
+    #expect(violations(round([], order, wrapper: .timeout), orderly()) == [])
+    #expect(violations(round([], order, wrapper: .strace), orderly()) == [])
+    #expect(violations(round([], order), orderly()) == [])
+    // A shell waits for its child after a SIGINT, and ends by the signal then.
+    let interrupt = Ending.order(.interrupt, to: .group, count: 1)
+    #expect(violations(round([], interrupt, wrapper: .script), orderly { $0.status = 130 }) == [])
+    let alone = Ending.order(.hangUp, to: .program, count: 1)
+    #expect(violations(round([], alone, wrapper: .script), orderly()) == [])
+  }
+
+  @Test func `A program without its wrapper has left the terminal in order, too, and ends in order`() {
+    let orphaned = round(Self.stopped, .orphaned(.hangUp), wrapper: .python)
+    func without(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
+      afterStop {
+        ($0.status, $0.modesWithoutWrapper) = (129, "sane")
+        change(&$0)
+      }
+    }
+    #expect(violations(orphaned, without()) == [])
+    #expect(
+      violations(orphaned, without { $0.modesWithoutWrapper = "raw" })
+        == ["after the wrapper's end: the modes are raw"])
+    #expect(violations(orphaned, without { $0.isScreenLeft = false }) == ["the screen was not left"])
+    #expect(violations(orphaned, without { $0.status = 0 }) == ["the status is 0, not 129"])
+    #expect(
+      violations(orphaned, without { $0.journal = ["crashedInForeground"] })
+        == [#"the journal says ["crashedInForeground"], not terminated"#])
+    #expect(
+      violations(orphaned, without { $0.savedDate = "2027-01-02" })
+        == ["the saved date is 2027-01-02, not 2027-01-03"])
+  }
+
+  @Test func `Fish keeps the modes that it finds when the wrapper has ended`() {
+    let raw = orderly { ($0.status, $0.modesWithoutWrapper, $0.modesAfter) = (143, "raw", "raw") }
+    let term = Signal(15, "SIGTERM")
+    for ending in [Ending.orphaned(term), .order(term, to: .group, count: 1)] {
+      var inFish = round([], ending, wrapper: .script)
+      #expect(violations(inFish, raw).contains("the modes are raw"))
+      inFish.shell = .fish
+      #expect(violations(inFish, raw) == [])
+      inFish.wrapper = .timeout
+      #expect(violations(inFish, raw).contains("the modes are raw"))
+    }
+  }
+
+  @Test func `A stopped job that is hung up ends in order`() {
+    let stopped = round([.setDate("2027-01-02")], .hangUpStopped)
+    func after(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
+      orderly {
+        $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+        ($0.status, $0.savedDate) = (nil, "2027-01-02")
+        change(&$0)
+      }
+    }
+    #expect(violations(stopped, after()) == [])
+    #expect(violations(stopped, after { $0.modesAfter = "raw" }) == ["the modes are raw"])
+    #expect(violations(stopped, after { $0.suspensions[0].savedDate = nil }).count == 1)
+    #expect(violations(stopped, after { $0.journal = ["crashedInForeground"] }).count == 1)
+  }
+
+  @Test func `Orders that were sent too late say nothing of the program`() {
+    #expect(violations(round(), orderly { ($0.isOutOfTime, $0.status, $0.missed) = (true, 9, "no prompt") }).count == 1)
   }
 
   @Test func `A wait that failed is all there is to say`() {

@@ -27,8 +27,11 @@ import Testing
     for round in rounds {
       kinds.formUnion([round.shell.rawValue, round.wrapper.rawValue, round.program.rawValue, round.ending.kind])
       kinds.formUnion(round.steps.map(\.kind))
-      if case .fatal(let signal) = round.ending { kinds.insert(signal.name) }
-      if case .order(let signal, _, _) = round.ending { kinds.insert(signal.name) }
+      switch round.ending {
+      case .fatal(let signal, let second): kinds.formUnion([signal, second?.signal].compactMap { $0?.name })
+      case .order(let signal, _, _, _), .orphaned(let signal): kinds.insert(signal.name)
+      default: break
+      }
     }
     #expect(kinds.isSuperset(of: Shell.allCases.map(\.rawValue)))
     #expect(kinds.isSuperset(of: Round.Wrapper.allCases.map(\.rawValue)))
@@ -37,9 +40,30 @@ import Testing
     #expect(kinds.isSuperset(of: ["date", "resize", "paste", "keys", "stall", "stop"]))
     #expect(
       kinds.isSuperset(of: [
-        "q", "Ctrl-C", "Ctrl-\\", "fatal signal", "SIGKILL", "stalled", "hang-up", "order to the program",
-        "order to the program, repeated", "order to the wrapper", "order to the group",
+        "q", "Ctrl-C", "Ctrl-\\", "fatal signal", "two fatal signals", "SIGKILL", "stalled", "hang-up",
+        "order to the program", "order to the program, repeated", "order to the wrapper", "order to the group",
+        "order to the group, repeated", "order to the wrapper alone", "SIGHUP and SIGCONT to the program",
+        "SIGHUP and SIGCONT to the wrapper", "SIGHUP and SIGCONT to the group", "SIGHUP and SIGCONT, stopped",
       ]))
+  }
+
+  /// A second signal meets the first one's handler: the time between them is short, and the order of the two is any.
+  @Test func `A second fatal signal comes within a few milliseconds`() {
+    let pairs = rounds.compactMap { round -> (Signal, Ending.Second)? in
+      if case .fatal(let first, let second?) = round.ending { (first, second) } else { nil }
+    }
+    #expect(pairs.count > 100)
+    #expect(pairs.allSatisfy { $1.pause <= 5_000 })
+    #expect(pairs.contains { $1.pause == 0 } && pairs.contains { $1.pause > 0 })
+    #expect(pairs.contains { $0 == $1.signal } && pairs.contains { $0 != $1.signal })
+  }
+
+  @Test func `Only SIGHUP is followed by SIGCONT`() {
+    let orders = rounds.compactMap { round -> (Signal, Bool)? in
+      if case .order(let signal, _, _, let continues) = round.ending { (signal, continues) } else { nil }
+    }
+    #expect(orders.contains { $0 == .hangUp && $1 } && orders.contains { $0 == .hangUp && !$1 })
+    #expect(orders.allSatisfy { $0 == .hangUp || !$1 })
   }
 
   @Test func `Only what is installed is drawn, and no longer stall than allowed`() {
@@ -53,11 +77,33 @@ import Testing
     }
   }
 
-  @Test func `Only wrappers that forward signals get them`() {
+  @Test func `What a wrapper gets alone is what it does with that`() {
     for round in rounds {
-      guard case .order(_, let target, _) = round.ending, target != .program else { continue }
-      #expect(round.wrapper.forwardsSignals)
+      switch round.ending {
+      case .order(let signal, .wrapper, _, _): #expect(round.wrapper.answer(to: signal) == .forwards)
+      case .orphaned(let signal): #expect(round.wrapper.answer(to: signal) == .ends)
+      default: break
+      }
     }
+  }
+
+  /// Python's wrapper kills the program soon after a SIGINT.
+  @Test func `No wrapper gets a signal after which it kills the program`() {
+    let wrapped = rounds.filter {
+      switch $0.ending {
+      case .order(.interrupt, .group, _, _): true
+      default: false
+      }
+    }
+    #expect(wrapped.contains { $0.wrapper == .script })
+    #expect(wrapped.allSatisfy { $0.wrapper != .python })
+  }
+
+  @Test func `A group whose wrapper ends first gets every order that ends it`() {
+    let signals = rounds.compactMap { round -> Signal? in
+      if case .order(let signal, .group, _, _) = round.ending, round.wrapperEndsFirst { signal } else { nil }
+    }
+    #expect(Set(signals) == Set(Signal.orders.filter { $0 != .interrupt }))
   }
 
   @Test func `Dates are PregTracker's, and each can be told from the one before`() {

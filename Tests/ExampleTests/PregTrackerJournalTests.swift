@@ -104,6 +104,18 @@ import Testing
     }
   }
 
+  @Test func `A file that is no journal is named and left as it is, and tells of no run`() async throws {
+    try await run { setting in
+      try setting.directory.write("not a journal\n", to: "notes.txt")
+      let notes = setting.directory.file("notes.txt")
+      try await setting.start(journal: notes)
+      let screen = try await setting.terminal.waitForScreen(containing: "cannot recognize \(notes): ")
+      #expect(!screen.contains("previous run"))
+      #expect(try await setting.quit().contains("PregTracker: cannot recognize \(notes): "))
+      #expect(try readFile(notes) == "not a journal\n")
+    }
+  }
+
   @Test func `A journal that cannot be opened is named until it can be`() async throws {
     try await run { setting in
       let terminal = setting.terminal

@@ -7,6 +7,27 @@ import Testing
 ///
 /// The screen must have been left before that. `less` beside it shows that the harness asks for nothing unusual.
 @Suite(.serialized, .timeLimit(.hang)) struct PregTrackerWrapperTests {
+  /// Expects the modes that the shell gives to programs to be those from before; an issue shows both.
+  private func expectModes(
+    _ before: String, on terminal: PseudoTerminal, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let after = try await terminal.modesForPrograms()
+    #expect(after == before, sourceLocation: sourceLocation)
+  }
+
+  /// Brings the stopped job back, ends it by its own key, and expects the terminal as it was.
+  private func continueAndQuit(
+    in shell: Shell, on terminal: PseudoTerminal, modes: String, _ isBack: () async throws -> Void
+  ) async throws {
+    terminal.line("fg")
+    try await isBack()
+    terminal.send("q")
+    try await terminal.prompt()
+    #expect(try await terminal.status(in: shell) == 0)
+    try await expectModes(modes, on: terminal)
+    #expect(terminal.screen.isLeft)
+  }
+
   @Test(arguments: Shell.allCases, Wrapper.allCases)
   func `Ctrl-Z leaves the screen before the shell prompts, and fg comes back`(
     shell: Shell, wrapper: Wrapper
@@ -27,51 +48,74 @@ import Testing
         try #require(terminal.screen.isLeft)
         await ProcessTable.stopping(of: try tracker.pid(on: terminal))
         #expect(tracker.savedDate == TrackerSession.typedDate)
-        #expect(try await terminal.modesForPrograms() == before)
+        try await expectModes(before, on: terminal)
         #expect(terminal.screen.isLeft)
-
-        terminal.line("fg")
-        try await tracker.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await terminal.prompt()
-        #expect(try await terminal.status(in: shell) == 0)
-        #expect(try await terminal.modesForPrograms() == before)
-        #expect(terminal.screen.isLeft)
+        try await continueAndQuit(in: shell, on: terminal, modes: before) {
+          try await tracker.isActive(visit: 2, on: terminal)
+        }
       }
       try await tracker.expectOrderlyEnd()
     }
   }
 
-  /// Without a wrapper: under one, `less` may lose the terminal to the shell before it has left its screen, and now and then does.
-  @Test(arguments: Shell.allCases) func `less does the same in the same harness`(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try requireProgram("less")
+  /// How `less` took a Ctrl-Z.
+  private enum LessStop: String {
+    /// It left its screen, restored the modes, and stopped.
+    case inOrder
+    /// It left its screen and stopped, and the modes are its own.
+    case withItsModes
+    /// It stopped with its screen on.
+    case withItsScreen
+    /// It did not stop.
+    case notAtAll
+  }
+
+  /// Stops `less`, in a wrapper if there is one; continues and ends it if it has stopped in order.
+  private func stopLess(in wrapper: Wrapper?, shell: Shell) async throws -> LessStop {
     try await withTemporaryDirectory { directory in
       try directory.write("the first line\n" + String(repeating: "more\n", count: 100), to: "text")
-      try await shell.run(rows: 30, columns: 100) { terminal in
-        let before = try await terminal.modesForPrograms()
-        terminal.line("less '\(directory.file("text"))'")
-        try await terminal.waitForScreen("the text", within: .seconds(60)) {
-          $0.showsAlternate && $0.contains("the first line")
+      let command = "less '\(directory.file("text"))'"
+      return try await shell.run(rows: 30, columns: 100) { terminal in
+        func showsText() async throws {
+          try await terminal.waitForScreen("the text", within: .seconds(60)) {
+            $0.showsAlternate && $0.contains("the first line")
+          }
         }
+        let before = try await terminal.modesForPrograms()
+        terminal.line(try wrapper?.wrap(command, in: directory) ?? command)
+        try await showsText()
+        let less = try #require(ProcessTable.members(ofSession: terminal.child.pid, running: "less").first)
 
         terminal.control("Z")
         try await terminal.jobStops(in: shell)
-        // Its handler leaves the screen: as soon as it runs, which the shell does not wait for.
-        try await terminal.waitForScreen("the shell's screen", within: .seconds(60)) { $0.isLeft }
-        #expect(try await terminal.modesForPrograms() == before)
-
-        terminal.line("fg")
-        try await terminal.waitForScreen("the text", within: .seconds(60)) {
-          $0.showsAlternate && $0.contains("the first line")
-        }
-        terminal.send("q")
-        try await terminal.prompt()
-        #expect(try await terminal.status(in: shell) == 0)
-        #expect(try await terminal.modesForPrograms() == before)
-        #expect(terminal.screen.isLeft)
+        guard await ProcessTable.stopping(of: less.pid, within: .seconds(5)) else { return .notAtAll }
+        // Its last bytes are on the screen by now, as these come behind them.
+        let after = try await terminal.modesForPrograms()
+        guard terminal.screen.isLeft else { return .withItsScreen }
+        guard after == before else { return .withItsModes }
+        try await continueAndQuit(in: shell, on: terminal, modes: before, showsText)
+        return .inOrder
       }
     }
+  }
+
+  @Test(arguments: Shell.allCases) func `less does the same in the same harness`(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try requireProgram("less")
+    #expect(try await stopLess(in: nil, shell: shell) == .inOrder)
+  }
+
+  /// Under a wrapper, `less` is the reference only where it wins a race: it leaves its screen after the signal, and the wrapper
+  /// stops at once, so that the shell may take the terminal before.
+  ///
+  /// Of 12 stops each, `less` lost 1 in zsh under a script, and 3 and 4 in fish; under load it once did not stop at all.
+  @Test(arguments: Shell.allCases, [Wrapper.shellCommand, .script])
+  func `less does the same under a wrapper, unless the shell is faster`(shell: Shell, wrapper: Wrapper) async throws {
+    try shell.isInstalledOrCancel()
+    try requireProgram("less")
+    var stops: [LessStop] = []
+    while stops.last != .inOrder, stops.count < 20 { stops.append(try await stopLess(in: wrapper, shell: shell)) }
+    #expect(stops.last == .inOrder, "\(stops.map(\.rawValue))")
   }
 
   /// SIGTSTP comes from outside, to all at once: the handler leaves the screen before anything else happens.
@@ -88,13 +132,11 @@ import Testing
         kill(-group, SIGTSTP)
         let printed = try await terminal.jobStops(in: shell)
         #expect(printed.contains("\u{1B}[?1049l"))
-        #expect(try await terminal.modesForPrograms() == before)
+        try await expectModes(before, on: terminal)
         #expect(terminal.screen.isLeft)
-        terminal.line("fg")
-        try await tracker.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await terminal.prompt()
-        #expect(try await terminal.status(in: shell) == 0)
+        try await continueAndQuit(in: shell, on: terminal, modes: before) {
+          try await tracker.isActive(visit: 2, on: terminal)
+        }
       }
       try await tracker.expectOrderlyEnd(date: TrackerSession.commandLineDate)
     }

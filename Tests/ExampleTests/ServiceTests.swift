@@ -214,6 +214,18 @@ import Testing
     }
   }
 
+  @Test func `A file that is no journal is named and left as it is, and tells of no run`() async throws {
+    try await withTemporaryDirectory { directory in
+      try directory.write("not a journal\n", to: "notes.txt")
+      let notes = directory.file("notes.txt")
+      let finished = try await withService(["--journal", notes], in: directory) { daemon in kill(daemon.pid, SIGTERM) }
+      #expect(finished.ending == .exited(0))
+      #expect(finished.errors.contains("cannot recognize \(notes): "))
+      #expect(!finished.errors.contains("previous run"))
+      #expect(try readFile(notes) == "not a journal\n")
+    }
+  }
+
   @Test func `What a journal says of the run before is one line, whatever it is`() async throws {
     try await withTemporaryDirectory { directory in
       let run = #"{"journal":"run","version":1,"run":"a-1","part":0,"program":"Service","pid":1,"boot":"\u001b[2J\nz","#

@@ -33,4 +33,47 @@ import Testing
   func aSecondSignalDoesNotCutTheFirstOneShort(signals: [Int32]) async throws {
     for _ in 0..<20 { try await send(signals) }
   }
+
+  /// Half the time that a program that a signal ends waits for its terminal: enough for the reader to begin again.
+  private static let patience = Duration.milliseconds(500)
+
+  /// The first signal's handler waits for a full terminal when the second one comes, on the same thread as a rule.
+  ///
+  /// - Returns: False if the machine was so slow that the program may have given the terminal up.
+  private func sendWhileRestoring(_ first: Int32, _ second: Int32) async throws -> Bool {
+    try await ProbeSession.run { probe in
+      let limited = ["sh", "-c", "ulimit -c 0; exec \"$@\"", "-"] + probe.arguments()
+      // A backtracer whose process a second signal ends stays behind, and keeps the terminal.
+      return try await PseudoTerminal.run(limited, environment: ["SWIFT_BACKTRACE": "enable=no"]) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        try await terminal.pauseReading()
+        try terminal.fill()
+        let start = ContinuousClock.now
+        terminal.child.signal(first)
+        // The modes are the first thing that the handler restores.
+        await onThread {
+          while terminal.modes != terminal.initialModes, ContinuousClock.now - start < Self.patience { sched_yield() }
+        }
+        terminal.child.signal(second)
+        let pid = terminal.child.pid
+        await onThread {
+          while ProcessTable.isPending(second, in: pid), ContinuousClock.now - start < Self.patience { sched_yield() }
+        }
+        terminal.resumeReading()
+        guard ContinuousClock.now - start < Self.patience else { return false }
+        let ending = try await terminal.child.ending(within: .seconds(60))
+        #expect(ending == .killed(first) || ending == .killed(second))
+        try await terminal.outputHasEnded()
+        #expect(terminal.modes == terminal.initialModes)
+        #expect(terminal.screen.isLeftInOrder())
+        return true
+      }
+    }
+  }
+
+  @Test(arguments: [SIGSEGV, SIGFPE, SIGQUIT, SIGUSR1], [SIGUSR2, 34])
+  func aSecondSignalDuringTheRestoreOfTheFirstOneLetsItEnd(first: Int32, second: Int32) async throws {
+    for _ in 0..<10 where try await sendWhileRestoring(first, second) { return }
+    Issue.record("the machine was too slow, ten times")
+  }
 }

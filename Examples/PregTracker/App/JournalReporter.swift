@@ -28,7 +28,10 @@ import UnixHost
   }
 
   private func report() {
-    bus.post(DidReport(previousRun: journal.previousExit.notice, problem: problem), from: self)
+    // A file that is no journal says nothing about a run.
+    let isForeign = journal.failure?.operation == .recognize
+    let previousRun = isForeign ? nil : journal.previousExit.notice
+    bus.post(DidReport(previousRun: previousRun, problem: problem), from: self)
   }
 
   /// The last failure, unless the journal can be written again: that may be so before its event arrives.

@@ -19,10 +19,11 @@ package struct Judge: Sendable {
 
   /// Every rule that was broken, each as a sentence.
   package static func violations(of round: Round, seen: Observation) -> [String] {
+    if seen.isOutOfTime { return ["the machine sent copies of the order too late, each time the round was played"] }
     // What comes after a round was broken off says nothing more.
     if let missed = seen.missed { return [missed] }
     let judge = Judge(round, seen)
-    return judge.suspensions + judge.terminal + judge.end + judge.journal + judge.state
+    return judge.suspensions + judge.orphan + judge.terminal + judge.end + judge.journal + judge.state
   }
 
   // MARK: The rules
@@ -41,11 +42,20 @@ package struct Judge: Sendable {
     }
   }
 
+  private var orphan: [String] {
+    guard case .orphaned = round.ending, !round.shellKeepsModes, seen.modesWithoutWrapper != seen.modesBefore else {
+      return []
+    }
+    return ["after the wrapper's end: the modes are \(seen.modesWithoutWrapper ?? "unknown")"]
+  }
+
   private var terminal: [String] {
     // SIGKILL cannot be caught; a terminal that is gone has no modes.
     guard round.ending != .kill, round.ending != .hangUp else { return [] }
     var broken: [String] = []
-    if seen.modesAfter != seen.modesBefore { broken.append("the modes are \(seen.modesAfter ?? "unknown")") }
+    if seen.modesAfter != seen.modesBefore, !round.shellKeepsModes {
+      broken.append("the modes are \(seen.modesAfter ?? "unknown")")
+    }
     // What the terminal did not take in time cannot have arrived.
     if seen.isScreenLeft != true, !round.isLate { broken.append("the screen was not left") }
     return broken
@@ -54,8 +64,8 @@ package struct Judge: Sendable {
   private var end: [String] {
     var broken: [String] = []
     if seen.duration > Self.limit + Self.slack { broken.append("the end took \(seen.duration)") }
-    if let allowed = round.allowedStatus, let status = seen.status, status != allowed {
-      broken.append("the status is \(status), not \(allowed)")
+    if let allowed = round.allowedStatuses, let status = seen.status, !allowed.contains(status) {
+      broken.append("the status is \(status), not \(allowed.map(String.init).joined(separator: " or "))")
     }
     return broken
   }
@@ -84,9 +94,31 @@ extension Round {
   /// Whether the program is asked to end, and not killed.
   package var endsInOrder: Bool {
     switch ending {
-    case .quit, .interrupt, .order, .stalled, .hangUp: true
+    case .quit, .interrupt, .order, .orphaned, .hangUpStopped, .stalled, .hangUp: true
     case .quitKey, .fatal, .kill: false
     }
+  }
+
+  /// What a wrapper does at the end of the round; nil where the wrapper gets no order.
+  private var wrapperAnswer: Wrapper.Answer? {
+    switch ending {
+    case .order(let signal, let target, _, _): target == .program ? nil : wrapper.answer(to: signal)
+    case .orphaned(let signal): wrapper.answer(to: signal)
+    case .hangUpStopped: wrapper.answer(to: .hangUp)
+    case .quit, .interrupt, .quitKey, .fatal, .kill, .stalled, .hangUp: nil
+    }
+  }
+
+  /// Whether a wrapper ends by the order, and the program later.
+  package var wrapperEndsFirst: Bool { wrapperAnswer == .ends }
+
+  /// Whether the shell gives the program's own modes to later programs, whatever the program does.
+  ///
+  /// Fish keeps the modes that it finds as soon as a job has ended by itself, for the programs that it starts afterwards. A
+  /// wrapper that ends first takes its job with it, and the program may hear of that too late, or not at all.
+  var shellKeepsModes: Bool {
+    guard shell == .fish, wrapperEndsFirst else { return false }
+    return ending != .hangUpStopped
   }
 
   /// Whether the terminal takes the leaving sequences only when the time for them is over.
@@ -97,17 +129,22 @@ extension Round {
   /// Whether the job is stopped and continued.
   private var hasStops: Bool { steps.contains { if case .suspend = $0 { true } else { false } } }
 
-  /// The status that the shell shows; nil where there is no shell any more, or no telling.
-  var allowedStatus: Int32? {
+  /// What the shell's status may be; nil where there is no shell any more, or where the shell does not tell.
+  var allowedStatuses: [Int32]? {
     // After `fg`, fish shows the status of its `fg` and not the job's.
     if shell == .fish, hasStops { return nil }
     return switch ending {
-    case .hangUp: nil
-    case .quit, .interrupt, .order: 0
-    case .stalled: isLate ? Judge.lateOutput : 0
-    case .quitKey: 128 + 3
-    case .fatal(let signal): 128 + signal.number
-    case .kill: 128 + 9
+    // A job that ends in the background has no status at the prompt.
+    case .hangUp, .hangUpStopped: nil
+    case .quit, .interrupt: [0]
+    case .order(let signal, _, _, _): [wrapperEndsFirst || wrapperAnswer == .endsLater ? 128 + signal.number : 0]
+    case .orphaned(let signal): [128 + signal.number]
+    case .stalled: [isLate ? Judge.lateOutput : 0]
+    case .quitKey: [128 + 3]
+    case .fatal(let signal, nil): [128 + signal.number]
+    // Each is taken by any of the threads, and the threads run in any order.
+    case .fatal(let signal, let second?): [128 + signal.number, 128 + second.signal.number]
+    case .kill: [128 + 9]
     }
   }
 

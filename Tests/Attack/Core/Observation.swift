@@ -16,10 +16,14 @@ package struct Observation: Sendable, Hashable {
     }
   }
 
+  /// The machine sent the copies of an order so late that they may be an order of their own: the round says nothing.
+  package var isOutOfTime = false
   /// What was waited for and did not come: the round was broken off there.
   package var missed: String?
   /// The modes before the program was started, as `stty -a` says them.
   package var modesBefore = ""
+  /// The modes after the end of a wrapper that tells the program nothing; nil where there is none.
+  package var modesWithoutWrapper: String?
   /// The modes after its end; nil where the terminal is gone.
   package var modesAfter: String?
   /// Whether nothing of the program's screen was left at the shell's prompt; nil where the terminal is gone.

@@ -36,10 +36,13 @@ extension Ending: CustomStringConvertible {
     switch self {
     case .quit: "q"
     case .interrupt: "Ctrl-C"
-    case .order(let signal, let target, let count):
-      "\(signal.name) to the \(target.rawValue)\(count > 1 ? ", \(count) times" : "")"
+    case .order(let signal, let target, let count, let continues):
+      "\(signal.name)\(continues ? " and SIGCONT" : "") to the \(target.rawValue)\(count > 1 ? ", \(count) times" : "")"
+    case .orphaned(let signal): "\(signal.name) to the wrapper, which ends and tells nothing"
+    case .hangUpStopped: "Ctrl-Z, SIGHUP and SIGCONT"
     case .quitKey: "Ctrl-\\"
-    case .fatal(let signal): "\(signal.name)"
+    case .fatal(let signal, nil): "\(signal.name)"
+    case .fatal(let signal, let second?): "\(signal.name), \(second.signal.name) \(second.pause) us later"
     case .kill: "SIGKILL"
     case .stalled(let order, let milliseconds):
       "\(order == .key ? "q" : "SIGTERM") while full and stalled for \(milliseconds) ms"
@@ -52,9 +55,14 @@ extension Ending: CustomStringConvertible {
     switch self {
     case .quit: "q"
     case .interrupt: "Ctrl-C"
-    case .order(_, let target, let count): "order to the \(target.rawValue)\(count > 1 ? ", repeated" : "")"
+    case .order(_, let target, _, true): "SIGHUP and SIGCONT to the \(target.rawValue)"
+    case .order(_, let target, let count, false):
+      "order to the \(target.rawValue)\(count > 1 ? ", repeated" : "")"
+    case .orphaned: "order to the wrapper alone"
+    case .hangUpStopped: "SIGHUP and SIGCONT, stopped"
     case .quitKey: "Ctrl-\\"
-    case .fatal: "fatal signal"
+    case .fatal(_, nil): "fatal signal"
+    case .fatal: "two fatal signals"
     case .kill: "SIGKILL"
     case .stalled: "stalled"
     case .hangUp: "hang-up"

@@ -46,8 +46,34 @@ package struct Round: Sendable, Hashable {
       }
     }
 
-    /// Whether it sends the signals that it gets on to the program.
-    package var forwardsSignals: Bool { self == .timeout || self == .timeoutInForeground }
+    /// What a wrapper does with an order to end that it gets.
+    package enum Answer: Sendable {
+      /// There is no wrapper.
+      case none
+      /// It sends the order on to the program, and ends with the program's status.
+      case forwards
+      /// It ignores the order, and ends with the program's status.
+      case ignores
+      /// It ends by the order when the program has ended; the program is not told.
+      case endsLater
+      /// It ends by the order at once; the program is not told.
+      case ends
+      /// It ends by the order, and kills the program a moment before.
+      case kills
+    }
+
+    /// What it does with an order to end.
+    package func answer(to order: Signal) -> Answer {
+      switch self {
+      case .none: .none
+      case .timeout, .timeoutInForeground: .forwards
+      // As it does where it writes its trace into a file.
+      case .strace: .ignores
+      case .shellCommand, .script: order == .interrupt ? .endsLater : .ends
+      // Python's `subprocess.call` sends SIGKILL a quarter of a second after a SIGINT: no program saves anything then.
+      case .python: order == .interrupt ? .kills : .ends
+      }
+    }
   }
 
   /// A window's size in characters.
@@ -98,18 +124,31 @@ package enum Ending: Sendable, Hashable {
   case quit
   /// Ctrl-C.
   case interrupt
-  /// An order to end, sent so many times within a moment.
-  case order(Signal, to: Target, count: Int)
+  /// An order to end, sent so many times within a moment; each time SIGCONT follows if it `continues`.
+  case order(Signal, to: Target, count: Int, continues: Bool = false)
+  /// An order to a wrapper that ends and does not tell the program, which is asked to end after that.
+  case orphaned(Signal)
+  /// SIGHUP and SIGCONT to a job that is stopped, as a shell sends them when it ends.
+  case hangUpStopped
   /// Ctrl-\.
   case quitKey
-  /// A signal that ends a process by default.
-  case fatal(Signal)
+  /// A signal that ends a process by default, and perhaps a second one shortly after it.
+  case fatal(Signal, then: Second? = nil)
   /// SIGKILL.
   case kill
   /// The terminal is full and is not read for so many milliseconds, beginning before the order.
   case stalled(Order, milliseconds: Int)
   /// The window is closed.
   case hangUp
+
+  /// A second signal.
+  package struct Second: Sendable, Hashable {
+    package var signal: Signal
+    /// The time since the first one, in microseconds.
+    package var pause: Int
+
+    package init(_ signal: Signal, after pause: Int) { (self.signal, self.pause) = (signal, pause) }
+  }
 
   /// Where a signal goes to.
   package enum Target: String, Sendable, CaseIterable { case program, wrapper, group }

@@ -76,25 +76,43 @@ package struct RoundGenerator: Sendable {
   }
 
   private func ending(under wrapper: Round.Wrapper, _ random: inout SplitMix64) -> Ending {
-    switch Int.random(in: 0..<16, using: &random) {
+    switch Int.random(in: 0..<20, using: &random) {
     case 0, 1: return .quit
     case 2, 3: return .interrupt
-    case 4, 5, 6, 7, 8:
-      let signal = Signal.orders.randomElement(using: &random)!
-      // A wrapper that a signal ends gives the terminal to the shell while the program still has its screen: no program
-      // could leave it in order then.
-      let targets =
-        wrapper == .none ? [Ending.Target.program] : wrapper.forwardsSignals ? Ending.Target.allCases : [.program]
-      let target = targets.randomElement(using: &random)!
-      // SIGHUP never counts as a second order; the others do not within half a second.
-      return .order(signal, to: target, count: [1, 1, 2, 20].randomElement(using: &random)!)
-    case 9: return .quitKey
-    case 10, 11, 12: return .fatal(Signal.fatal.randomElement(using: &random)!)
-    case 13: return .kill
-    case 14:
+    case 4, 5, 6, 7, 8, 9: return order(under: wrapper, &random)
+    case 10:
+      let ending = Signal.orders.filter { wrapper.answer(to: $0) == .ends }
+      return ending.randomElement(using: &random).map(Ending.orphaned) ?? order(under: wrapper, &random)
+    case 11: return .hangUpStopped
+    case 12: return .quitKey
+    case 13, 14: return .fatal(fatal(&random))
+    case 15, 16: return .fatal(fatal(&random), then: second(&random))
+    case 17: return .kill
+    case 18:
       return .stalled(Ending.Order.allCases.randomElement(using: &random)!, milliseconds: stall(&random))
     default: return .hangUp
     }
+  }
+
+  private func order(under wrapper: Round.Wrapper, _ random: inout SplitMix64) -> Ending {
+    let signal = Signal.orders.randomElement(using: &random)!
+    let continues = signal == .hangUp && Bool.random(using: &random)
+    let targets: [Ending.Target] =
+      switch wrapper.answer(to: signal) {
+      case .forwards: Ending.Target.allCases
+      // Without a wrapper the parent is the shell. A wrapper that ends and tells the program nothing is an ending of its own.
+      case .none, .ignores, .endsLater, .ends: [.program, .group]
+      case .kills: [.program]
+      }
+    let target = targets.randomElement(using: &random)!
+    // SIGHUP never counts as a second order; the others do not within half a second.
+    return .order(signal, to: target, count: [1, 1, 2, 20].randomElement(using: &random)!, continues: continues)
+  }
+
+  private func fatal(_ random: inout SplitMix64) -> Signal { Signal.fatal.randomElement(using: &random)! }
+
+  private func second(_ random: inout SplitMix64) -> Ending.Second {
+    Ending.Second(fatal(&random), after: [0, 20, 100, 500, 5_000].randomElement(using: &random)!)
   }
 
   private func stall(_ random: inout SplitMix64) -> Int {
@@ -105,15 +123,18 @@ package struct RoundGenerator: Sendable {
 }
 
 extension Signal {
+  package static let interrupt = Signal(SIGINT, "SIGINT")
+  package static let hangUp = Signal(SIGHUP, "SIGHUP")
+
   /// The orders to end.
-  package static let orders = [Signal(SIGTERM, "SIGTERM"), Signal(SIGINT, "SIGINT"), Signal(SIGHUP, "SIGHUP")]
+  package static let orders = [Signal(SIGTERM, "SIGTERM"), interrupt, hangUp]
 
   /// Signals whose default ends a process and that are no orders, crashes among them.
   ///
   /// Without SIGXFSZ, which PregTracker ignores.
   package static let fatal =
     [
-      Signal(SIGUSR1, "SIGUSR1"), Signal(SIGUSR2, "SIGUSR2"), Signal(SIGALRM, "SIGALRM"),
+      Signal(SIGQUIT, "SIGQUIT"), Signal(SIGUSR1, "SIGUSR1"), Signal(SIGUSR2, "SIGUSR2"), Signal(SIGALRM, "SIGALRM"),
       Signal(SIGVTALRM, "SIGVTALRM"),
       Signal(SIGPROF, "SIGPROF"), Signal(SIGXCPU, "SIGXCPU"), Signal(SIGPOLL, "SIGPOLL"),
       Signal(SIGPWR, "SIGPWR"), Signal(SIGSTKFLT, "SIGSTKFLT"), Signal(SIGABRT, "SIGABRT"), Signal(SIGSEGV, "SIGSEGV"),

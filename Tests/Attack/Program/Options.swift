@@ -1,9 +1,7 @@
-import Glibc
+import ProgramOptions
 
 /// What the command line asks for.
 struct Options {
-  struct Misuse: Error { let sentence: String }
-
   var seconds: Int
   var seed: UInt64 = .random(in: .min ... .max)
   var round: Int?
@@ -15,30 +13,21 @@ struct Options {
   /// In milliseconds: what fits into a minute, or into more.
   var longestStall: Int { givenStall ?? (seconds < 600 ? 3_000 : 30_000) }
 
-  init(_ arguments: [String], environment: (String) -> String?) throws(Misuse) {
+  init(_ arguments: [String], environment: (String) -> String?) throws(CommandLineWords.Misuse) {
     seconds = environment("ATTACK_SECONDS").flatMap { Int($0) } ?? 60
-    var rest = arguments[...]
-    while let argument = rest.popFirst() {
+    var words = CommandLineWords(arguments)
+    while let argument = words.next() {
       switch argument {
-      case "--seconds": seconds = try Self.number(argument, &rest)
-      case "--seed": seed = try Self.number(argument, &rest)
-      case "--round": round = try Self.number(argument, &rest)
-      case "--rounds": rounds = try Self.number(argument, &rest)
-      case "--at-once": atOnce = max(1, try Self.number(argument, &rest))
-      case "--longest-stall": givenStall = max(50, try Self.number(argument, &rest))
+      case "--seconds": seconds = try words.number(of: argument)
+      case "--seed": seed = try words.number(of: argument)
+      case "--round": round = try words.number(of: argument)
+      case "--rounds": rounds = try words.number(of: argument)
+      case "--at-once": atOnce = max(1, try words.number(of: argument))
+      case "--longest-stall": givenStall = max(50, try words.number(of: argument))
       case "--help", "-h": wantsHelp = true
-      default: throw Misuse(sentence: "what is \(argument)? --help tells what there is")
+      default: throw CommandLineWords.unknown(argument)
       }
     }
-  }
-
-  private static func number<Number: FixedWidthInteger>(
-    _ option: String, _ rest: inout ArraySlice<String>
-  ) throws(Misuse) -> Number {
-    guard let word = rest.popFirst(), let number = Number(word), number >= 0 else {
-      throw Misuse(sentence: "\(option) needs a number")
-    }
-    return number
   }
 
   static let help = """

@@ -124,6 +124,17 @@ private struct RoundInTerminal {
   }
 
   private mutating func suspend(_ stop: Step.Stop, byBackground: Bool) async throws {
+    try await self.stop(by: stop)
+    if byBackground {
+      terminal.line("bg")
+      try await terminal.prompt(within: AttackedProgram.patience)
+    }
+    terminal.line("fg")
+    try await program.isDrawn(on: terminal)
+  }
+
+  /// Stops the job, and notes what is seen then.
+  private mutating func stop(by stop: Step.Stop) async throws {
     switch stop {
     case .key: terminal.control("Z")
     case .signal: kill(try program.pid(on: terminal), SIGTSTP)
@@ -135,46 +146,79 @@ private struct RoundInTerminal {
     let modes = try await terminal.modesForPrograms()
     seen.suspensions.append(
       .init(isScreenLeft: isScreenLeft && terminal.screen.isLeft, modes: modes, savedDate: program.savedDate))
-    if byBackground {
-      terminal.line("bg")
-      try await terminal.prompt(within: AttackedProgram.patience)
-    }
-    terminal.line("fg")
-    try await program.isDrawn(on: terminal)
   }
 
   // MARK: The end
 
   private mutating func end() async throws {
     let pid = try program.pid(on: terminal)
-    if case .stalled(_, let milliseconds) = round.ending {
+    switch round.ending {
+    case .stalled(_, let milliseconds):
       try await terminal.pauseReading()
       try terminal.fill()
       terminal.resumeReading(after: .milliseconds(milliseconds))
+    case .orphaned(let signal): try await endWrapper(of: pid, by: signal)
+    case .hangUpStopped: try await stop(by: .key)
+    default: break
     }
+    let leader = ProcessTable.entry(pid)?.group ?? pid
     let start = ContinuousClock.now
     try await order(pid)
     try await ProcessTable.ending(of: pid, within: AttackedProgram.patience)
     seen.duration = ContinuousClock.now - start
-    guard round.ending != .hangUp else { return }
-    try await terminal.prompt(within: AttackedProgram.patience)
+    switch round.ending {
+    case .hangUp: return
+    case .orphaned: break
+    case .hangUpStopped:
+      try await ProcessTable.ending(of: leader, within: AttackedProgram.patience)
+      // The shell tells of the end of a job in the background before its next prompt, some shells at once.
+      terminal.line("")
+    default: try await terminal.prompt(within: AttackedProgram.patience)
+    }
     // Nothing catches SIGKILL: the terminal is in the program's modes, and takes no command.
     guard round.ending != .kill else { return }
-    seen.isScreenLeft = terminal.screen.isLeft
-    seen.status = try await terminal.status(in: round.shell, within: AttackedProgram.patience)
+    // A wrapper that ends first makes the shell prompt before the program has ended.
+    let isLeftAtPrompt = round.wrapperEndsFirst || terminal.screen.isLeft
+    switch round.ending {
+    case .orphaned: break
+    case .hangUpStopped: try await terminal.prompt(within: AttackedProgram.patience)
+    default: seen.status = try await terminal.status(in: round.shell, within: AttackedProgram.patience)
+    }
     seen.modesAfter = try await terminal.modesForPrograms()
+    // What the program wrote before its end has been read by now: the answers came behind it.
+    seen.isScreenLeft = isLeftAtPrompt && terminal.screen.isLeft
   }
 
-  private func order(_ pid: Int32) async throws {
+  /// Ends the wrapper alone, and waits until the program has left the screen to the shell.
+  private mutating func endWrapper(of pid: Int32, by signal: Signal) async throws {
+    guard let wrapper = ProcessTable.entry(pid)?.parent else { return }
+    kill(wrapper, signal.number)
+    try await terminal.prompt(within: AttackedProgram.patience)
+    try await terminal.waitForScreen("the shell's screen", within: AttackedProgram.patience) { $0.isLeft }
+    seen.status = try await terminal.status(in: round.shell, within: AttackedProgram.patience)
+    seen.modesWithoutWrapper = try await terminal.modesForPrograms()
+  }
+
+  private mutating func order(_ pid: Int32) async throws {
     switch round.ending {
     case .quit, .stalled(.key, _): terminal.send("q")
-    case .stalled(.signal, _): kill(pid, SIGTERM)
+    case .stalled(.signal, _), .orphaned: kill(pid, SIGTERM)
     case .interrupt: terminal.control("C")
     case .quitKey: terminal.control("\\")
-    case .fatal(let signal): kill(pid, signal.number)
+    case .fatal(let signal, let second):
+      await onThread {
+        kill(pid, signal.number)
+        guard let second else { return }
+        usleep(UInt32(second.pause))
+        kill(pid, second.signal.number)
+      }
     case .kill: kill(pid, SIGKILL)
     case .hangUp: await terminal.hangUp()
-    case .order(let signal, let target, let count):
+    case .hangUpStopped:
+      guard let group = ProcessTable.entry(pid)?.group else { return }
+      kill(-group, SIGHUP)
+      kill(-group, SIGCONT)
+    case .order(let signal, let target, let count, let continues):
       guard let entry = ProcessTable.entry(pid) else { return }
       let number =
         switch target {
@@ -182,13 +226,11 @@ private struct RoundInTerminal {
         case .wrapper: entry.parent
         case .group: -entry.group
         }
-      await onThread {
-        for _ in 0..<count {
-          kill(number, signal.number)
-          // So that they do not become one while they are pending.
-          usleep(2_000)
-        }
+      let isInTime = await SignalStorm(for: .milliseconds(300), count: count, pause: 2_000).run {
+        kill(number, signal.number)
+        if continues { kill(number, SIGCONT) }
       }
+      seen.isOutOfTime = !isInTime
     }
   }
 }

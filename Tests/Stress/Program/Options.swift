@@ -1,7 +1,7 @@
+import ProgramOptions
+
 /// What the command line asks for.
 struct Options {
-  struct Misuse: Error { let sentence: String }
-
   var seconds = 60
   var seed: UInt64 = .random(in: .min ... .max)
   var rounds = Int.max
@@ -10,29 +10,20 @@ struct Options {
   var subscribers = 1_000_000
   var wantsHelp = false
 
-  init(_ arguments: [String]) throws(Misuse) {
-    var rest = arguments[...]
-    while let argument = rest.popFirst() {
+  init(_ arguments: [String]) throws(CommandLineWords.Misuse) {
+    var words = CommandLineWords(arguments)
+    while let argument = words.next() {
       switch argument {
-      case "--seconds": seconds = try Self.number(argument, &rest)
-      case "--seed": seed = try Self.number(argument, &rest)
-      case "--rounds": rounds = try Self.number(argument, &rest)
-      case "--operations": operations = try Self.number(argument, &rest)
-      case "--threads": threads = try Self.number(argument, &rest)
-      case "--subscribers": subscribers = try Self.number(argument, &rest)
+      case "--seconds": seconds = try words.number(of: argument)
+      case "--seed": seed = try words.number(of: argument)
+      case "--rounds": rounds = try words.number(of: argument)
+      case "--operations": operations = try words.number(of: argument)
+      case "--threads": threads = try words.number(of: argument)
+      case "--subscribers": subscribers = try words.number(of: argument)
       case "--help", "-h": wantsHelp = true
-      default: throw Misuse(sentence: "what is \(argument)? --help tells what there is")
+      default: throw CommandLineWords.unknown(argument)
       }
     }
-  }
-
-  private static func number<Number: FixedWidthInteger>(
-    _ option: String, _ rest: inout ArraySlice<String>
-  ) throws(Misuse) -> Number {
-    guard let word = rest.popFirst(), let number = Number(word), number >= 0 else {
-      throw Misuse(sentence: "\(option) needs a number")
-    }
-    return number
   }
 
   static let help = """

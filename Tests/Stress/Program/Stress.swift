@@ -1,5 +1,6 @@
 import CBenchmarks
 import Dispatch
+import ProgramOptions
 import PubSub
 import StressEngine
 

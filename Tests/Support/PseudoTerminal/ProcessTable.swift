@@ -67,12 +67,24 @@ package enum ProcessTable {
     }
   }
 
+  /// Whether a signal was sent to a process and no thread of the process has taken it yet; false once the process has ended.
+  package static func isPending(_ signal: Int32, in pid: Int32) -> Bool {
+    let lines = (try? readFile("/proc/\(pid)/status"))?.split(separator: "\n") ?? []
+    guard let line = lines.first(where: { $0.hasPrefix("ShdPnd:") }),
+      let word = line.split(separator: "\t").last, let pending = UInt64(word, radix: 16)
+    else { return false }
+    return pending & (1 << UInt64(signal - 1)) != 0
+  }
+
   /// Waits until every thread of a process has stopped, or the process is gone.
   ///
   /// A stop that was sent takes effect when one thread of the process is next given a processor; the others run on until then.
   /// Nothing tells of it but the look: who is no parent is not told.
-  package static func stopping(of pid: Int32) async {
+  ///
+  /// - Returns: Whether that came before the deadline.
+  @discardableResult package static func stopping(of pid: Int32, within limit: Duration = .seconds(240)) async -> Bool {
     await onThread {
+      let start = ContinuousClock.now
       func isRunning(_ task: String) -> Bool {
         guard let text = try? readFile("/proc/\(pid)/task/\(task)/stat"), let close = text.lastIndex(of: ")") else {
           return false
@@ -80,7 +92,11 @@ package enum ProcessTable {
         // Stopped, or no more than a status that nobody has read.
         return text[close...].dropFirst(2).first.map { !"TtZX".contains($0) } ?? false
       }
-      while let tasks = try? fileNames(in: "/proc/\(pid)/task"), tasks.contains(where: isRunning) { sched_yield() }
+      while let tasks = try? fileNames(in: "/proc/\(pid)/task"), tasks.contains(where: isRunning) {
+        guard ContinuousClock.now - start < limit else { return false }
+        sched_yield()
+      }
+      return true
     }
   }
 
