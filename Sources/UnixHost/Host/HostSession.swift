@@ -33,8 +33,11 @@ import CUnixHost
     application.transitionObserver = { [weak application] step in
       let isInMemory = application?.state.isInMemory ?? false
       switch step {
-      case .willBegin(.terminate) where isInMemory, .willBegin(.killFromSwitcher) where isInMemory:
+      case .willBegin(.terminate) where isInMemory, .willBegin(.shutDown) where isInMemory,
+        .willBegin(.killFromSwitcher) where isInMemory:
         link.send(.applicationBeganToEnd)
+      case .questionOpened: link.send(.questionOpened)
+      case .questionRefused: link.send(.questionRefused)
       case .didEnd(let report) where report.from.isInMemory && !report.to.isInMemory:
         link.send(.applicationEnded(overruns: report.overruns))
       case .budgetBegan(let callback): link.send(.budgetBegan(callback))
