@@ -81,8 +81,10 @@ enum Help {
 
       launch  launch:background  open  home        lock  unlock  passcode:on|off
       switcher  switcher:return|leave|kill         memory  time  fetch  reboot
-      suspend  wake  reclaim  kill  crash          interrupt:NAME  end:NAME
+      suspend  wake  reclaim  quit  kill  crash    interrupt:NAME  end:NAME
       wait:DURATION  (500ms, 5s, 2m, 1h, 1d)
+
+      quit is the user's, and the delegate may refuse it; kill is the system's.
 
       What the application does: it begins and ends background tasks and modes, and
       its next CALL (didEnterBackground, willTerminate, ...) takes so long:

@@ -71,7 +71,8 @@ import class Foundation.JSONDecoder
         case .suspend: "suspend"
         case .comeBack: "open"
         case .shortMemory: "memory"
-        case .terminate: "kill"
+        case .terminate: "quit"
+        case .shutDown: "kill"
         }
       try await system.play(script)
       return true

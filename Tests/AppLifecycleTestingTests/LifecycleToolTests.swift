@@ -118,7 +118,7 @@ import Testing
     #expect(help.contains("--profile scene") && help.contains("scene:connect|open|background|reclaim|close:ID"))
     for token in [
       "launch:background", "open", "home", "lock", "unlock", "memory", "time", "fetch", "reboot", "suspend",
-      "wake", "reclaim", "kill", "crash", "interrupt:NAME", "end:NAME", "task:begin:NAME", "task:end:NAME",
+      "wake", "reclaim", "quit", "kill", "crash", "interrupt:NAME", "end:NAME", "task:begin:NAME", "task:end:NAME",
       "mode:begin:NAME", "mode:end:NAME",
     ] {
       #expect(help.contains(token))

@@ -71,7 +71,7 @@ extension LifecycleRules {
         expectedInFront.remove(id)
         expectedConnected.remove(id)
         sentAwayByLock.remove(id)
-      case .terminate, .killFromSwitcher, .crash, .purge, .reclaim, .reboot:
+      case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot:
         (expectedInFront, expectedConnected) = ([], [])
       default: break
       }
@@ -101,7 +101,7 @@ extension LifecycleRules {
 
   func stateWithScenes(after input: SystemInput, from before: ApplicationState) -> ApplicationState {
     switch input {
-    case .terminate, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
+    case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
     case _ where !scenes.expectedInFront.isEmpty: standingReasons.isEmpty ? .active : .inactive
     case .launchInBackground, .fetch, .wake: .background
     case .suspend: .suspended

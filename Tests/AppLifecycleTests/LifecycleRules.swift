@@ -112,7 +112,7 @@ extension LifecycleRules {
     case .endInterruption(let reason): !interruptions.contains(reason)
     case .openSwitcher: isLocked || switcherIsOpen || !(state == .active || state == .inactive)
     case .returnFromSwitcher, .leaveThroughSwitcher: isLocked || !switcherIsOpen
-    case .killFromSwitcher, .terminate, .crash, .purge, .significantTimeChange: state == .notRunning
+    case .killFromSwitcher, .terminate, .shutDown, .crash, .purge, .significantTimeChange: state == .notRunning
     case .memoryWarning: state == .notRunning || state == .suspended
     case .reclaim: state != .suspended
     case .fetch: state != .notRunning && state != .suspended
@@ -256,6 +256,7 @@ extension LifecycleRules {
       violations.check(rest.first == .awaitTearDown(of: callback), "the tear-down of willTerminate is not awaited")
       violations.check(rest.firstCommit == .notRunning, "willTerminate without the end")
       isTerminating = true
+    case .shouldTerminate: violations.check(false, "the machine asks nobody")
     case .didReceiveMemoryWarning: violations.check(input == .memoryWarning, "a warning from nowhere")
     case .significantTimeChange:
       if input != .significantTimeChange {
@@ -313,7 +314,7 @@ extension LifecycleRules {
       case .launch, .open, .returnFromSwitcher: standingReasons.isEmpty ? .active : .inactive
       case .home, .leaveThroughSwitcher, .launchInBackground, .fetch, .wake: .background
       case .suspend: .suspended
-      case .terminate, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
+      case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
       case .lock: before.isForeground ? .background : before
       case .unlock: wasInFrontWhenLocked ? (standingReasons.isEmpty ? .active : .inactive) : before
       case .memoryWarning, .significantTimeChange, .setPasscode: before
@@ -384,13 +385,13 @@ extension ApplicationCallback {
 }
 
 extension SystemInput {
-  fileprivate var endsInOrder: Bool { self == .terminate || self == .killFromSwitcher }
+  fileprivate var endsInOrder: Bool { [.terminate, .shutDown, .killFromSwitcher].contains(self) }
 
   /// Whether the application hears nothing of it.
   fileprivate func isSilent(from state: ApplicationState) -> Bool {
     switch self {
     case .suspend, .wake, .reclaim, .crash, .purge, .reboot: true
-    case .terminate, .killFromSwitcher, .significantTimeChange: state == .suspended
+    case .terminate, .shutDown, .killFromSwitcher, .significantTimeChange: state == .suspended
     case .setPasscode: true
     default: false
     }

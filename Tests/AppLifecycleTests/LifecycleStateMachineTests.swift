@@ -10,7 +10,7 @@ import Testing
     .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
     .beginInterruption(.call), .endInterruption(.call), .beginInterruption(.alert), .endInterruption(.alert),
     .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim,
-    .significantTimeChange, .fetch, .suspend, .wake, .terminate, .crash, .purge, .reboot,
+    .significantTimeChange, .fetch, .suspend, .wake, .terminate, .shutDown, .crash, .purge, .reboot,
   ]
 
   /// Once every reachable pair of machine and rules has taken every input, sequences of any length have been checked.
@@ -42,7 +42,7 @@ import Testing
       return true
     }
     #expect(extend(WatchedMachine()))
-    #expect(sequences == 26 + 26 * 26 + 26 * 26 * 26 + 26 * 26 * 26 * 26)
+    #expect(sequences == 27 + 27 * 27 + 27 * 27 * 27 + 27 * 27 * 27 * 27)
     print("life cycle: \(sequences) sequences of up to four inputs")
   }
 

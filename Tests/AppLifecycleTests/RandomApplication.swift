@@ -68,6 +68,7 @@ import PubSub
     case .delegate where record.name == ApplicationCallback.willTerminate.rawValue: endsInOrder = true
     case .report where record.name.hasPrefix("watchdog:"):
       endsInOrder = false
+      if record.name.hasSuffix("applicationShouldTerminate") { handedIn += 1 }
       count("watchdog")
     case .state where record.state == .notRunning:
       if endsInOrder {
@@ -131,6 +132,18 @@ extension RandomApplication {
       try await clock.sleep(for: duration)
     }
     if chance.once(in: 10), !isCalm { throw Failure() }
+  }
+
+  /// Whether the application may end: at once or after a while, and sometimes not within its time.
+  func answer() async -> TerminateReply {
+    act("shouldTerminate")
+    // An end that follows was handed in from inside.
+    defer { handedIn += 1 }
+    guard !isCalm else { return .now }
+    count("questions")
+    if chance.once(in: 2) { try? await work("shouldTerminate") }
+    if chance.once(in: 10) { await deafSleep(.seconds(40)) }
+    return chance.once(in: 2) ? .now : .cancel
   }
 
   private func deafSleep(_ duration: Duration) async {
@@ -216,6 +229,9 @@ extension RandomDelegate: ApplicationDelegate {
   func applicationWillResignActive(_ application: Application) { act("willResignActive") }
   func applicationDidEnterBackground(_ application: Application) { act("didEnterBackground") }
   func applicationWillEnterForeground(_ application: Application) { act("willEnterForeground") }
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    await program?.answer() ?? .now
+  }
   func applicationWillTerminate(_ application: Application) { act("willTerminate") }
   func applicationDidReceiveMemoryWarning(_ application: Application) { act("didReceiveMemoryWarning") }
   func applicationSignificantTimeChange(_ application: Application) { act("significantTimeChange") }

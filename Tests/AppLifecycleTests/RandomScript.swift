@@ -23,7 +23,7 @@ import PubSub
       "launch:background", "lock", "passcode:on", "passcode:off", "switcher", "switcher:leave", "memory", "reclaim",
       "time", "fetch", "suspend", "wake",
     ]
-  private static let ends = ["switcher:kill", "kill", "crash", "reboot"]
+  private static let ends = ["switcher:kill", "kill", "quit", "quit", "crash", "reboot"]
 
   /// As they brought an application back to the front, whatever has happened.
   static let recovery = ["switcher:return", "unlock"] + interruptions.map { "end:\($0)" } + ["open", "wait:5m"]
@@ -64,7 +64,8 @@ import PubSub
     let window = SceneIdentifier(rawValue: chance.pick(Self.windows))
     let inputs: [SystemInput] = [
       .open, .open, .home, .lock, .unlock, .beginInterruption("call"), .endInterruption("call"), .memoryWarning,
-      .significantTimeChange, .openSwitcher, .returnFromSwitcher, .suspend, .fetch, .terminate, .crash, .launch,
+      .significantTimeChange, .openSwitcher, .returnFromSwitcher, .suspend, .fetch, .terminate, .shutDown, .crash,
+      .launch,
       .openScene(window), .closeScene(window), .sendSceneToBackground(window),
     ]
     return chance.pick(inputs)

@@ -67,6 +67,7 @@ private struct World {
         #expect(!held.contains(index) && !acquiring.contains(index) && !releasing.contains(index))
         #expect(!retrying.contains(index))
         forgotten.insert(index)
+        graph.recycle(index)
       }
     }
   }

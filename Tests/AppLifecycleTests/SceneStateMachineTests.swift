@@ -11,7 +11,8 @@ import Testing
     [
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
       .beginInterruption(.call), .endInterruption(.call), .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher,
-      .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange, .fetch, .suspend, .wake, .terminate, .crash,
+      .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange, .fetch, .suspend, .wake, .terminate,
+      .shutDown, .crash,
       .purge, .reboot,
     ] + inputs(of: scenes)
 

@@ -148,7 +148,7 @@ import Testing
       #expect(try await terminal.status(in: .dash) == 70)
       probe.expectRecords(
         .launch(), .leave("Ctrl-Z"), .line("report watchdog:applicationDidEnterBackground background Ctrl-Z"),
-        .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .resign("q"),
+        .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .asked("q"), .resign("q"),
         .line("state background background q"), .line("delegate applicationDidEnterBackground background q"))
     }
   }

@@ -28,4 +28,45 @@ import Testing
     }
     #expect(orders.take(order(arrived: .milliseconds(500), taken: .milliseconds(500))) == .endAtOnce)
   }
+
+  // MARK: An order that asks
+
+  private func interrupt(at time: Duration) -> SignalRecord {
+    SignalRecord(signal: .interrupt, isFromKernel: true, arrived: time, taken: time)
+  }
+
+  @Test func theFirstAsksTheSecondEndsItTheThirdAtOnce() {
+    var orders = EndOrders()
+    #expect(orders.take(interrupt(at: .zero), asks: true) == .ask)
+    #expect(orders.take(interrupt(at: .milliseconds(499)), asks: true) == .copy)
+    #expect(orders.take(interrupt(at: .milliseconds(500)), asks: true) == .end)
+    #expect(orders.began == .milliseconds(500))
+    #expect(orders.take(interrupt(at: .milliseconds(999)), asks: true) == .copy)
+    #expect(orders.take(interrupt(at: .seconds(1)), asks: true) == .endAtOnce)
+  }
+
+  @Test func anOrderOfAnotherSignalIsNoCopyOfOneThatOnlyAsks() {
+    var orders = EndOrders()
+    #expect(orders.take(interrupt(at: .zero), asks: true) == .ask)
+    #expect(orders.take(order(arrived: .milliseconds(1), taken: .milliseconds(1)), asks: false) == .end)
+    #expect(orders.take(interrupt(at: .milliseconds(2)), asks: true) == .copy)
+  }
+
+  @Test func onceTheEndHasBegunTheNextOrderEndsItAtOnce() {
+    var orders = EndOrders()
+    #expect(orders.take(interrupt(at: .zero), asks: true) == .ask)
+    orders.beginEnd()
+    #expect(orders.take(interrupt(at: .milliseconds(499)), asks: true) == .copy)
+    #expect(orders.take(interrupt(at: .milliseconds(500)), asks: true) == .endAtOnce)
+  }
+
+  @Test func aForgottenQuestionMakesTheNextOrderAFirstOne() {
+    var orders = EndOrders()
+    #expect(orders.take(interrupt(at: .zero), asks: true) == .ask)
+    orders.forgetQuestion()
+    #expect(orders.take(interrupt(at: .seconds(1)), asks: true) == .ask)
+    #expect(orders.take(interrupt(at: .seconds(2)), asks: true) == .end)
+    orders.forgetQuestion()
+    #expect(orders.take(interrupt(at: .seconds(3)), asks: true) == .endAtOnce)
+  }
 }

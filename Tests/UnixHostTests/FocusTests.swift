@@ -27,7 +27,7 @@ import Testing
       try await probe.isNotRunning()
       // A report is no input.
       #expect(probe.log.lines.filter { $0.hasPrefix("input") } == ["input 71"])
-      probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .quit("q"))
     }
   }
 
@@ -36,7 +36,7 @@ import Testing
       terminal.send(focusIn + focusIn + focusOut + focusOut + focusIn + focusIn)
       terminal.send("q")
       try await probe.isNotRunning()
-      probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .quit("q"))
     }
   }
 
@@ -48,7 +48,7 @@ import Testing
       try await probe.isNotRunning()
       let input = probe.log.lines.filter { $0.hasPrefix("input ") }.map { $0.dropFirst("input ".count) }.joined()
       #expect(input == "1B5B3230307E61" + "1B5B4F" + "62" + "1B5B3230317E" + "71")
-      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .quit("q"))
     }
   }
 
@@ -63,7 +63,7 @@ import Testing
       try await probe.isNotRunning()
       let input = probe.log.lines.filter { $0.hasPrefix("input ") }.map { $0.dropFirst("input ".count) }.joined()
       #expect(input == "1B4F49" + "1B5B313B324F" + "1B5B5A" + "1B5B4D204F21" + "71")
-      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .quit("q"))
     }
   }
 
@@ -90,7 +90,7 @@ import Testing
       try await probe.isNotRunning()
       probe.expectRecords(
         .launch(), .resign("focus"), .enterBackground("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"),
-        .leave("q"), .terminate("q"))
+        .quit("q"))
     }
   }
 

@@ -58,7 +58,7 @@ import Testing
       }
       probe.expectRecords(
         .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .leave("Ctrl-Z"),
-        .suspend("Ctrl-Z"), .wake("bg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+        .suspend("Ctrl-Z"), .wake("bg"), .comeBack("fg"), .quit("q"))
     }
   }
 
@@ -77,7 +77,7 @@ import Testing
         try await probe.isNotRunning()
         try await terminal.prompt()
       }
-      probe.expectRecords(.launchInBackground("&"), .comeBack("fg"), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launchInBackground("&"), .comeBack("fg"), .quit("q"))
     }
   }
 
@@ -109,7 +109,7 @@ import Testing
         try await probe.isNotRunning()
       }
       probe.expectRecords(
-        .launchInBackground("&"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+        .launchInBackground("&"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg"), .quit("q"))
     }
   }
 
@@ -135,7 +135,7 @@ import Testing
         try await terminal.prompt()
       }
       probe.expectRecords(
-        .launch(), .leave(cause), .suspend(cause), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+        .launch(), .leave(cause), .suspend(cause), .wake("fg"), .comeBack("fg"), .quit("q"))
     }
   }
 
@@ -162,7 +162,7 @@ import Testing
       }
       let round: [Records] = [.leave("SIGTSTP"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg")]
       probe.expectRecords(
-        [.launch()] + Array(repeating: round, count: Self.scriptRounds).joined() + [.leave("q"), .terminate("q")])
+        [.launch()] + Array(repeating: round, count: Self.scriptRounds).joined() + [.quit("q")])
     }
   }
 
@@ -179,7 +179,7 @@ import Testing
         try await terminal.wait(for: "cannot be stopped here")
         #expect(try await terminal.child.nextEvent() == .exited(0))
       }
-      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .quit("q"))
     }
   }
 
@@ -262,7 +262,7 @@ import Testing
         try await probe.isNotRunning()
       }
       probe.expectRecords(
-        .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+        .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .quit("q"))
     }
   }
 
@@ -283,7 +283,7 @@ import Testing
         try await terminal.prompt()
         #expect(!terminal.text.contains(shell.stopMark))
       }
-      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"), .quit("q"))
     }
   }
 

@@ -14,7 +14,7 @@ import Testing
     case grants, refuses
     case applicationFinishes, timePasses
     case userComes
-    case hostLeaves, hostOpens, hostStops, hostGoesOnInFront, hostGoesOnBehind, hostTerminates
+    case hostLeaves, hostOpens, hostStops, hostGoesOnInFront, hostGoesOnBehind, hostTerminates, hostAsks
   }
 
   /// A logind, a host and an application that the machine stands between; it notes what must never be.
@@ -99,6 +99,7 @@ import Testing
       case .hostGoesOnInFront: goOn(.open, .front)
       case .hostGoesOnBehind: goOn(.wake, .behind)
       case .hostTerminates: terminate()
+      case .hostAsks: if place == .front || place == .behind { host(.terminate, place) }
       }
       check()
     }
@@ -113,7 +114,7 @@ import Testing
     private mutating func terminate() {
       guard place != .ended else { return }
       if place == .stopped { goOn(.wake, .behind) }
-      host(.terminate, place)
+      host(.shutDown, place)
     }
 
     /// Nothing is told to a process that is stopped; it hears all at once when it goes on.
@@ -178,6 +179,10 @@ import Testing
     /// The application takes inputs in the order in which they were sent.
     private mutating func send(_ delivery: HostDelivery, isHosts: Bool) {
       let before = application.state
+      guard delivery.input != .terminate else {
+        if before == .suspended { faults.append("asks a suspended application") }
+        return unfinished.append((delivery.id, false, isHosts))
+      }
       let effects = application.handle(delivery.input)
       var isIgnored = false
       if case .ignore(let reason)? = effects.first {
@@ -191,7 +196,7 @@ import Testing
         }
         if reason == .alreadyLocked || reason == .notLocked { faults.append("tells of the lock twice") }
       }
-      if delivery.input == .terminate, before.isInMemory, !effects.contains(.call(.willTerminate)) {
+      if delivery.input == .shutDown, before.isInMemory, !effects.contains(.call(.willTerminate)) {
         faults.append("ends in \(before) without a word")
       }
       unfinished.append((delivery.id, !isIgnored, isHosts))

@@ -65,7 +65,7 @@
         try await quit(probe, terminal)
         try await logind.log.line(startingWith: "inhibitor released, open: 0")
         let sleep: [Records] = [.leave("sleep"), .suspend("sleep"), .wake("wake-up"), .comeBack("wake-up")]
-        probe.expectRecords([.launch()] + sleep + sleep + [.leave("q"), .terminate("q")])
+        probe.expectRecords([.launch()] + sleep + sleep + [.quit("q")])
         #expect(logind.log.lines.filter { $0.hasPrefix("PrepareForSleep") } == Self.prepared)
         #expect(logind.log.lines.count { $0.hasPrefix("inhibitor taken") } == 3)
         #expect(!probe.log.lines.contains { $0.hasPrefix("suspended by") })
@@ -105,8 +105,8 @@
         try await probe.isActive(visit: 2, on: terminal)
         try await quit(probe, terminal)
         probe.expectRecords(
-          .launch(), .leave("sleep"), .suspend("sleep"), .wake("wake-up"), .comeBack("wake-up"), .leave("q"),
-          .terminate("q"))
+          .launch(), .leave("sleep"), .suspend("sleep"), .wake("wake-up"), .comeBack("wake-up"),
+          .quit("q"))
       }
     }
 
@@ -177,7 +177,7 @@
         }
         // Of a sleep that it could not see, because it was stopped itself, it is told nothing.
         probe.expectRecords(
-          .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .leave("q"), .terminate("q"))
+          .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .quit("q"))
       }
     }
 
@@ -205,7 +205,7 @@
         #expect(try await logind.openInhibitors() == "open: 1")
         try await quit(probe, terminal)
         probe.expectRecords(
-          .launch(), .leave("session lock"), .comeBack("session unlock"), .leave("q"), .terminate("q"))
+          .launch(), .leave("session lock"), .comeBack("session unlock"), .quit("q"))
       }
     }
 
@@ -219,7 +219,7 @@
         try await probe.isActive(visit: 2, on: terminal)
         try await quit(probe, terminal)
         probe.expectRecords(
-          .launch(), .leave("session lock"), .comeBack("session unlock"), .leave("q"), .terminate("q"))
+          .launch(), .leave("session lock"), .comeBack("session unlock"), .quit("q"))
       }
     }
 

@@ -1,3 +1,4 @@
+import AppLifecycle
 import Glibc
 import PseudoTerminal
 import TestTraits
@@ -119,7 +120,7 @@ import Testing
       try probe.signal(SIGHUP)
       try await manager.notice(with: "STOPPING")
       try await probe.isNotRunning()
-      probe.expectRecords(.launchInBackground("launch"), .terminate("reload"))
+      probe.expectRecords(.launchInBackground("launch"), .asked("reload", in: .background), .terminate("reload"))
     }
     #expect(finished.ending == .exited(0))
   }
@@ -279,6 +280,61 @@ import Testing
       try await probe.log.line(startingWith: "acquire end")
       try probe.signal(SIGTERM)
       #expect(try await finished.ending == .exited(0))
+    }
+  }
+
+  // MARK: Asked before its end
+
+  @Test func aServiceThatIsToBeAskedStopsAtTheSecondOrderOnly() async throws {
+    let finished = try await underManager(.path, ["--refuse", "--ask-at", "SIGTERM"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.gate.open()
+      try probe.signal(SIGTERM)
+      try await probe.log.line(startingWith: "delegate applicationShouldTerminate background SIGTERM")
+      try await copiesHaveCome(since: .now)
+      #expect(!manager.lines.contains("STOPPING=1"))
+      try probe.signal(SIGTERM)
+      try await manager.notice(with: "STOPPING")
+      try await probe.isNotRunning()
+      probe.expectRecords(
+        .launchInBackground("launch"), .asked("SIGTERM", in: .background), .terminate("SIGTERM"))
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  // MARK: Configured under @main
+
+  @Test func underMainItIsCutWhenItsConfiguredBudgetHasPassedAndNamed() async throws {
+    let finished = try await underManager(.path, ["--main", "--budget", "300"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      // The gate stays shut.
+      try probe.signal(SIGTERM)
+      try await manager.notice(with: "STOPPING")
+      #expect(
+        try await manager.notice(with: "EXTEND_TIMEOUT_USEC").value("EXTEND_TIMEOUT_USEC") == "10000000")
+    }
+    #expect(finished.ending == .exited(70))
+    #expect(finished.errors == "ServiceProbe: applicationWillTerminate overran its budget of 0.3 seconds: socket\n")
+  }
+
+  // MARK: In a loop of the program's own
+
+  @Test func itLivesInALoopOfTheProgramsOwn() async throws {
+    try await withTemporaryDirectory { directory in
+      let pipe = try gate("own", in: directory)
+      let finished = try await underManager(.path, ["--own-loop", pipe.path]) { probe, manager in
+        try await manager.notice(with: "READY")
+        for word in ["one", "two"] {
+          try pipe.write("\(word)\n")
+          try await probe.log.line(startingWith: "loop \(word)")
+        }
+        try probe.gate.open()
+        try probe.signal(SIGTERM)
+        try await probe.isNotRunning()
+        probe.expectRecords(.launchInBackground("launch"), .terminate("SIGTERM"))
+      }
+      #expect(finished.ending == .exited(0))
+      #expect(finished.errors == "")
     }
   }
 }

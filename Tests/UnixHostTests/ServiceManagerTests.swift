@@ -14,7 +14,9 @@ import Testing
   }
 
   /// Runs a script in which `ctl` is the manager's `systemctl`; returns what it printed.
-  private func underManager(_ probe: ProbeSession, options: String, script: String) async throws -> [String] {
+  private func underManager(
+    _ probe: ProbeSession, options: String, unit: String = "", script: String
+  ) async throws -> [String] {
     guard getuid() == 0 else { try cannot("only root may make name spaces here") }
     guard access("/lib/systemd/systemd", X_OK) == 0 else { try cannot("systemd is not installed") }
     guard access("/sys/fs/cgroup/systemd/cgroup.procs", W_OK) == 0 else {
@@ -30,6 +32,7 @@ import Testing
       Environment=SWIFT_BACKTRACE=enable=no
       \(environment)ExecStart=\(probe.arguments().joined(separator: " ")) \(options)
       ExecReload=/bin/kill -HUP $MAINPID
+      \(unit)
 
       """, to: "probe.service")
     try probe.directory.write(Self.inside(probe.directory.path, script), to: "inside.sh")
@@ -108,6 +111,62 @@ import Testing
           """)
       #expect(lines.contains("start 0"), "\(lines)")
       #expect(lines.contains("Result=watchdog"), "\(lines)")
+    }
+  }
+
+  // MARK: Drains
+
+  /// In milliseconds; the one of a real daemon takes 20 s, and is part of the run with `DRAINS=all` in the environment.
+  private static var drains: [Int] {
+    if getenv("DRAINS").map({ String(cString: $0) }) == "all" { return [1_500, 20_000] }
+    print("drains of 20 s are left out; DRAINS=all has them")
+    return [1_500]
+  }
+
+  /// Stops the probe, which the unit gives a second to end, and says for how many milliseconds that took.
+  private func stop(_ probe: ProbeSession, options: String) async throws -> (lines: [String], milliseconds: Int) {
+    let lines = try await underManager(
+      probe, options: options,
+      unit: "TimeoutStopSec=1\nStandardError=file:\(probe.directory.file("errors"))",
+      script: """
+        ctl start probe; echo "start $?"
+        before=$(date +%s%N)
+        ctl stop probe; echo "stop $?"
+        echo "took $((($(date +%s%N) - before) / 1000000))"
+        ctl show -p Result -p ExecMainStatus -p ExecMainCode probe
+        """)
+    #expect(lines.contains("start 0"), "\(lines)")
+    let took = lines.first { $0.hasPrefix("took ") }.flatMap { Int($0.dropFirst("took ".count)) }
+    return (lines, try #require(took, "\(lines)"))
+  }
+
+  @Test(arguments: drains) func aDaemonUnderMainDrainsForAsLongAsItsBudgetSays(milliseconds: Int) async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let (lines, took) = try await stop(
+        probe, options: "--main --budget \(milliseconds + 10_000) --drain \(milliseconds)")
+      #expect(lines.contains("Result=success") && lines.contains("ExecMainStatus=0"), "\(lines)")
+      #expect(took >= milliseconds)
+      #expect(probe.log.lines.contains("release end"))
+      #expect(try readFile(probe.directory.file("errors")) == "")
+      print("a drain of \(milliseconds) ms took \(took) ms under a manager that gives 1,000 ms")
+    }
+  }
+
+  @Test(arguments: drains) func aDaemonUnderMainThatDoesNotEndIsCutWhenItsBudgetHasPassed(milliseconds: Int)
+    async throws
+  {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      // The gate stays shut.
+      let (lines, took) = try await stop(
+        probe, options: "--main --budget \(milliseconds) --gate \(probe.gate.path)")
+      // By itself, with its own status: not by the manager's SIGKILL.
+      #expect(lines.contains("Result=exit-code") && lines.contains("ExecMainStatus=70"), "\(lines)")
+      #expect(took >= milliseconds)
+      #expect(
+        try readFile(probe.directory.file("errors"))
+          == "ServiceProbe: applicationWillTerminate overran its budget of \(Duration.milliseconds(milliseconds)): socket\n"
+      )
+      print("an end without end was cut after \(took) ms, with a budget of \(milliseconds) ms")
     }
   }
 }

@@ -79,7 +79,7 @@ import Testing
     _ = machine.handle(.heartbeatDue)
     #expect(
       machine.handle(self.signal(signal)) == [
-        .send(HostDelivery(id: 2, input: .terminate, cause: LifecycleCause(rawValue: cause))), .notify([.stopping]),
+        .send(HostDelivery(id: 2, input: .shutDown, cause: LifecycleCause(rawValue: cause))), .notify([.stopping]),
         .armHeartbeat(nil), .armExtension(Machine.patience), .armDeadline(.milliseconds(3500)),
       ])
     // An answer that was on its way, or a beat: a ping now would make the manager expect another.
@@ -124,6 +124,101 @@ import Testing
     let second = SignalRecord(signal: .interrupt, arrived: .milliseconds(500))
     #expect(machine.handle(.signals([second])) == [.die(.interrupt)])
     #expect(machine.phase == .ended)
+  }
+
+  private func asking(_ causes: Set<LifecycleCause>) -> Machine {
+    var machine = Machine(
+      budgets: Self.budgets,
+      terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), causesThatAsk: causes))
+    _ = machine.handle(.started)
+    _ = machine.handle(.mainActorAnswered)
+    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
+    _ = machine.handle(.resourcesHeld)
+    return machine
+  }
+
+  @Test func anOrderThatAsksStopsNothingUntilTheApplicationBeginsToEnd() {
+    var machine = asking(["Ctrl-C"])
+    let order = SignalRecord(signal: .interrupt, isFromKernel: true)
+    #expect(machine.handle(.signals([order])) == [.send(HostDelivery(id: 2, input: .terminate, cause: "Ctrl-C"))])
+    #expect(machine.phase == .running)
+    #expect(
+      machine.handle(.applicationBeganToEnd) == [
+        .notify([.stopping]), .armHeartbeat(nil), .armExtension(Machine.patience), .armDeadline(.milliseconds(3500)),
+      ])
+    #expect(machine.handle(.applicationEnded(overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
+  }
+
+  /// Where there are no keys the second order stays the second.
+  @Test func aSecondOrderDoesNotAskAndTheManagerIsAskedForTimeMeanwhile() {
+    var machine = asking(["SIGTERM"])
+    #expect(
+      machine.handle(signal(.terminate)) == [.send(HostDelivery(id: 2, input: .terminate, cause: "SIGTERM"))])
+    #expect(machine.handle(.questionOpened) == [.armExtension(Machine.patience)])
+    #expect(machine.handle(.extensionDue) == [.notify([.extendTimeout(.seconds(10))]), .armExtension(.seconds(5))])
+    #expect(machine.handle(.questionRefused) == [.armExtension(nil)])
+    #expect(machine.handle(.transitionFinished(id: 2, overruns: [])).isEmpty)
+    #expect(machine.handle(.extensionDue).isEmpty)
+    let second = SignalRecord(signal: .terminate, arrived: .seconds(60), taken: .seconds(60))
+    #expect(
+      machine.handle(.signals([second])).prefix(2) == [
+        .send(HostDelivery(id: 3, input: .shutDown, cause: "SIGTERM")), .notify([.stopping]),
+      ])
+    #expect(machine.phase == .stopping)
+  }
+
+  /// What the manager is told, and when, of an end that takes so long; on a clock of the test's.
+  private func end(lasting length: Duration?, within budget: Duration) -> (told: [String], status: Int32?) {
+    var machine = Machine(
+      budgets: HostBudgets(willTerminate: budget), terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10)))
+    var (now, deadline, extensionDue) = (Duration.zero, Duration?.none, Duration?.none)
+    var (told, status) = ([String](), Int32?.none)
+    func perform(_ effects: [Effect]) {
+      for effect in effects {
+        switch effect {
+        case .armDeadline(let duration): deadline = now + duration
+        case .armExtension(let duration): extensionDue = duration.map { now + $0 }
+        case .notify(let notices): told += notices.map { "\(now / .seconds(1)) \($0.line(monotonic: .zero))" }
+        case .report(let overrun): told.append("\(now / .seconds(1)) overran \(overrun.budget)")
+        case .finish(let code, _): status = code
+        default: break
+        }
+      }
+    }
+    for event in [Machine.Event.started, .mainActorAnswered, .transitionFinished(id: 1, overruns: []), .resourcesHeld] {
+      perform(machine.handle(event))
+    }
+    told = []
+    perform(machine.handle(signal(.terminate)))
+    perform(machine.handle(.budgetBegan(.willTerminate)))
+    while status == nil {
+      let next = [deadline, extensionDue, length].compactMap { $0 }.min()!
+      now = next
+      if next == length {
+        perform(machine.handle(.transitionFinished(id: 2, overruns: [])))
+      } else if next == deadline {
+        deadline = nil
+        perform(machine.handle(.deadlinePassed))
+      } else {
+        extensionDue = nil
+        perform(machine.handle(.extensionDue))
+      }
+    }
+    return (told, status)
+  }
+
+  @Test func theManagersPatienceFollowsTheBudget() {
+    let extensions = ["0.25", "5.25", "10.25", "15.25"].map { "\($0) EXTEND_TIMEOUT_USEC=10000000" }
+    var (told, status) = end(lasting: .seconds(20), within: .seconds(20))
+    #expect(told == ["0.0 STOPPING=1"] + extensions && status == 0)
+    (told, status) = end(lasting: nil, within: .seconds(20))
+    #expect(
+      told == ["0.0 STOPPING=1"] + extensions
+        + ["20.25 EXTEND_TIMEOUT_USEC=10000000", "20.5 overran \(Duration.seconds(20))"])
+    #expect(status == 70)
+    (told, status) = end(lasting: nil, within: .milliseconds(100))
+    #expect(
+      told == ["0.0 STOPPING=1", "0.25 EXTEND_TIMEOUT_USEC=10000000", "0.6 overran \(Duration.milliseconds(100))"])
   }
 
   /// A wrapper such as `timeout` sends its child a signal, and then the whole group.

@@ -48,7 +48,7 @@ import Testing
         #expect(terminal.screen.isLeftInOrder(at: shell))
       }
       #expect(probe.log.lines.contains("continued"))
-      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .quit("q"))
     }
   }
 
@@ -73,8 +73,7 @@ import Testing
       // one that took the leaving back.
       let isCounted = probe.records.contains("delegate applicationWillEnterForeground background SIGCONT")
       probe.expectRecords(
-        .launch(), .leave("SIGCONT"), .comeBack(isCounted && shell == .dash ? "SIGCONT" : "fg"), .leave("q"),
-        .terminate("q"))
+        .launch(), .leave("SIGCONT"), .comeBack(isCounted && shell == .dash ? "SIGCONT" : "fg"), .quit("q"))
     }
   }
 
@@ -89,7 +88,7 @@ import Testing
         #expect(try await terminal.child.nextEvent() == .exited(0))
         #expect(!terminal.text.contains("cannot be stopped"))
       }
-      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .quit("q"))
     }
   }
 
@@ -101,7 +100,7 @@ import Testing
         terminal.send("q")
         #expect(try await terminal.child.nextEvent() == .exited(0))
       }
-      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .quit("q"))
     }
   }
 

@@ -14,6 +14,7 @@ import Testing
     case applicationFinishes, timePasses
     case losesFocus, getsFocus, suspendKey
     case applicationEndsItself
+    case interruptKey, interruptSignal, interruptAgain, pressesKey, answersNo, answersYes
     case terminalStalls, terminalTakesAll
     case nextStopIsRefused, nextTakingFails, nextStopEndsInBackground, nextStopMeetsTerminate
   }
@@ -38,6 +39,10 @@ import Testing
     /// Whether the main actor has let a deadline pass since then: it is not asked for more.
     private var wasSilent = false
     private var isJob = false
+    /// The deliveries that asked whether the program may end, as long as there is no answer.
+    private var questions: [Int] = []
+    /// Whether a signal's handler has left the screen.
+    private var screenWasLeft = false
     private var applicationEndsItself = false
     private var endings = 0
     private var stopIsRefused = false
@@ -87,6 +92,24 @@ import Testing
         give(.applicationBeganToEnd)
         _ = application.handle(.terminate)
         give(.applicationEnded(overruns: []))
+      case .interruptKey: if machine.readsTerminal { give(interrupt: .zero) }
+      case .interruptSignal, .interruptAgain:
+        screenWasLeft = screenWasLeft || holdsTerminal
+        give(interrupt: action == .interruptAgain ? .seconds(1) : .zero)
+      case .pressesKey: if machine.readsTerminal { give(.keyPressed) }
+      case .answersNo:
+        guard !questions.isEmpty else { break }
+        unfinished += questions
+        questions = []
+        give(.questionRefused)
+      case .answersYes:
+        guard !questions.isEmpty, application.state.runsCode, unfinished.isEmpty else { break }
+        unfinished += questions
+        questions = []
+        applicationEndsItself = true
+        give(.applicationBeganToEnd)
+        _ = application.handle(.terminate)
+        give(.applicationEnded(overruns: []))
       case .nextStopIsRefused: stopIsRefused = true
       case .nextTakingFails: takingFails = true
       case .nextStopEndsInBackground: stopEndsInBackground = true
@@ -96,6 +119,10 @@ import Testing
     }
 
     private mutating func give(signal: CaughtSignal) { give(.signals([SignalRecord(signal: signal)])) }
+
+    private mutating func give(interrupt arrived: Duration) {
+      give(.signals([SignalRecord(signal: .interrupt, isFromKernel: true, arrived: arrived)]))
+    }
 
     private mutating func endLeaving(isComplete: Bool) {
       guard isLeavingTerminal else { return }
@@ -127,15 +154,18 @@ import Testing
           holdsTerminal = false
           return [.terminalTaken(false)]
         }
-        (holdsTerminal, isLeavingTerminal) = (true, false)
+        (holdsTerminal, isLeavingTerminal, screenWasLeft) = (true, false, false)
         return [.terminalTaken(true)]
+      case .lookAtScreen: return [.screenLook(wasLeft: screenWasLeft)]
       case .giveTerminalBack:
         if !holdsTerminal { faults.append("gives back a terminal that it does not hold") }
         (holdsTerminal, isLeavingTerminal) = (false, isStalled)
         if !isStalled { return [.terminalLeft(isComplete: true)] }
       case .dropTerminal, .leaveLostTerminal: (holdsTerminal, isLeavingTerminal) = (false, false)
       case .requestDisplay, .report, .reportRefusedStop, .reportUncaughtStop: break
-      case .send(let delivery): send(delivery)
+      case .send(let delivery):
+        send(delivery)
+        if delivery.input == .terminate { return [.questionOpened] }
       case .finishBackgroundTasks(let id, _):
         if application.state != .background { faults.append("ends background tasks in \(application.state)") }
         if !deadlineIsArmed { faults.append("gives background tasks no time") }
@@ -165,8 +195,17 @@ import Testing
 
     /// The application takes inputs in the order in which they were sent: none must come when it cannot be taken.
     private mutating func send(_ delivery: TerminalStateMachine.Delivery) {
+      guard delivery.input != .terminate else {
+        if !application.state.runsCode { faults.append("asks in \(application.state)") }
+        if application.state.isForeground, !holdsTerminal { faults.append("asks without a screen") }
+        return questions.append(delivery.id)
+      }
       unfinished.append(delivery.id)
-      let tearsDown = delivery.input == .home || delivery.input == .terminate
+      if delivery.input == .shutDown {
+        unfinished += questions
+        questions = []
+      }
+      let tearsDown = delivery.input == .home || delivery.input == .shutDown
       if tearsDown, holdsTerminal { faults.append("tears down with the terminal in its own modes") }
       if delivery.input == .open || delivery.input == .wake { (tasksWereTold, wasSilent) = (false, false) }
       if delivery.input == .launchInBackground, !isJob { faults.append("launches a job without its mode") }
@@ -203,6 +242,8 @@ import Testing
           faults.append("waits in \(machine.phase) without a deadline")
         }
       case .foreground, .background:
+        if screenWasLeft, holdsTerminal { faults.append("goes on without the screen that was left") }
+        if machine.wantedQuestion != nil { faults.append("has forgotten to ask") }
         if isJob != (machine.phase == .background) { faults.append("in \(machine.phase) it is a job: \(isJob)") }
         if deadlineIsArmed { faults.append("has a deadline in \(machine.phase)") }
         if machine.termination != nil { faults.append("has forgotten to end") }

@@ -27,7 +27,7 @@ import Testing
     var host = Host.inForeground()
     #expect(
       host.signals(signal) == [
-        .giveTerminalBack(within: .milliseconds(8500)), send(2, .terminate, LifecycleCause(rawValue: cause)),
+        .giveTerminalBack(within: .milliseconds(8500)), send(2, .shutDown, LifecycleCause(rawValue: cause)),
         .armDeadline(.milliseconds(8500)),
       ])
     #expect(host.finish() == inOrder)
@@ -41,7 +41,7 @@ import Testing
     #expect(host.signals(.terminate).isEmpty)
     #expect(
       host.finish() == [
-        .disarmDeadline, send(3, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+        .disarmDeadline, send(3, .shutDown, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
     #expect(host.finish() == inOrder)
   }
@@ -54,7 +54,7 @@ import Testing
     host.signals(.terminate)
     #expect(
       host.finish() == [
-        .disarmDeadline, send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"),
+        .disarmDeadline, send(5, .wake, "SIGTERM"), send(6, .shutDown, "SIGTERM"),
         .armDeadline(.milliseconds(3500)),
       ])
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(host.signals(.terminate).isEmpty)
     #expect(
       host.finish() == [
-        .disarmDeadline, send(4, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+        .disarmDeadline, send(4, .shutDown, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
   }
 
@@ -74,7 +74,7 @@ import Testing
     #expect(host.signals(.continue, .terminate).isEmpty)
     #expect(
       host(.stopEnded(wasContinued: true)) == [
-        send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+        send(5, .wake, "SIGTERM"), send(6, .shutDown, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
     #expect(host.finish() == inOrder)
   }
@@ -89,7 +89,7 @@ import Testing
 
   @Test func theEndOfTheInputEndsTheApplication() {
     var host = Host.inForeground()
-    #expect(host(.endOfInput).contains(send(2, .terminate, "end of input")))
+    #expect(host(.endOfInput).contains(send(2, .shutDown, "end of input")))
   }
 
   // MARK: At once
@@ -135,25 +135,25 @@ import Testing
   func aHangUpThatComesWithAnOrderIsTheCause(signals: [CaughtSignal]) {
     var host = Host.inForeground()
     let effects = host(.signals(signals.map { SignalRecord(signal: $0) }))
-    #expect(effects.contains(send(2, .terminate, "SIGHUP")))
+    #expect(effects.contains(send(2, .shutDown, "SIGHUP")))
   }
 
   @Test func aHangUpEndsTheApplicationAndNothingIsWrittenAnyMore() {
     var host = Host.inForeground()
-    #expect(host(.hangUp) == [.dropTerminal, send(2, .terminate, "hang-up"), .armDeadline(.milliseconds(8500))])
+    #expect(host(.hangUp) == [.dropTerminal, send(2, .shutDown, "hang-up"), .armDeadline(.milliseconds(8500))])
     #expect(host.finish() == inOrder)
   }
 
   @Test func aHangUpIsSeenInTheBackground() {
     var host = Host.inBackground()
-    #expect(host(.terminalLook(.gone)).first == send(2, .terminate, "hang-up"))
+    #expect(host(.terminalLook(.gone)).first == send(2, .shutDown, "hang-up"))
   }
 
   @Test func aHangUpDuringTheStopIsSeenAfterIt() {
     var host = Host.stopped()
     host.signals(.continue)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.gone)).prefix(2) == [send(5, .wake, "hang-up"), send(6, .terminate, "hang-up")])
+    #expect(host(.terminalLook(.gone)).prefix(2) == [send(5, .wake, "hang-up"), send(6, .shutDown, "hang-up")])
   }
 
   @Test func whoIgnoresHangUpsGoesToTheBackgroundAndStaysThere() {
@@ -248,7 +248,7 @@ import Testing
     for _ in 0..<3 { host.finish() }
     #expect(
       host.signals(.terminate) == [
-        send(5, .wake, "SIGTERM"), send(6, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500)),
+        send(5, .wake, "SIGTERM"), send(6, .shutDown, "SIGTERM"), .armDeadline(.milliseconds(3500)),
       ])
     // The terminal has not taken the sequences yet, so the end waits for it.
     #expect(host.finish() == [.disarmDeadline, .disarmDeadline])
@@ -280,7 +280,7 @@ import Testing
     var host = Host()
     host(.started(.none))
     host.finish()
-    #expect(host(.hangUp) == [send(2, .terminate, "hang-up"), .armDeadline(.milliseconds(3500))])
+    #expect(host(.hangUp) == [send(2, .shutDown, "hang-up"), .armDeadline(.milliseconds(3500))])
   }
 
   // MARK: By itself

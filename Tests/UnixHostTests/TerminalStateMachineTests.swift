@@ -121,14 +121,14 @@ import Testing
     #expect(
       host(.started(look)) == [.setJobMode(true), send(1, .launchInBackground, look == .none ? "launch" : "&")])
     #expect(!host.machine.pollsTerminal)
-    #expect(host.signals(.terminate) == [send(2, .terminate, "SIGTERM"), .armDeadline(.milliseconds(3500))])
+    #expect(host.signals(.terminate) == [send(2, .shutDown, "SIGTERM"), .armDeadline(.milliseconds(3500))])
   }
 
   @Test func aSignalBeforeTheLaunchWaitsForIt() {
     var host = Host()
     #expect(host.signals(.terminate).isEmpty)
     #expect(
-      host(.started(.background)).prefix(2) == [send(1, .launchInBackground, "&"), send(2, .terminate, "SIGTERM")])
+      host(.started(.background)).prefix(2) == [send(1, .launchInBackground, "&"), send(2, .shutDown, "SIGTERM")])
   }
 
   // MARK: Ctrl-Z and back

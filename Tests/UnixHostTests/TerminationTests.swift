@@ -41,7 +41,7 @@ import Testing
       try probe.gate.open()
       terminal.control("C")
       let ending = try await terminal.child.nextEvent()
-      probe.expectRecords(.launch(), .leave("Ctrl-C"), .terminate("Ctrl-C"))
+      probe.expectRecords(.launch(), .quit("Ctrl-C"))
       return ending
     }
     #expect(ending == .exited(0))
@@ -53,7 +53,7 @@ import Testing
       try await probe.log.line(startingWith: "release begin")
       try probe.gate.open()
       let ending = try await terminal.child.nextEvent()
-      probe.expectRecords(.launch(), .leave("q"), .terminate("q"))
+      probe.expectRecords(.launch(), .quit("q"))
       return ending
     }
     #expect(ending == .exited(0))

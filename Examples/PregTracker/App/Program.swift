@@ -41,7 +41,10 @@ import UnixHost
       surroundings.timeOfDay = { Date().timeOfDay }
       if let endpoint = options.tips { surroundings.tips = { RemoteTips(endpoint) } }
       let delegate = TrackerDelegate(surroundings)
-      let application = Application(delegate: delegate)
+      var configuration = Application.Configuration()
+      // It is the user who answers whether to quit.
+      configuration.shouldTerminateBudget = .seconds(3600)
+      let application = Application(delegate: delegate, configuration: configuration)
       Application.adopt(application)
       // Opened before the launch, it holds the whole run.
       delegate.surroundings.journal = options.journalPath.map { Journal(at: $0, of: application) }

@@ -15,6 +15,8 @@ import UnixHost
   private var needsDrawing = false
   /// Where to draw; nil until the terminal is ours for the first time.
   private var screen: Terminal.NeedsDisplay?
+  /// What takes the answer of the user who was asked whether to quit.
+  private var answer: AsyncStream<Bool>.Continuation?
   private let perform: @MainActor (Interaction.Command) -> Void
 
   /// What a key asks for is handed to `perform`, except drawing.
@@ -50,9 +52,21 @@ import UnixHost
     if needsDrawing { draw() }
   }
 
+  /// Whether the program may quit: the user is asked if a date was typed and not set.
+  ///
+  /// The screen stays, and the answer is a key like any other. When the system ends the program meanwhile, the wait is cancelled.
+  func mayQuit() async -> Bool {
+    guard interaction.askToQuit() else { return true }
+    let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+    self.answer = answer
+    for await mayQuit in answers { return mayQuit }
+    return true
+  }
+
   private func press(_ key: Key) {
     switch interaction.press(key) {
     case .redraw: redraw()
+    case .answer(let mayQuit): answer?.yield(mayQuit)
     case let command?: perform(command)
     case nil: break
     }

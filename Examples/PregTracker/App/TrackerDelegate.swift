@@ -27,6 +27,7 @@ import PubSub
   private(set) var viewModel: PregnancyViewModel?
   private(set) var dueDate: DueDate?
   private var connections: ConnectionManager?
+  private var view: TerminalView?
   /// They only have to live: subscriptions end with their owners.
   private var components: [AnyObject] = []
 
@@ -45,14 +46,15 @@ extension TrackerDelegate: ApplicationDelegate {
       case .setDueDate(let date): dueDate.set(date)
       case .nextTip: self?.connections?.requestTip()
       case .quit: application?.send(.terminate, cause: "q")
-      case .redraw: break  // the view's own
+      case .redraw, .answer: break  // the view's own
       }
     }
     let log = EventLog(application: application, time: surroundings.timeOfDay)
     let viewModel = PregnancyViewModel(
       dueDate: dueDate, today: surroundings.today, application: application, isStale: surroundings.isStale)
     let timer = SessionTimer(application: application, clock: surroundings.clock, ticks: surroundings.ticks)
-    components = [view, log, timer]
+    self.view = view
+    components = [log, timer]
     if let state = surroundings.state {
       components.append(StateSaver(file: state, dueDate: dueDate, application: application))
     }
@@ -66,5 +68,11 @@ extension TrackerDelegate: ApplicationDelegate {
       preconditionFailure("\(error)")  // two resources of one name: a mistake in this file
     }
     (self.dueDate, self.viewModel) = (dueDate, viewModel)
+  }
+
+  /// What is set is saved on the way out; a date that is still being typed would be lost.
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    guard let view else { return .now }
+    return await view.mayQuit() ? .now : .cancel
   }
 }

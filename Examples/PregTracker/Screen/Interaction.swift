@@ -5,8 +5,16 @@ struct Interaction: Hashable, Sendable {
   enum Mode: Hashable, Sendable {
     case browsing, help
     case editing(Editor)
+    /// The user wants to quit, and has typed a date that is not set.
+    case quitting(Editor)
 
-    var isEditing: Bool { if case .editing = self { true } else { false } }
+    /// The line in which a date is being typed.
+    var editor: Editor? {
+      switch self {
+      case .editing(let editor), .quitting(let editor): editor
+      case .browsing, .help: nil
+      }
+    }
   }
 
   /// The line in which a date is typed.
@@ -20,9 +28,18 @@ struct Interaction: Hashable, Sendable {
   enum Command: Hashable, Sendable {
     case quit, nextTip, redraw
     case setDueDate(CivilDate)
+    /// The answer whether to quit and lose what was typed.
+    case answer(Bool)
   }
 
   private(set) var mode = Mode.browsing
+
+  /// Asks whether to quit, if something would be lost; false if nothing would.
+  mutating func askToQuit() -> Bool {
+    guard case .editing(let editor) = mode, !editor.text.isEmpty else { return false }
+    mode = .quitting(editor)
+    return true
+  }
 
   mutating func press(_ key: Key) -> Command? {
     if key == .control("l") { return .redraw }
@@ -30,8 +47,19 @@ struct Interaction: Hashable, Sendable {
     case .browsing: return browse(key)
     case .help: mode = .browsing
     case .editing(let editor): return edit(editor, key)
+    case .quitting(let editor): return quit(editor, key)
     }
     return nil
+  }
+
+  private mutating func quit(_ editor: Editor, _ key: Key) -> Command? {
+    switch key {
+    case .character("y"): return .answer(true)
+    case .character("n"), .escape:
+      mode = .editing(editor)
+      return .answer(false)
+    default: return nil
+    }
   }
 
   private mutating func browse(_ key: Key) -> Command? {

@@ -16,7 +16,7 @@ struct ScreenLayout {
     // The label is at the top of everything that there is: it is there however few rows there are.
     if contents.mode == .help { return fill(label(contents.label, rows: rows) + helpLines) }
     let dueDate = dueDate(contents)
-    let label = label(contents.label, rows: contents.mode.isEditing ? rows - dueDate.count : rows)
+    let label = label(contents.label, rows: contents.mode.editor != nil ? rows - dueDate.count : rows)
 
     var blocks = [
       Block(lines: [title(contents)], importance: 2),
@@ -24,7 +24,7 @@ struct ScreenLayout {
       Block(lines: label, importance: 12),
       Block(lines: [bar(contents.progress)], importance: 1),
       Block(lines: [""], importance: 0),
-      Block(lines: dueDate, importance: contents.mode.isEditing ? 11 : 7),
+      Block(lines: dueDate, importance: contents.mode.editor != nil ? 11 : 7),
       Block(lines: [field("Tip", contents.tip.isEmpty ? "–" : contents.tip)], importance: 6),
       Block(lines: [field("", contents.tipsStatus, .dim)], importance: 4),
       Block(lines: notice(contents.previousRun), importance: 5),
@@ -93,10 +93,11 @@ struct ScreenLayout {
   }
 
   private func dueDate(_ contents: ScreenContents) -> [StyledLine] {
-    guard case .editing(let editor) = contents.mode else {
+    guard let editor = contents.mode.editor else {
       return [field("Due", contents.dueDate.map { "\($0)" } ?? "–")]
     }
     let line = StyledLine("Due  ", .dim).adding(editor.text).adding(" ", .reversed)
+    if case .quitting = contents.mode { return [line, StyledLine("Quit? This date is not set.", .warning)] }
     guard let complaint = editor.complaint else { return [line.adding("  YYYY-MM-DD", .dim)] }
     return [line, StyledLine(complaint, .warning)]
   }
@@ -150,6 +151,7 @@ struct ScreenLayout {
       switch mode {
       case .browsing: [("d", "due date"), ("t", "next tip"), ("h", "help"), ("q", "quit")]
       case .editing: [("Enter", "set"), ("Esc", "leave it as it is")]
+      case .quitting: [("y", "quit"), ("n", "go on typing")]
       case .help: [("any key", "back")]
       }
     return keys.reduce(into: StyledLine()) { line, key in

@@ -10,6 +10,8 @@ struct PendingInput: Sendable {
   var waiter: UnsafeContinuation<TransitionReport, Never>?
   /// The run of an asynchronous handler that waits for the input's transition, if it came from inside one.
   var context: HandlerContext?
+  /// The question that was answered before this end; its inputs are this one's.
+  var question: TerminationQuestion?
 }
 
 /// What waits for its turn between transitions: inputs, and what the system's clock does.
@@ -81,16 +83,24 @@ final class HandlerRun: Sendable {
   let generation: Int
   /// The lease for which it runs; nil if it belongs to no resource.
   let lease: ResourceLease?
+  /// Asks it to end before it is cancelled; nil unless it is a body or a run loop.
+  let closing: PhaseClosing?
   @MainActor var isOver = false
 
-  init(of owner: HandlerScopeOwner, generation: Int, lease: ResourceLease? = nil) {
-    (self.owner, self.generation, self.lease) = (owner, generation, lease)
+  init(of owner: HandlerScopeOwner, generation: Int, lease: ResourceLease? = nil, closing: PhaseClosing? = nil) {
+    (self.owner, self.generation, self.lease, self.closing) = (owner, generation, lease, closing)
   }
 }
 
 /// Marks the tasks in which a transition's own handlers run: `handle` must not wait in them for that transition.
 enum HandlerScope {
   @TaskLocal static var run: HandlerRun?
+
+  /// Starts something that belongs to no handler, whichever handler starts it.
+  @discardableResult
+  static func outside<Result>(_ start: () -> Result) -> Result {
+    run == nil ? start() : $run.withValue(nil, operation: start)
+  }
 }
 
 extension Application {
@@ -102,6 +112,9 @@ extension Application {
   /// returns at once; what such a handler has started waits as everybody else once the handler is over. That the calling task
   /// is cancelled ends nothing early.
   ///
+  /// A ``SystemInput/terminate`` returns when the end is over or the delegate has refused it; while the question is open, other
+  /// inputs run. Inside the question itself it is queued.
+  ///
   /// - Parameters:
   ///   - input: what the system does.
   ///   - cause: what records and notifications call it; the input itself if nil.
@@ -110,11 +123,12 @@ extension Application {
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
     let context = HandlerContext.enclosing
-    if isInsideOwnHandler(context) {
+    if isInsideOwnHandler(context) || input == .terminate && isInsideOwnQuestion {
       enqueue(.input(PendingInput(input: input, cause: cause)))
       return TransitionReport(outcome: .queued, cause: cause, from: state, to: state)
     }
-    if canTakeTurn(context), inbox.withLock({ $0.beginOwnTurn() }) {
+    // What may have to wait for an answer goes through the queue.
+    if input != .terminate, canTakeTurn(context), inbox.withLock({ $0.beginOwnTurn() }) {
       let report = await run(PendingInput(input: input, cause: cause))
       if inbox.withLock({ $0.endOwnTurn() }) { startWorkingOff() }
       return report
@@ -166,8 +180,9 @@ extension Application {
       switch next {
       case .input(let pending):
         // A handler that waits for the transition must not be waited for by it.
-        let report = await HandlerContext.with(pending.context) { await self.run(pending) }
+        guard let report = await HandlerContext.with(pending.context, { await self.take(pending) }) else { continue }
         pending.waiter?.resume(returning: report)
+        for input in pending.question?.inputs ?? [] { input.waiter?.resume(returning: report) }
       case .backgroundClock: await HandlerContext.with(nil) { await self.passBackgroundTime() }
       }
     }

@@ -8,7 +8,8 @@ extension Application {
     transitionObserver?(.willBegin(pending.input))
     transitionCause = pending.cause
     defer { transitionCause = nil }
-    noteInput(pending.input)
+    // One that was asked about was noted when its turn came.
+    if pending.question == nil { noteInput(pending.input) }
     // What is acquired must not delay a callback, of this transition or of the next.
     manager.holdBack()
     defer { manager.performNow(orLater: !inbox.withLock { $0.isEmpty }) }
@@ -18,7 +19,11 @@ extension Application {
     var report = TransitionReport(
       outcome: .completed, cause: pending.cause, from: from, to: from)
     if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
-    if state == .notRunning, effects.contains(.call(.didFinishLaunching)) { launchCause = pending.cause }
+    if let question = pending.question { note(question) }
+    if effects.contains(.call(.willTerminate)) { abandonQuestion() }
+    if state == .notRunning, effects.contains(.call(.didFinishLaunching)) {
+      (launchCause, exitStatus) = (pending.cause, 0)
+    }
     // When the tear-down that has just been waited for had to be done.
     var deadline: Duration?
     perform: for (index, effect) in effects.enumerated() {
@@ -52,6 +57,7 @@ extension Application {
     }
     noteOutcome(report, of: pending.input)
     transitionObserver?(.didEnd(report))
+    answerOvertakenInputs()
     return report
   }
 
@@ -59,6 +65,7 @@ extension Application {
     let from = state
     state = next
     lastTransition = (from, next)
+    if next == .suspended { pauseQuestion() } else if from == .suspended, next.runsCode { resumeQuestion() }
     // Before the ledger's page of the stay is closed: what the end of the process cuts short belongs there.
     background.didCommit(next)
     if next == .suspended || from == .suspended { manager.suspensions += 1 }

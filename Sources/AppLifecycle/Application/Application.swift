@@ -14,6 +14,10 @@ public import PubSub
     public var didEnterBackgroundBudget: Duration = .seconds(5)
     /// How long `willTerminate` may take, its synchronous handlers and what they set going together.
     public var willTerminateBudget: Duration = .seconds(5)
+    /// How long the delegate may take to answer whether the application may end.
+    ///
+    /// A delegate that has not answered by then is reported as an overrun, and the application ends in order.
+    public var shouldTerminateBudget: Duration = .seconds(30)
     /// How long the system lets the application run in the background before it suspends it.
     ///
     /// The clock is the system's: a simulated system enforces it, a real host never suspends its own program for it.
@@ -90,6 +94,10 @@ public import PubSub
   /// The states on either side of the latest commit.
   var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
   var ledgerKeeper: LedgerKeeper
+  /// The question whether the application may end, while it is open.
+  var question: TerminationQuestion?
+  /// Inputs that waited for an answer when the process ended without it.
+  var overtakenInputs: [PendingInput] = []
   /// What led to the transition that is under way.
   var transitionCause: LifecycleCause?
   /// How far each phase is open.
@@ -136,6 +144,7 @@ public import PubSub
     background = BackgroundTaskManager(
       configuration: configuration, clock: timing, starter: tasks, scope: scope)
     manager.application = self
+    manager.deadlines = deadlines
     runs.application = self
     ownTasks.application = self
     connectBackground()

@@ -59,6 +59,10 @@ package enum TransitionStep: Sendable, Hashable {
   case willBegin(SystemInput)
   /// The budget of this callback begins to run.
   case budgetBegan(ApplicationCallback)
+  /// The delegate was asked whether the application may end, and has not answered yet.
+  case questionOpened
+  /// The delegate has answered that the application goes on.
+  case questionRefused
   /// It has ended.
   case didEnd(TransitionReport)
 }

@@ -24,6 +24,24 @@
   func applicationDidEnterBackground(_ application: Application)
   /// The application is about to come into sight; state *background*, still. Not called at a cold launch.
   func applicationWillEnterForeground(_ application: Application)
+  /// Answers whether the application may end, which the user or the program wants; state as it is.
+  ///
+  /// ``SystemInput/terminate`` asks: a key of the program, Ctrl-C in a terminal, ``Application/send(_:cause:)``. An end that
+  /// the system orders (``SystemInput/shutDown``: SIGTERM, a lost terminal) does not ask, nor does an application that is
+  /// suspended.
+  ///
+  /// An answer that needs time, such as the user's own, is awaited here. Meanwhile the life cycle goes on: the application may
+  /// leave the screen and come back. One question is open at a time; a further ``SystemInput/terminate`` waits for the same
+  /// answer. When the system ends the application, the task that waits here is cancelled, and its answer no longer counts.
+  ///
+  /// The answer has ``Application/Configuration/shouldTerminateBudget``. Past it the delegate is reported as an overrun, and the
+  /// application ends in order. Time during which the application is suspended does not count.
+  ///
+  /// - Parameters:
+  ///   - application: the application that is to end.
+  ///   - cause: what led to it, such as `Ctrl-C`.
+  /// - Returns: whether it may end; ``TerminateReply/now`` unless this is implemented.
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply
   /// The application is about to end; state background. Not called when it is killed while suspended.
   func applicationWillTerminate(_ application: Application)
   /// Memory is short; state unchanged.
@@ -53,6 +71,10 @@ extension ApplicationDelegate {
   public func applicationDidEnterBackground(_ application: Application) {}
   /// Does nothing.
   public func applicationWillEnterForeground(_ application: Application) {}
+  /// Lets the application end.
+  public func applicationShouldTerminate(
+    _ application: Application, cause: LifecycleCause
+  ) async -> TerminateReply { .now }
   /// Does nothing.
   public func applicationWillTerminate(_ application: Application) {}
   /// Does nothing.
@@ -74,6 +96,18 @@ extension ApplicationDelegate {
   /// Makes the delegate, before anything of the life cycle has happened.
   init()
 
+  /// The budgets and habits of the application; asked once, before the delegate is made.
+  ///
+  ///     static var configuration: Application.Configuration {
+  ///       var configuration = Application.Configuration()
+  ///       configuration.willTerminateBudget = .seconds(20)
+  ///       return configuration
+  ///     }
+  ///
+  /// A host takes its own times from it: how long it waits for an end, and how long a service manager is asked to wait. The
+  /// platform's own times unless this is implemented.
+  static var configuration: Application.Configuration { get }
+
   /// Prepares the application for its launch: called once, after it was made and adopted, before anything has happened to it.
   ///
   /// For what must not miss the launch: a journal is opened here, and who wants every record subscribes. No host works yet, so
@@ -82,6 +116,9 @@ extension ApplicationDelegate {
 }
 
 extension MainApplicationDelegate {
+  /// The platform's own times.
+  public static var configuration: Application.Configuration { Application.Configuration() }
+
   /// Does nothing.
   public func prepare(_ application: Application) {}
 }

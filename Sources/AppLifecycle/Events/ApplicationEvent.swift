@@ -35,6 +35,8 @@ extension ApplicationCallback {
     case .willResignActive: delegate.applicationWillResignActive(application)
     case .didEnterBackground: delegate.applicationDidEnterBackground(application)
     case .willEnterForeground: delegate.applicationWillEnterForeground(application)
+    // A question, which `Application` asks by itself: no step of a transition.
+    case .shouldTerminate: break
     case .willTerminate: delegate.applicationWillTerminate(application)
     case .didReceiveMemoryWarning: delegate.applicationDidReceiveMemoryWarning(application)
     case .significantTimeChange: delegate.applicationSignificantTimeChange(application)
@@ -43,7 +45,7 @@ extension ApplicationCallback {
     }
   }
 
-  /// Posts the notification that follows the call; there is none of willFinishLaunching.
+  /// Posts the notification that follows the call; there is none of willFinishLaunching and shouldTerminate.
   @MainActor func postNotification(of application: Application, _ transition: LifecycleTransition) {
     func post<E: ApplicationCallbackEvent>(_: E.Type, closing phase: LifecyclePhase? = nil) {
       application.postMeasured(
@@ -51,7 +53,7 @@ extension ApplicationCallback {
         closing: phase, cause: transition.cause)
     }
     switch self {
-    case .willFinishLaunching: break
+    case .willFinishLaunching, .shouldTerminate: break
     case .didFinishLaunching: post(Application.DidFinishLaunching.self)
     case .didBecomeActive: post(Application.DidBecomeActive.self)
     case .willResignActive: post(Application.WillResignActive.self, closing: .active)

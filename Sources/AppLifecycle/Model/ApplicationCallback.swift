@@ -12,6 +12,8 @@ public enum ApplicationCallback: String, Sendable, Hashable, CaseIterable {
   case didEnterBackground = "applicationDidEnterBackground"
   /// The application is about to come into the user's sight.
   case willEnterForeground = "applicationWillEnterForeground"
+  /// The delegate is asked whether the application may end; no notification follows.
+  case shouldTerminate = "applicationShouldTerminate"
   /// The application is about to end.
   case willTerminate = "applicationWillTerminate"
   /// Memory is short.
@@ -34,7 +36,7 @@ public enum ApplicationCallback: String, Sendable, Hashable, CaseIterable {
   /// The two notifications of protected data have no suffix, as on the platform.
   public var notificationName: String? {
     switch self {
-    case .willFinishLaunching: nil
+    case .willFinishLaunching, .shouldTerminate: nil
     case .didFinishLaunching: "UIApplicationDidFinishLaunchingNotification"
     case .didBecomeActive: "UIApplicationDidBecomeActiveNotification"
     case .willResignActive: "UIApplicationWillResignActiveNotification"

@@ -14,6 +14,8 @@ public enum IgnoredReason: String, Sendable, Hashable, CaseIterable {
   case notSuspended = "the application is not suspended"
   /// An input that a suspended application cannot take.
   case suspended = "the application is suspended"
+  /// An end that the delegate has refused.
+  case refused = "the delegate refused to end"
   /// A wake-up of an application that is awake.
   case alreadyAwake = "the application is awake already"
   /// The user cannot do this while the screen is locked.

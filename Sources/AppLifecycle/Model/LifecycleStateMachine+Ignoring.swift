@@ -20,7 +20,7 @@ extension LifecycleStateMachine {
       if !state.isForeground { return .notInForeground }
       return process.switcherIsOpen ? .switcherOpen : nil
     case .returnFromSwitcher, .leaveThroughSwitcher: return process.switcherIsOpen ? nil : .switcherClosed
-    case .terminate, .killFromSwitcher, .crash, .purge: return state.isInMemory ? nil : .notRunning
+    case .terminate, .shutDown, .killFromSwitcher, .crash, .purge: return state.isInMemory ? nil : .notRunning
     case .memoryWarning: return reasonNotToRunCode
     case .reclaim: return state == .suspended ? nil : .notSuspended
     case .significantTimeChange: return state.isInMemory ? nil : .notRunning

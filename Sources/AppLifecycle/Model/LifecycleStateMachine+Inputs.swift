@@ -28,7 +28,8 @@ extension LifecycleStateMachine {
     case .fetch: if state.isInMemory { commit(.background) } else { launchInBackground() }
     case .suspend: commit(.suspended)
     case .wake: commit(.background)
-    case .terminate, .killFromSwitcher: terminate()
+    // Whether the delegate is asked first is not the machine's concern: here both are the same end.
+    case .terminate, .shutDown, .killFromSwitcher: terminate()
     case .reclaim, .crash, .purge: loseProcess()
     case .reboot:
       if state.isInMemory { loseProcess() }

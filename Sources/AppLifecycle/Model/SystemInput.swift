@@ -45,9 +45,12 @@ public enum SystemInput: Sendable, Hashable {
   case suspend
   /// The system lets a suspended application run in the background. Script: `wake`.
   case wake
-  /// The application is asked to end: SIGTERM, or a force quit. `willTerminate` is called unless it is suspended.
-  /// Script: `kill`.
+  /// The user asks the application to end: a key, a menu, Ctrl-C. The delegate may refuse
+  /// (``ApplicationDelegate/applicationShouldTerminate(_:cause:)``); a suspended application is not asked. Script: `quit`.
   case terminate
+  /// The system ends the application without asking: SIGTERM, a lost terminal. `willTerminate` is called unless the
+  /// application is suspended. Script: `kill`.
+  case shutDown
   /// The process dies at once. Script: `crash`.
   case crash
   /// The system kills an application that misbehaved, such as one that overran its time.
@@ -89,7 +92,8 @@ public enum SystemInput: Sendable, Hashable {
     case .fetch: "fetch"
     case .suspend: "suspend"
     case .wake: "wake"
-    case .terminate: "kill"
+    case .terminate: "quit"
+    case .shutDown: "kill"
     case .crash: "crash"
     case .purge: "purge"
     case .reboot: "reboot"

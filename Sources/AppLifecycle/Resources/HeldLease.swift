@@ -7,6 +7,8 @@ internal import PubSub
   let began: Duration
   /// Asks the loop to end.
   private let closing = PhaseClosing()
+  /// Whether the loop runs.
+  var isRunning: Bool { loop != nil }
   private var loop: Task<Void, Never>?
   private var check: Task<Void, Never>?
   /// The wait for the next run of the loop.
@@ -43,7 +45,7 @@ internal import PubSub
     isEnding = true
     cancelPause()
     check?.cancel()
-    if let loop, !closing.close() || isHurried { loop.cancel() }
+    if !closing.close() || isHurried { loop?.cancel() }
     guard loop != nil || check != nil else { return }
     let wait = OneShot()
     ended = wait

@@ -26,8 +26,10 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
   /// Has the manager do something with the resource on the main actor, unless it is managed no longer by then.
   private func perform(_ action: @escaping @MainActor @Sendable (ResourceManager, Int) -> Void) {
-    tasks.startOnMainActor { [weak owner, index, holding] in
-      if let owner, owner.manages(holding, at: index) { action(owner, index) }
+    HandlerScope.outside {
+      tasks.startOnMainActor { [weak owner, index, holding] in
+        if let owner, owner.manages(holding, at: index) { action(owner, index) }
+      }
     }
   }
 
@@ -37,7 +39,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   /// What was acquired.
   ///
   /// A use after the release is thrown, posted as ``Application/ResourceWasUsedAfterRelease``, and noted in the application's
-  /// ledger. To ask whether the resource is held, use ``current``.
+  /// ledger; of a resource that is no longer managed it is only thrown. To ask whether the resource is held, use ``current``.
   ///
   /// - Throws: ``ResourceError/notHeld(_:)`` before it was acquired, ``ResourceError/released(_:)`` from its release on, until
   ///   it is acquired again.

@@ -22,10 +22,15 @@ struct ResourceOperations {
   var checkInterval = Duration.zero
   /// Is called with the error that the loop threw, before that has any effect; whether it is to have one.
   var loopDidThrow: (@MainActor (any Error) -> Bool)?
+  /// Whether a body does not begin any more, because it was cancelled or its owner is gone.
+  var isOver: (@MainActor () -> Bool)?
   /// Releases the handle in the scope of a run.
   let release: @MainActor (HandlerRun, HeldHandle) async throws -> Void
   /// Is called when it is no longer managed, and nothing of it is held.
   var whenForgotten: (@MainActor () -> Void)?
+
+  /// What a simulation calls it when work escapes from it.
+  var source: Subscriber { body ?? Subscriber(label: name, fileID: "", line: 0) }
 }
 
 /// What is known of a resource beside the graph.
@@ -45,6 +50,10 @@ struct Resource {
   var page: LedgerKeeper.PageID?
   /// What runs beside the handle while it is held.
   var lease: HeldLease?
+  /// Whether the release that is decided is to be quick, as the resource is wanted again.
+  var isCutShort = false
+  /// Whether the loop still ran when the release began.
+  var endsLoop = false
   /// The deadline of a release that no tear-down waits for.
   var timer: Deadlines.ID?
 
@@ -53,7 +62,7 @@ struct Resource {
   }
 
   mutating func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
-    (operationBegan, operationHasBegun) = (time, false)
+    (operationBegan, operationHasBegun, isCutShort) = (time, false, false)
     self.page = page
   }
 

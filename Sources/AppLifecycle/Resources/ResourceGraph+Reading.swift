@@ -24,7 +24,7 @@ extension ResourceGraph {
 
   /// The resources that are being released, and would be acquired again right after, in order of registration.
   func releases(wantedIn phases: PhaseSet) -> [Int] {
-    order.filter { nodes[$0].status == .releasing && phases.contains(nodes[$0].phase) }
+    order.filter { nodes[$0].status == .releasing && !nodes[$0].isRemoved && phases.contains(nodes[$0].phase) }
   }
 
   /// Whether a body of the phase that is to end still runs, and has not been named as late.

@@ -12,7 +12,7 @@ struct ResourceGraph {
     case release(Int)
     case retry(Int, failures: Int)
     case cancelRetry(Int)
-    /// The resource is no longer managed, and nothing of it is left: its index may be used again.
+    /// The resource is no longer managed, and nothing of it is left; its index is free after ``ResourceGraph/recycle(_:)``.
     case forget(Int)
   }
 
@@ -50,6 +50,8 @@ struct ResourceGraph {
     var isAcquireCancelled = false
     /// Whether its operation has been named as late: no tear-down waits for it any longer.
     var isLate = false
+    /// Whether it is a late body, for which its dependencies do not wait.
+    var hasLetGo = false
     /// Whether it broke while it was held: it is released, then acquired again.
     var isBroken = false
     /// Whether it is no longer managed: it is released, then forgotten.
@@ -123,10 +125,12 @@ struct ResourceGraph {
     }
     for dependency in nodes[index].dependencies { nodes[dependency].dependents.removeAll { $0 == index } }
     order.remove(at: position)
-    free.append(index)
     if nodes[index].isBody { bodies -= 1 }
     actions.append(.forget(index))
   }
+
+  /// The driver has forgotten a resource: its index may be used again.
+  mutating func recycle(_ index: Int) { free.append(index) }
 
   // MARK: Phases
 
@@ -153,14 +157,15 @@ struct ResourceGraph {
 
   /// A resource that is held has broken: what depends on it is released in reverse, then it, and all is acquired again.
   ///
-  /// No effect on a resource that is not held, that is broken already, or whose phase has closed.
+  /// No effect on a resource that is not held, or that is broken already. Where its phase is closing, it is released with that, and
+  /// acquired again when the phase opens.
   ///
   /// - Parameters:
   ///   - index: the resource.
   ///   - failures: how many failures in a row there are now, this one included; 0 has it acquired again at once.
   /// - Returns: what is to be done now.
   mutating func invalidate(_ index: Int, failures: Int) -> [Action] {
-    guard nodes[index].status == .held, isWanted(index), !nodes[index].isBroken, !nodes[index].isRemoved else {
+    guard nodes[index].status == .held, !nodes[index].isBroken, !nodes[index].isRemoved else {
       return []
     }
     nodes[index].failures = failures
@@ -171,7 +176,7 @@ struct ResourceGraph {
 
   /// Changes one resource, and with it which of its dependents have to be released.
   ///
-  /// - Returns: those whose part in that has changed, dependencies before dependents.
+  /// - Returns: those whose part in that has changed, in order of registration.
   private mutating func updateLeaving(_ index: Int, _ change: (inout Node) -> Void) -> [Int] {
     let was = nodes[index].isLeaving
     change(&nodes[index])
@@ -187,7 +192,10 @@ struct ResourceGraph {
       }
       next += 1
     }
-    return affected
+    guard affected.count > 2 else { return affected }
+    // In order of registration, as at the opening of a phase.
+    let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
+    return affected.sorted { places[$0, default: 0] < places[$1, default: 0] }
   }
 
   // MARK: Events
@@ -256,6 +264,7 @@ struct ResourceGraph {
       nodes[index].failures = 0
       nodes[index].isAcquireCancelled = false
       nodes[index].isLate = false
+      nodes[index].hasLetGo = false
       nodes[index].heldDependencies = 0
       nodes[index].busyDependents = 0
       nodes[index].isBroken = false
@@ -286,6 +295,18 @@ struct ResourceGraph {
   mutating func markLate(_ index: Int) {
     if isAwaited(index) { awaited -= 1 }
     nodes[index].isLate = true
+  }
+
+  /// A body that is late keeps nothing from being released any more; it begins anew only after it has ended.
+  mutating func letGoOfDependencies(_ index: Int) -> [Action] {
+    guard nodes[index].isBody, nodes[index].status == .releasing, !nodes[index].hasLetGo else { return [] }
+    nodes[index].hasLetGo = true
+    return collectActions { graph in
+      for dependency in graph.nodes[index].dependencies.reversed() {
+        graph.nodes[dependency].busyDependents -= 1
+        graph.consider(dependency)
+      }
+    }
   }
 
   /// Those whose status has changed since this was last asked, in order; one that changed twice at once comes once.
@@ -323,7 +344,9 @@ extension ResourceGraph {
     if (status == .held) != (former == .held) {
       for dependent in nodes[index].dependents { nodes[dependent].heldDependencies += status == .held ? 1 : -1 }
     }
-    if status.isBusy != former.isBusy {
+    let hadLetGo = nodes[index].hasLetGo
+    nodes[index].hasLetGo = false
+    if status.isBusy != (former.isBusy && !hadLetGo) {
       for dependency in nodes[index].dependencies { nodes[dependency].busyDependents += status.isBusy ? 1 : -1 }
     }
   }
@@ -364,10 +387,12 @@ extension ResourceGraph {
     consider(index)
   }
 
-  /// Whether its phase lets it go: handlers and bodies of a phase that lingers may use what is held, bodies end before.
+  /// Whether its phase lets it go: handlers and bodies of a phase that lingers may use what is held and managed; bodies end
+  /// before.
   private func mayBeReleased(_ index: Int) -> Bool {
     let node = nodes[index]
-    return !lingeringPhases.contains(node.phase) || (node.isBody && endingPhases.contains(node.phase))
+    return node.isRemoved || !lingeringPhases.contains(node.phase)
+      || (node.isBody && endingPhases.contains(node.phase))
   }
 
   private mutating func setMissing(_ index: Int, _ missing: Int?) {

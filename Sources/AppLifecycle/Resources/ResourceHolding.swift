@@ -24,6 +24,8 @@ final class ResourceHolding: @unchecked Sendable {
     var lasts = false
     /// Why the lease was invalidated; nil if it was not.
     var reason: String?
+    /// Whether a body was cancelled for good.
+    var isCancelled = false
   }
 
   private let lock = Lock()
@@ -50,6 +52,11 @@ final class ResourceHolding: @unchecked Sendable {
     lock.withLock { result = body(&state) }
     return result!
   }
+
+  /// Whether a body was cancelled for good.
+  var isCancelled: Bool { read.isCancelled }
+
+  func cancel() { change { $0.isCancelled = true } }
 
   /// Begins a lease, and returns its number.
   func beginLease() -> Int {

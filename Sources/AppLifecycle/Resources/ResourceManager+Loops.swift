@@ -7,19 +7,19 @@ extension ResourceManager {
     guard let operations = resources[index]?.operations, let body = operations.run,
       let handle = operations.holding.handle
     else { return }
-    let run = HandlerRun(
-      of: scope, generation: generation, lease: self.lease(lease.number, of: index, operations.holding))
-    lease.startLoop { closing in
-      tasks.startOnMainActor { [weak self, clock] in
-        willBegin?()
+    let lent = self.lease(lease.number, of: index, operations.holding)
+    let generation = generation
+    lease.startLoop { [scope] closing in
+      let run = HandlerRun(of: scope, generation: generation, lease: lent, closing: closing)
+      return tasks.startOnMainActor(for: operations.source) { [weak self, clock] in
+        // Nothing of what this starts belongs to the loop.
+        HandlerScope.$run.withValue(nil) { willBegin?() }
         let began = clock.now()
         var failure: (any Error)?
         // A loop that is to end before it began has nothing to end.
         if !Task.isCancelled, !lease.isEnding, self?.isHeld(index, lease) ?? false {
           do {
-            try await HandlerScope.$run.withValue(run) {
-              try await PhaseClosing.$present.withValue(closing) { try await body(handle) }
-            }
+            try await HandlerScope.$run.withValue(run) { try await body(handle) }
           } catch {
             failure = error
           }
@@ -54,6 +54,7 @@ extension ResourceManager {
       resources[index]?.lastError = reason
       if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return }
     }
+    if resource.operations.isOver?() ?? false { return remove(index) }
     switch isReturn ? resource.operations.onReturn : resource.operations.onError {
     case .rest: break
     case .again: beginLoopAgain(index, lease, because: reason, ranFor: clock.now() - began)
@@ -70,7 +71,7 @@ extension ResourceManager {
     guard let resource = resources[index] else { return }
     let policy = policy(of: resource)
     lease.loopFailures = time >= policy.resetAfter ? 1 : lease.loopFailures + 1
-    if let maximum = policy.maximumRetries, lease.loopFailures > maximum {
+    if resource.operations.body == nil, let maximum = policy.maximumRetries, lease.loopFailures > maximum {
       return invalidate(index, because: reason, failures: lease.loopFailures)
     }
     let deadline = clock.instant(after: delay(of: index, afterFailures: lease.loopFailures))
@@ -94,8 +95,10 @@ extension ResourceManager {
     let lent = self.lease(lease.number, of: index, operations.holding)
     let generation = generation
     lease.startCheck {
-      tasks.startOnMainActor { [weak self, scope, clock] in
+      tasks.startOnMainActor(for: operations.source) { [weak self, scope, clock] in
         while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
+          // A process that is suspended checks nothing.
+          if self?.application?.state == .suspended { continue }
           let run = HandlerRun(of: scope, generation: generation, lease: lent)
           self?.setCheckDeadline(index, lease, interval)
           do {
@@ -115,15 +118,15 @@ extension ResourceManager {
 
   private func setCheckDeadline(_ index: Int, _ lease: HeldLease, _ interval: Duration) {
     let seen = suspensions
-    lease.checkTimer = application?.deadlines.set(clock.instant(after: interval)) { [tasks, weak self, weak lease] in
+    lease.checkTimer = deadlines?.set(clock.instant(after: interval)) { [tasks, weak self, weak lease] in
       tasks.startOnMainActor { [weak self, weak lease] in
         if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: seen) }
       }
     }
   }
 
-  private func clearCheckDeadline(_ lease: HeldLease) {
-    if let timer = lease.checkTimer { application?.deadlines.clear(timer) }
+  func clearCheckDeadline(_ lease: HeldLease) {
+    if let timer = lease.checkTimer { deadlines?.clear(timer) }
     lease.checkTimer = nil
   }
 

@@ -11,7 +11,6 @@ extension ResourceManager {
     case .releasing: await release(index)
     case .idle, .waiting, .held, .retrying, .failed: break
     }
-    serveHoldWaiters()
   }
 
   private func begin(_ index: Int, lease: ResourceLease? = nil) -> HandlerRun {
@@ -35,8 +34,10 @@ extension ResourceManager {
 
   func lease(_ number: Int, of index: Int, _ holding: ResourceHolding) -> ResourceLease {
     ResourceLease(number, of: holding) { [tasks, weak self] in
-      tasks.startOnMainActor { [weak self] in
-        if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
+      _ = HandlerScope.outside {
+        tasks.startOnMainActor { [weak self] in
+          if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
+        }
       }
     }
   }
@@ -78,12 +79,19 @@ extension ResourceManager {
   // MARK: Releasing
 
   private func release(_ index: Int) async {
-    if isHurried { withUnsafeCurrentTask { $0?.cancel() } }
-    guard let operations = resources[index]?.operations else { return }
+    guard let resource = resources[index] else { return }
+    let operations = resource.operations
+    // What is released for another reason than the tear-down has its own time.
+    let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
+    if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
     let run = begin(index)
     setReleaseDeadline(of: index)
     let handle = operations.holding.take()
-    if let lease = resources[index]?.lease { await lease.end(isHurried: isHurried) }
+    if let lease = resource.lease {
+      resources[index]?.endsLoop = lease.isRunning
+      // A body that was cancelled for good is not asked.
+      await lease.end(isHurried: isQuick || (operations.body != nil && graph.isRemoved(index)))
+    }
     // A process that has vanished meanwhile releases nothing.
     guard run.generation == generation else { return }
     do {
@@ -111,9 +119,10 @@ extension ResourceManager {
 
   /// A release that no budget covers has the time of a didEnterBackground.
   private func setReleaseDeadline(of index: Int) {
-    guard let application, application.budget == nil, let lease = resources[index]?.lease else { return }
+    guard let application, let lease = resources[index]?.lease else { return }
+    if application.budget != nil, graph.isAwaited(index) { return }
     let deadline = clock.instant(after: application.configuration.didEnterBackgroundBudget)
-    resources[index]?.timer = application.deadlines.set(deadline) { [tasks, weak self, weak lease] in
+    resources[index]?.timer = deadlines?.set(deadline) { [tasks, weak self, weak lease] in
       tasks.startOnMainActor { [weak self, weak lease] in
         if let self, let lease { releaseIsLate(index, lease) }
       }
@@ -123,7 +132,7 @@ extension ResourceManager {
   func clearTimer(of index: Int) {
     guard let timer = resources[index]?.timer else { return }
     resources[index]?.timer = nil
-    application?.deadlines.clear(timer)
+    deadlines?.clear(timer)
   }
 
   private func releaseIsLate(_ index: Int, _ lease: HeldLease) {
@@ -144,9 +153,17 @@ extension ResourceManager {
   }
 
   /// An operation is late: it is cancelled, and its loop is no longer waited for.
+  ///
+  /// A body is waited for by its own next run, and by nothing else.
   private func abandon(_ index: Int) {
     queue?.cancel(index)
-    if graph.status(of: index) == .releasing { resources[index]?.lease?.abandon() }
+    guard graph.status(of: index) == .releasing, let resource = resources[index] else { return }
+    if resource.operations.body == nil {
+      resource.lease?.abandon()
+    } else {
+      resource.lease?.cancel()
+      perform(graph.letGoOfDependencies(index))
+    }
   }
 
   /// Names whose operations a tear-down would still wait for, with how long they have taken; they are cancelled, and no longer
@@ -178,7 +195,9 @@ extension ResourceManager {
     guard let resource = resources[index], let lease = resource.lease, lease.number == number,
       let reason = resource.operations.holding.reason(of: number), graph.status(of: index) == .held
     else { return }
-    let isSteady = clock.now() - lease.began >= policy(of: resource).resetAfter
+    let time = clock.now() - lease.began
+    // One that breaks at once is not acquired again at once, whatever the policy says.
+    let isSteady = time >= policy(of: resource).resetAfter && time > .zero
     invalidate(index, because: reason, failures: isSteady ? 0 : graph.nodes[index].failures + 1)
   }
 
@@ -186,7 +205,7 @@ extension ResourceManager {
     guard let resource = resources[index] else { return }
     let now = clock.now()
     resources[index]?.lastError = reason
-    noteEvent("invalidate", of: resource, began: now, .failed(reason))
+    if resource.operations.body == nil { noteEvent("invalidate", of: resource, began: now, .failed(reason)) }
     perform(graph.invalidate(index, failures: failures))
   }
 

@@ -22,10 +22,10 @@ internal import PubSub
   var isHurried = false
   /// Whether a tear-down waited for an operation when this was last looked at.
   private var wasAwaited = false
-  /// Whether a body was to end when this was last looked at.
-  private var endingBodies: PhaseSet = []
   /// Is told what changes, and what took how long.
   weak var application: Application?
+  /// The timers on the application's clock.
+  var deadlines: Deadlines?
   /// Wait until everything that is wanted is held.
   private var holdWaiters: [UnsafeContinuation<Void, Never>] = []
 
@@ -59,9 +59,10 @@ internal import PubSub
     let new = Resource(operations: operations, phase: phase, since: clock.now())
     let index = graph.nextIndex
     if index == resources.count { resources.append(new) } else { resources[index] = new }
-    let policy = operations.retry ?? retry
+    let isBody = operations.body != nil
     let (_, actions) = graph.add(
-      while: phase, after: dependencies, maximumRetries: policy.maximumRetries, isBody: operations.body != nil)
+      while: phase, after: dependencies, maximumRetries: isBody ? nil : (operations.retry ?? retry).maximumRetries,
+      isBody: isBody)
     if operations.body == nil { indices[operations.name] = index }
     perform(actions)
     return index
@@ -69,13 +70,22 @@ internal import PubSub
 
   /// Releases a resource for good; its name is free at once.
   func remove(_ index: Int) {
-    if let operations = resources[index]?.operations, operations.body == nil { indices[operations.name] = nil }
+    guard let resource = resources[index] else { return }
+    if resource.operations.body == nil {
+      indices[resource.operations.name] = nil
+    } else {
+      // Also a body that was only asked to end.
+      resource.lease?.cancel()
+    }
     perform(graph.remove(index))
   }
 
-  /// The names of the managed resources that depend on one.
+  /// The names of the managed resources and bodies that depend on one; bodies that are over are removed first.
   func namesOfDependents(of index: Int) -> [String] {
-    graph.managedDependents(of: index).compactMap { resources[$0]?.operations.name }
+    for dependent in graph.managedDependents(of: index) where resources[dependent]?.operations.isOver?() ?? false {
+      remove(dependent)
+    }
+    return graph.managedDependents(of: index).compactMap { resources[$0]?.operations.name }
   }
 
   // MARK: Phases
@@ -84,7 +94,10 @@ internal import PubSub
     let opened = phases.subtracting(graph.openPhases)
     if !opened.isEmpty {
       // What is being released is to be acquired again: the release is cut short, and awaited all the same.
-      for index in graph.releases(wantedIn: opened) { cancelOperation(index) }
+      for index in graph.releases(wantedIn: opened) {
+        resources[index]?.isCutShort = true
+        cancelOperation(index)
+      }
       isHurried = false
     }
     perform(graph.setOpenPhases(phases, lingering: lingering, ending: ending))
@@ -121,7 +134,7 @@ internal import PubSub
     await withUnsafeContinuation { holdWaiters.append($0) }
   }
 
-  func serveHoldWaiters() {
+  private func serveHoldWaiters() {
     guard !holdWaiters.isEmpty, graph.holdsAllWanted else { return }
     let waiters = holdWaiters
     holdWaiters = []
@@ -138,12 +151,14 @@ internal import PubSub
     for index in resources.indices {
       guard let resource = resources[index] else { continue }
       clearTimer(of: index)
-      resource.lease?.abandon()
+      if let lease = resource.lease {
+        clearCheckDeadline(lease)
+        lease.abandon()
+      }
       resources[index]?.lease = nil
       resource.operations.holding.hold(nil)
     }
     perform(graph.forgetRemoved())
-    serveHoldWaiters()
   }
 
   // MARK: Performing
@@ -165,6 +180,7 @@ internal import PubSub
     let awaits = graph.awaited > 0
     if wasAwaited, !awaits { application?.tearDownDidProgress() }
     wasAwaited = awaits
+    serveHoldWaiters()
   }
 
   private func perform(_ action: ResourceGraph.Action, at time: Duration, on page: LedgerKeeper.PageID?) {
@@ -187,6 +203,7 @@ internal import PubSub
   private func forget(_ index: Int) {
     let operations = resources[index]?.operations
     resources[index] = nil
+    graph.recycle(index)
     operations?.whenForgotten?()
   }
 
@@ -223,8 +240,8 @@ internal import PubSub
   ) {
     guard let application, let resource = resources[index] else { return }
     let isAcquired = graph.status(of: index) == .acquiring
-    // A body is no resource: what it takes is its end.
-    if isAcquired, resource.operations.body != nil { return }
+    // A body is no resource: what it takes is its end, if it ran until then.
+    if resource.operations.body != nil, isAcquired || !resource.endsLoop { return }
     application.note(
       resource.entry(isAcquired ? "acquire" : "release", outcome, at: time), on: resource.page,
       isTearDown: !graph.isWanted(index))

@@ -3,13 +3,13 @@
 /// A failure is an acquire that throws, or a resource that breaks before it was held for ``resetAfter``.
 public struct RetryPolicy: Sendable, Hashable {
   /// The wait after the first failure.
-  public var first: Duration = .milliseconds(250)
+  public var first: Duration
   /// The longest wait.
-  public var longest: Duration = .seconds(30)
+  public var longest: Duration
   /// By how much each wait grows.
-  public var factor: Double = 2
+  public var factor: Double
   /// How much of each wait is left to chance, from 0 to 1: with 0.2, between 80 and 100 per cent of it are waited.
-  public var jitter: Double = 0.2
+  public var jitter: Double
 
   /// How many attempts follow the first failure of a row; nil for as many as it takes.
   ///
@@ -17,10 +17,25 @@ public struct RetryPolicy: Sendable, Hashable {
   /// allows no further attempt.
   public var maximumRetries: Int?
   /// How long a resource must have been held for its next failure to count as the first of a row.
-  public var resetAfter: Duration = .seconds(10)
+  public var resetAfter: Duration
 
-  /// A quarter of a second, doubling up to half a minute, a fifth of it left to chance; as many attempts as it takes.
-  public init() {}
+  /// A policy; without arguments it waits a quarter of a second, doubling up to half a minute, a fifth of it left to chance, and
+  /// tries as often as it takes.
+  ///
+  /// - Parameters:
+  ///   - first: the wait after the first failure.
+  ///   - longest: the longest wait.
+  ///   - factor: by how much each wait grows.
+  ///   - jitter: how much of each wait is left to chance, from 0 to 1.
+  ///   - maximumRetries: how many attempts follow the first failure of a row; nil for as many as it takes.
+  ///   - resetAfter: how long a resource must have been held for its next failure to count as the first of a row.
+  public init(
+    first: Duration = .milliseconds(250), longest: Duration = .seconds(30), factor: Double = 2, jitter: Double = 0.2,
+    maximumRetries: Int? = nil, resetAfter: Duration = .seconds(10)
+  ) {
+    (self.first, self.longest, self.factor, self.jitter) = (first, longest, factor, jitter)
+    (self.maximumRetries, self.resetAfter) = (maximumRetries, resetAfter)
+  }
 
   /// The wait after so many failures in a row.
   ///

@@ -20,7 +20,7 @@ extension Application {
   ///   - owner: is passed to the body.
   ///   - phase: when the body runs.
   ///   - dependency: what the body needs; the handle of each is passed to it.
-  ///   - retry: when the body begins again; ``Configuration/retry`` if nil.
+  ///   - retry: when the body begins again; ``Configuration/retry`` if nil. Its maximum does not apply: a body is not given up.
   ///   - onReturn: what it means that the body returns without having been asked to end.
   ///   - onError: what it means that the body throws without having been asked to end.
   ///   - label: what reports call the body; its source position if nil.
@@ -40,10 +40,10 @@ extension Application {
     var dependencies: [Int] = []
     for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
     let run = ManagedRun(source, in: manager, tasks: tasks)
-    var operations = ResourceOperations(body: source, run.holding) { [weak owner, weak run] in
-      guard let owner else { return run?.end() ?? () }
-      try await body(owner, repeat (each dependency).value)
+    var operations = ResourceOperations(body: source, run.holding) { [weak owner] in
+      if let owner { try await body(owner, repeat (each dependency).value) }
     }
+    operations.isOver = { [weak owner, holding = run.holding] in owner == nil || holding.isCancelled }
     operations.adopt(ResourceHabits(retry, .zero, onReturn, onError))
     // Kept by the manager for as long as the body may run.
     operations.whenForgotten = { withExtendedLifetime(run) {} }
@@ -126,9 +126,13 @@ public final class ManagedRun: Sendable {
   ///
   /// May be called from any thread, and a second time without effect. Returns at once; the body ends when it has noticed the
   /// cancellation.
-  public func cancel() { tasks.startOnMainActor { self.end() } }
+  public func cancel() {
+    holding.cancel()
+    HandlerScope.outside { tasks.startOnMainActor { self.end() } }
+  }
 
   @MainActor func end() {
+    holding.cancel()
     if let manager, manager.manages(holding, at: index) { manager.remove(index) }
   }
 }

@@ -11,7 +11,8 @@ final class PhaseClosing: Sendable {
     var listeners: [(id: UInt64, act: @Sendable () -> Void)] = []
   }
 
-  @TaskLocal static var present: PhaseClosing?
+  /// What asks the body or run loop to end in which the present task runs.
+  static var present: PhaseClosing? { HandlerScope.run?.closing }
 
   private let state = Guarded(State())
 

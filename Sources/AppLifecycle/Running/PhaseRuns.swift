@@ -12,6 +12,8 @@ internal import PubSub
     var task: Task<Void, Never>?
     /// Asks the body that runs to end.
     var closing = PhaseClosing()
+    /// The deadline of a body that is to end while no budget runs.
+    var timer: Deadlines.ID?
     /// When the body that runs was asked to end.
     var endingBegan = Duration.zero
     /// Whether the body that runs has been named already as late.
@@ -35,6 +37,8 @@ internal import PubSub
   /// Grows when the process vanishes: what belonged to it must not be heard of any more.
   private var generation = 0
   private var open: PhaseSet = []
+  /// The application comes back: bodies that are yet to end in the present tear-down are cancelled at once.
+  private var isHurried = false
   /// Told what bodies took to end, and when the last of a phase has.
   weak var application: Application?
 
@@ -63,7 +67,12 @@ internal import PubSub
 
   func phaseDidOpen(_ phase: LifecyclePhase) {
     open.insert(PhaseSet(phase))
-    for (id, call) in calls where call.phase == phase { perform(call.state.phaseDidOpen(), id, call) }
+    isHurried = false
+    for (id, call) in calls where call.phase == phase {
+      // One that was only asked to end keeps the phase waiting no longer.
+      if call.state.isEnding { call.task?.cancel() }
+      perform(call.state.phaseDidOpen(), id, call)
+    }
   }
 
   /// A phase was left, though its bodies may still run: none begins any more.
@@ -95,7 +104,10 @@ internal import PubSub
   }
 
   /// The application comes back: bodies that were only asked to end are cancelled.
-  func hurry() { for (_, call) in calls where call.state.isEnding { call.task?.cancel() } }
+  func hurry() {
+    isHurried = true
+    for (_, call) in calls where call.state.isEnding { call.task?.cancel() }
+  }
 
   func loseProcess() {
     generation += 1
@@ -104,6 +116,7 @@ internal import PubSub
       call.task?.cancel()
       call.task = nil
       call.isLate = false
+      clearTimer(of: call)
       perform(call.state.processWasLost(), id, call)
     }
   }
@@ -123,7 +136,8 @@ internal import PubSub
       case .start: start(id, call)
       case .cancel:
         call.endingBegan = now()
-        if !call.closing.close() { call.task?.cancel() }
+        if !call.closing.close() || isHurried { call.task?.cancel() }
+        setTimer(of: call, id)
       case .finish:
         calls.removeAll { $0.id == id }
         call.waiter.resume(returning: call.error)
@@ -135,12 +149,38 @@ internal import PubSub
     call.isLate = false
     let closing = PhaseClosing()
     call.closing = closing
-    let run = HandlerRun(of: scope, generation: generation)
+    let run = HandlerRun(of: scope, generation: generation, closing: closing)
     call.task = tasks.startOnMainActor(for: call.source) {
-      await HandlerScope.$run.withValue(run) {
-        await PhaseClosing.$present.withValue(closing) { await self.run(id, run) }
-      }
+      await HandlerScope.$run.withValue(run) { await self.run(id, run) }
     }
+  }
+
+  /// A body that is to end while no budget runs has the time of a didEnterBackground.
+  private func setTimer(of call: Call, _ id: UInt64) {
+    guard let application, application.budget == nil else { return }
+    let deadline = application.timing.instant(after: application.configuration.didEnterBackgroundBudget)
+    call.timer = application.deadlines.set(deadline) { [tasks, weak self] in
+      tasks.startOnMainActor { [weak self] in self?.bodyIsLate(id) }
+    }
+  }
+
+  private func clearTimer(of call: Call) {
+    if let timer = call.timer { application?.deadlines.clear(timer) }
+    call.timer = nil
+  }
+
+  private func bodyIsLate(_ id: UInt64) {
+    guard let call = calls.first(where: { $0.id == id })?.call, call.timer != nil, call.state.isEnding, !call.isLate,
+      let application
+    else { return }
+    call.timer = nil
+    // A budget that has begun since covers it, and its end comes.
+    guard application.budget == nil else { return }
+    call.isLate = true
+    call.task?.cancel()
+    noteEnd(of: call, .overran)
+    application.releaseIsLate(call.source.description, on: application.ledgerKeeper.ownPage)
+    application.bodiesDidEnd()
   }
 
   private func run(_ id: UInt64, _ run: HandlerRun) async {
@@ -150,10 +190,11 @@ internal import PubSub
     run.isOver = true
     guard run.generation == generation else { return }
     call.task = nil
+    clearTimer(of: call)
     let wasEnding = call.state.isEnding
     if wasEnding, !call.isLate { noteEnd(of: call, .completed) }
     let end: PhaseRun.End = error == nil || error is CancellationError ? .completed : .failed
-    call.error = error
+    call.error = end == .failed ? error : nil
     perform(call.state.bodyDidEnd(end), id, call)
     // The call goes on: what this body threw is not what the call will end with.
     call.error = nil

@@ -13,7 +13,8 @@ extension Application {
     case .willResignActive: close(.active)
     case .didEnterBackground: close(.foreground)
     case .willTerminate: close(.running)
-    case .willFinishLaunching, .didReceiveMemoryWarning, .significantTimeChange, .protectedDataWillBecomeUnavailable,
+    case .willFinishLaunching, .shouldTerminate, .didReceiveMemoryWarning, .significantTimeChange,
+      .protectedDataWillBecomeUnavailable,
       .protectedDataDidBecomeAvailable:
       break
     }

@@ -116,6 +116,7 @@ extension Application {
 
   /// The process vanishes: what it held is gone, and nothing is released.
   func loseProcess() {
+    abandonQuestion()
     for index in pendingPosts.indices {
       clearTimer(of: index)
       pendingPosts[index].post.abandon()

@@ -24,8 +24,10 @@ public enum HostContract {
     case comeBack
     /// Memory is short.
     case shortMemory
-    /// It is asked to end.
+    /// Its user wants it to end: the delegate is asked, and agrees.
     case terminate
+    /// The system ends it, as by SIGTERM: nothing is asked.
+    case shutDown
   }
 
   /// A host under test, with the application that it drives.
@@ -48,6 +50,8 @@ public enum HostContract {
     [.launch, .loseFocus, .terminate],
     [.launch, .leave, .comeBack, .terminate],
     [.launch, .leave, .terminate],
+    [.launch, .shutDown],
+    [.launch, .leave, .shutDown],
     [.launch, .leave, .suspend, .comeBack, .terminate],
     [.launch, .leave, .suspend, .comeBack, .leave, .suspend, .comeBack, .terminate],
     [.launch, .loseFocus, .leave, .comeBack, .regainFocus, .terminate],
@@ -109,15 +113,18 @@ public enum HostContract {
       // A process that was stopped for real says so when it runs again.
       case .suspend: [.background, .suspended]
       case .comeBack: lacksFocus ? [.active, .inactive] : [.active]
-      case .shortMemory, .terminate: []
+      case .shortMemory, .terminate, .shutDown: []
       }
     if !expected.isEmpty, !expected.contains(state) { return "leads to \(state.rawValue)" }
     switch event {
     case .shortMemory:
       let warnings = news.count { $0.name == ApplicationCallback.didReceiveMemoryWarning.rawValue }
       return warnings == 1 ? nil : "\(warnings) memory warnings"
-    case .terminate:
+    case .terminate, .shutDown:
       let calls = news.count { $0.name == ApplicationCallback.willTerminate.rawValue }
+      let questions = news.count { $0.name == ApplicationCallback.shouldTerminate.rawValue }
+      let wanted = event == .terminate ? 1 : 0
+      if questions != wanted { return "shouldTerminate is called \(questions) times" }
       if calls != 1 { return "willTerminate is called \(calls) times" }
       return state == .notRunning ? nil : "leaves the application \(state.rawValue)"
     default: return nil

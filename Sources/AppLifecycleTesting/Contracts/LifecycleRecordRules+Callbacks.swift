@@ -71,9 +71,14 @@ extension LifecycleRecordRules {
       expect(state == .background, "it has to see background", record)
       expect(!told.isForeground, "in the foreground twice", record)
       (told.isForeground, told.isNewInBackground) = (true, false)
+    case .shouldTerminate:
+      for message in unrest { expect(false, message, record) }
+      told.wasAsked = true
     case .willTerminate:
       expect(state == .background, "it has to see background", record)
       expect(!told.isForeground && !told.isActive, "terminated in front", record)
+      let asks = record.cause == LifecycleCause(.terminate)
+      expect(told.wasAsked || !asks, "terminated without having been asked", record)
       told.isTerminating = true
     case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable:
       expect(state == .background, "protected data goes and comes in the background", record)

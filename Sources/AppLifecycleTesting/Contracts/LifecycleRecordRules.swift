@@ -16,6 +16,8 @@ public struct LifecycleRecordRules: Sendable {
     var isForeground = false
     var isActive = false
     var isTerminating = false
+    /// Whether the delegate was asked for leave to end.
+    var wasAsked = false
     /// It was launched into the background, and has been told of neither foreground nor background since.
     var isNewInBackground = false
     /// What each connected scene has been told, in the order in which they connected.
@@ -70,6 +72,7 @@ public struct LifecycleRecordRules: Sendable {
       expect(record.cause.rawValue == record.name, "an input is its own cause", record)
       for message in unrest { expect(false, message, record) }
       lastInput = record
+    case .ignored where record.reason == IgnoredReason.refused.rawValue: refuse(record)
     case .ignored:
       expect(record.reason?.isEmpty == false, "ignored without a reason", record)
       if let lastInput { expect(lastInput.name == record.name, "it is \(lastInput.name) that was ignored", record) }
@@ -101,7 +104,7 @@ public struct LifecycleRecordRules: Sendable {
   }
 
   /// What is under way although nothing may be, as between two inputs.
-  private var unrest: [String] {
+  var unrest: [String] {
     var unrest: [String] = []
     if told.hasBegunLaunch != told.hasLaunched { unrest.append("in the middle of a launch") }
     if told.isTerminating { unrest.append("in the middle of its end") }
@@ -111,6 +114,14 @@ public struct LifecycleRecordRules: Sendable {
     if told.isActive != told.scenes.contains(where: \.isActive) { unrest.append("not as its most active scene") }
     if told.isForeground != told.scenes.contains(where: \.isForeground) { unrest.append("not where its scenes are") }
     return unrest
+  }
+
+  /// The delegate has answered no, perhaps long after the input.
+  ///
+  /// Each input that waited for the answer is ignored.
+  private mutating func refuse(_ record: LifecycleRecord) {
+    expect(record.name == SystemInput.terminate.scriptToken, "an input that asks nobody is not refused", record)
+    expect(told.wasAsked, "refused without having been asked", record)
   }
 
   private mutating func commit(_ record: LifecycleRecord) {

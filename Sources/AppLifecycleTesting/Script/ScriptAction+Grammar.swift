@@ -34,7 +34,7 @@ extension ScriptAction.Kind {
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
       .openSwitcher,
       .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange,
-      .fetch, .suspend, .wake, .terminate, .crash, .reboot,
+      .fetch, .suspend, .wake, .terminate, .shutDown, .crash, .reboot,
     ]
     return Dictionary(uniqueKeysWithValues: inputs.map { ($0.scriptToken, $0) })
   }()

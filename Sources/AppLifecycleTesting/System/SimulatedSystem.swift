@@ -98,6 +98,8 @@ extension SimulatedSystem {
   /// Plays one action; says why it had no effect, if so.
   private func perform(_ action: ScriptAction, cause: LifecycleCause) async throws(EscapedWork) -> String? {
     switch action.kind {
+    case .input(.terminate):
+      if case .ignored(let reason) = await quit(cause)?.outcome { return reason.rawValue }
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       // Whoever slept until an instant that a slow call has passed wakes before the next action.
@@ -108,6 +110,25 @@ extension SimulatedSystem {
       return await clock.running { [weak self] in await self?.performWork(action.kind) }
     }
     return nil
+  }
+
+  /// Asks the application to end, and returns when it has ended, has refused, or takes its time to answer: then nil.
+  ///
+  /// What becomes of a question that stays open is noted when the answer comes.
+  private func quit(_ cause: LifecycleCause) async -> TransitionReport? {
+    let wait = QuitWait()
+    application.transitionObserver = { if $0 == .questionOpened { wait.end(nil) } }
+    defer { application.transitionObserver = nil }
+    let report = await clock.running { [application, clock] in
+      TaskStarter(clock: clock).startOnMainActor { [weak self] in
+        let report = await application.handle(.terminate, cause: cause)
+        guard !wait.end(report), case .ignored(.refused) = report.outcome else { return }
+        self?.note(.ignored, cause, reason: IgnoredReason.refused.rawValue)
+      }
+      return await wait.report
+    }
+    if clock.hasOverdueSleepers { await clock.advance(by: .zero) }
+    return report
   }
 
   private func note(_ kind: LifecycleRecord.Kind, _ cause: LifecycleCause, reason: String? = nil) {
@@ -125,3 +146,26 @@ extension SimulatedSystem {
 
 /// A delegate that does nothing, for an application that is only looked at from outside.
 @MainActor private final class BareDelegate: ApplicationDelegate {}
+
+/// Waits until it is known what becomes of a `quit`, or that this takes its time.
+@MainActor private final class QuitWait {
+  private var isOver = false
+  private var outcome: TransitionReport?
+  private var waiter: UnsafeContinuation<TransitionReport?, Never>?
+
+  /// Ends the wait; false if it has ended before.
+  @discardableResult func end(_ report: TransitionReport?) -> Bool {
+    guard !isOver else { return false }
+    (isOver, outcome) = (true, report)
+    waiter?.resume(returning: report)
+    waiter = nil
+    return true
+  }
+
+  var report: TransitionReport? {
+    get async {
+      guard !isOver else { return outcome }
+      return await withUnsafeContinuation { waiter = $0 }
+    }
+  }
+}

@@ -23,6 +23,10 @@ protocol HostEvent: Sendable {
   static func transitionFinished(id: Int, overruns: [BudgetOverrun]) -> Self
   /// The time that was armed last is up.
   static var deadlinePassed: Self { get }
+  /// The application was asked whether it may end, and has not answered yet.
+  static var questionOpened: Self { get }
+  /// The application has answered that it goes on.
+  static var questionRefused: Self { get }
   /// The application has begun to end.
   static var applicationBeganToEnd: Self { get }
   /// The application has begun to spend a budget.

@@ -33,8 +33,11 @@ import CUnixHost
     application.transitionObserver = { [weak application] step in
       let isInMemory = application?.state.isInMemory ?? false
       switch step {
-      case .willBegin(.terminate) where isInMemory, .willBegin(.killFromSwitcher) where isInMemory:
+      case .willBegin(.terminate) where isInMemory, .willBegin(.shutDown) where isInMemory,
+        .willBegin(.killFromSwitcher) where isInMemory:
         link.send(.applicationBeganToEnd)
+      case .questionOpened: link.send(.questionOpened)
+      case .questionRefused: link.send(.questionRefused)
       case .didEnd(let report) where report.from.isInMemory && !report.to.isInMemory:
         link.send(.applicationEnded(overruns: report.overruns))
       case .budgetBegan(let callback): link.send(.budgetBegan(callback))
@@ -58,7 +61,7 @@ import CUnixHost
     }
     HostCapabilities.current = watch.capabilities
     defer { HostCapabilities.current = nil }
-    return await withCheckedContinuation { [watch] continuation in
+    let status = await withCheckedContinuation { [watch] continuation in
       let parts = HostThread<Machine>.Parts(
         application: application, signals: signals, watch: watch, link: link,
         didFinish: { continuation.resume(returning: $0) })
@@ -66,6 +69,8 @@ import CUnixHost
       signals.close(orderTaken: nil)
       continuation.resume(returning: refused("no thread can be made", EAGAIN))
     }
+    // An end in order has the status that the program gave it.
+    return status == ExitStatus.success ? application.exitStatus : status
   }
 
   /// For the terminal or the manager, for the timers of libdispatch, which traps where it gets none, and for the program.

@@ -20,7 +20,8 @@ extension ServiceApplicationDelegate {
 }
 
 extension MainApplicationDelegate {
-  /// The program, for `@main`: makes the delegate and its application, adopts that as ``Application/shared``, has the delegate
+  /// The program, for `@main`: makes the delegate and its application
+  /// (with ``MainApplicationDelegate/configuration``), adopts that as ``Application/shared``, has the delegate
   /// prepare it (``MainApplicationDelegate/prepare(_:)``), hosts it, and exits with the status of ``TerminalHost/run()`` or
   /// ``ServiceHost/run()``.
   ///
@@ -39,7 +40,7 @@ extension MainApplicationDelegate {
         return ExitStatus.unavailable
       }
       let delegate = Self()
-      let application = Application(delegate: delegate)
+      let application = Application(delegate: delegate, configuration: Self.configuration)
       Application.adopt(application)
       delegate.prepare(application)
       switch kind {

@@ -31,6 +31,29 @@ public enum MainLoop {
   }
 
   #if !canImport(Darwin)
+    /// A descriptor that is readable while work waits for the main actor, for a program that has a loop of its own.
+    ///
+    /// Wait for it (`POLLIN`) beside your own descriptors, and call ``performWork()`` when it is readable. It is
+    /// level-triggered and stays the same for the life of the process. Do not read it or close it.
+    ///
+    /// Apple's systems have none: there the run loop of the first thread serves the main actor.
+    public static var descriptor: Int32 {
+      unixhost_streams_hold()
+      return _dispatch_get_main_queue_handle_4CF()
+    }
+
+    /// Performs the work that waits for the main actor, and returns; does nothing where none waits.
+    ///
+    /// Work that this work adds is performed as well, or makes ``descriptor`` readable again. It never waits for events.
+    ///
+    /// - Precondition: called on the process's first thread, and not by work of the main actor.
+    public static func performWork() {
+      // The descriptor counts wake-ups; the count is taken before the work, so that none is lost.
+      var count: UInt64 = 0
+      _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+      _dispatch_main_queue_callback_4CF(nil)
+    }
+
     /// Waits for work of the main actor, and does it.
     package static func turn() {
       var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
@@ -38,11 +61,7 @@ public enum MainLoop {
       guard poll(&queue, 1, -1) > 0 || errno == EINTR else {
         fatalError("the main queue cannot be waited for: \(errno)")
       }
-      guard queue.revents != 0 else { return }
-      // The descriptor counts wake-ups; the count is taken before the work, so that none is lost.
-      var count: UInt64 = 0
-      _ = read(queue.fd, &count, MemoryLayout<UInt64>.size)
-      _dispatch_main_queue_callback_4CF(nil)
+      if queue.revents != 0 { performWork() }
     }
   #endif
 }

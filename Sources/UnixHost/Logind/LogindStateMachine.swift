@@ -265,7 +265,7 @@ extension LogindStateMachine {
     switch phase {
     case .awake, .leaving, .finishing, .suspending, .asleep:
       beginEnd(because: "shutdown", wakes: true)
-      send(.terminate, "shutdown")
+      send(.shutDown, "shutdown")
       emit(.armDeadline(delay))
     case .ending: emit(.armDeadline(delay))
     case .ended: break
@@ -350,7 +350,12 @@ extension LogindStateMachine {
 extension LogindStateMachine {
   private mutating func admit(_ delivery: HostDelivery) {
     switch delivery.input {
-    case .terminate:
+    case .terminate where isAsleep:
+      // The machine waits for no answer.
+      var end = delivery
+      end.input = .shutDown
+      return admit(end)
+    case .shutDown:
       if phase != .ended { beginEnd(because: delivery.cause, wakes: isAsleep) }
     case .open where isAsleep: return wanted = .foreground
     case .wake where isAsleep: return wanted = .background

@@ -8,8 +8,9 @@ public import PubSub
 /// | fact | what follows |
 /// | --- | --- |
 /// | the launch is complete and what is managed `while: .running` is held | the manager is told READY |
-/// | SIGTERM, SIGINT | STOPPING; `terminate`, in full order, within the budget of `willTerminate` |
-/// | a SIGTERM or SIGINT half a second or more after the first one, SIGQUIT | the process ends by the signal at once |
+/// | SIGTERM, SIGINT | STOPPING; `shutDown`, in full order, within the budget of `willTerminate` |
+/// | Ctrl-C, at a terminal | `terminate`: the delegate is asked, and may refuse; a second Ctrl-C is as SIGTERM |
+/// | a SIGTERM or SIGINT half a second or more after the one that ended it, SIGQUIT | the process ends by the signal at once |
 /// | SIGHUP | RELOADING; ``Reload`` is posted and awaited; READY |
 /// | the manager has a watchdog | it is told WATCHDOG twice in its time, as long as the main actor answers |
 /// | starting, reloading or ending takes its time | the manager's time-out is extended again and again |
@@ -36,6 +37,12 @@ public final class ServiceHost: Sendable {
     public var timeoutExtension: Duration = .seconds(10)
     /// How long the handlers of a ``Reload`` are awaited.
     public var reloadBudget: Duration = .seconds(30)
+    /// The causes for which the delegate is asked whether the service may end, where an order to end comes for the first time.
+    ///
+    /// An order of another cause only announces the end. Orders have the causes `Ctrl-C` (the key, where the service is tried out
+    /// at a terminal), `SIGINT` (sent by a process) and `SIGTERM`. A service manager whose SIGTERM was refused kills the service
+    /// when its own time-out has passed.
+    public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
 
     /// Times that suit most services.
     public init() {}

@@ -28,7 +28,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     manager = environment.address.flatMap { NotifySocket($0) }
     let terms = ServiceStateMachine.Terms(
       process: getpid(), watchdog: manager == nil ? nil : environment.watchdog,
-      timeoutExtension: configuration.timeoutExtension)
+      timeoutExtension: configuration.timeoutExtension, causesThatAsk: configuration.causesThatAsk)
     super.init(parts, machine: ServiceStateMachine(budgets: budgets, terms: terms))
     if environment.address != nil, manager == nil { reportSilence() }
     if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET is no socket that can be used") }

@@ -8,6 +8,8 @@ import AppLifecycle
 ///        │                          │    ◀──reloaded───┘ │
 ///        └──────────────────────────┴── SIGTERM, SIGINT ─┴──▶ stopping ──▶ ended
 ///
+/// An order whose cause asks leaves the service where it is: the application begins to end, or refuses.
+///
 /// While the service starts, reads its configuration again or ends, the manager's time-out is extended again and again; in
 /// the first two only as long as the main actor answers, lest a service that hangs start for ever. The end is bounded by the
 /// budget of `willTerminate` and needs no such proof.
@@ -38,6 +40,10 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case heartbeatDue
     /// The time of ``Effect/armExtension(_:)`` is up.
     case extensionDue
+    /// The application was asked whether it may end, and has not answered yet.
+    case questionOpened
+    /// The application has answered that it goes on.
+    case questionRefused
     /// The application has begun to end.
     case applicationBeganToEnd
     /// The application has begun to spend a budget.
@@ -100,6 +106,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
     var watchdog: Duration?
     /// By how much its time-outs are extended at a time.
     var timeoutExtension: Duration
+    /// The causes of orders that ask.
+    var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
   }
 
   /// What takes less than this needs no longer than the manager gives by itself.
@@ -110,6 +118,7 @@ struct ServiceStateMachine: HostMachine, Hashable {
   let terms: Terms
   /// The orders to end that have come.
   private var orders = EndOrders()
+  private var questionIsOpen = false
   private var wantsReload = false
   /// Whether the main actor was asked and has not answered yet.
   private var awaitsAnswer = false
@@ -151,7 +160,16 @@ struct ServiceStateMachine: HostMachine, Hashable {
       if phase == .stopping { finish([budgets.silence(in: .willTerminate)], mainActorAnswers: false) }
     case .heartbeatDue: beat()
     case .extensionDue: extend()
-    case .applicationBeganToEnd: if phase != .stopping { stop(awaiting: nil) }
+    case .questionOpened:
+      questionIsOpen = true
+      // The manager that has sent the order waits for the end already.
+      if phase == .running { emit(.armExtension(Self.patience)) }
+    case .questionRefused:
+      questionIsOpen = false
+      if phase == .running { emit(.armExtension(nil)) }
+    case .applicationBeganToEnd:
+      orders.beginEnd()
+      if phase != .stopping { stop(awaiting: nil) }
     case .budgetBegan(let callback):
       // What came before it was not the end's, and costs the end nothing.
       if phase == .stopping { emit(.armDeadline(budgets.length(of: callback) + budgets.grace)) }
@@ -205,8 +223,9 @@ extension ServiceStateMachine {
     switch record.signal {
     case .quit: die(.quit)
     case .terminate, .interrupt:
-      switch orders.take(record) {
-      case .end: if phase != .stopping { stop(awaiting: send(.terminate, record.cause)) }
+      switch orders.take(record, asks: terms.causesThatAsk.contains(record.cause)) {
+      case .ask: if phase == .stopping { orders.beginEnd() } else { _ = send(.terminate, record.cause) }
+      case .end: if phase != .stopping { stop(awaiting: send(.shutDown, record.cause)) }
       case .copy: break
       case .endAtOnce: die(record.signal)
       }
@@ -291,6 +310,7 @@ extension ServiceStateMachine {
       if !awaitsAnswer { emit(.notify([.extendTimeout(terms.timeoutExtension)])) }
       ask()
     case .stopping: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
+    case .running where questionIsOpen: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
     case .running, .ended: return
     }
     // Before it ends, and with room for a manager that is slow to read.

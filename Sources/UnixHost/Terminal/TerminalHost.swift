@@ -10,14 +10,19 @@ public import PubSub
 /// | Ctrl-Z, SIGTSTP | `home`; open background tasks end; `suspend`; then the process stops with its whole job |
 /// | `fg` | `open` |
 /// | `bg` | `wake`, with the background mode *job* |
-/// | Ctrl-C, SIGTERM, SIGINT, SIGHUP, hang-up | `terminate`; when it came during a stop, after a `wake` |
+/// | Ctrl-C | `terminate`: the delegate is asked, and may refuse |
+/// | a second Ctrl-C, SIGTERM, SIGINT, SIGHUP, hang-up | `shutDown`; when it came during a stop, after a `wake` |
 /// | memory is short | `memoryWarning`, once in two seconds at most |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
 /// | the session is locked; unlocked (the same) | `lock`; `unlock`, also at a key or at the keyboard focus |
-/// | the machine shuts down (the same) | `terminate` |
+/// | the machine shuts down (the same) | `shutDown` |
 /// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
-/// | a SIGTERM or SIGINT half a second or more after the first one; Ctrl-\, SIGQUIT | none: the terminal is restored, and the process ends by the signal |
+/// | a SIGTERM or SIGINT half a second or more after the one that ended it; Ctrl-\, SIGQUIT | none: the terminal is restored, and the process ends by the signal |
+///
+/// A Ctrl-C that comes while the delegate has not answered, or after it has refused, ends the program in order. Any other key
+/// after the refusal makes the next Ctrl-C a first one again. While the question is open the program keeps its screen.
+/// ``Configuration/causesThatAsk`` says which orders ask.
 ///
 /// The mode *job* ends when the program gets the terminal or stops. Before a stop, open background tasks have what is left of
 /// the budget of `didEnterBackground`; after half of it their expiration handlers run. A task that is still open at its end
@@ -59,6 +64,11 @@ public final class TerminalHost: Sendable {
     public var reportsFocus = true
     /// Whether the terminal is asked to mark pasted text.
     public var bracketsPaste = true
+    /// The causes for which the delegate is asked whether the program may end, where an order to end comes for the first time.
+    ///
+    /// An order of another cause only announces the end. Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process)
+    /// and `SIGTERM`. A hang-up, the end of the input and a shutdown of the machine never ask.
+    public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
 
     /// A full-screen program.
     public init() {}

@@ -40,7 +40,9 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     jobMode = JobMode(parts.application)
     device = TerminalDevice(configuration)
     super.init(
-      parts, machine: TerminalStateMachine(budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored))
+      parts,
+      machine: TerminalStateMachine(
+        budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored, causesThatAsk: configuration.causesThatAsk))
   }
 
   override func begin() {
@@ -125,6 +127,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       case .bytes where isAsleep, .focus where isAsleep: waiting.append(element)
       case .bytes(let bytes):
         tellLogind(.userIsPresent)
+        process(.keyPressed)
         tell(Terminal.DidReceiveInput(terminal: terminal, bytes: bytes))
       case .focus(let isFocused):
         if isFocused { tellLogind(.userIsPresent) }
@@ -208,6 +211,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .setJobMode(let isJob): parts.mailbox.send { [jobMode] in jobMode.set(isJob) }
     case .armDeadline(let duration): arm(duration)
     case .disarmDeadline: arm(nil)
+    case .lookAtScreen: return [.screenLook(wasLeft: unixhost_emergency_left() != UNIXHOST_NOT_LEFT)]
     case .predictStop:
       return [
         .stopPredicted(

@@ -27,15 +27,17 @@ extension TerminalStateMachine {
     case .continuedUnexpectedly:
       emit(.reportUncaughtStop)
       // The shell has set its own modes, and drawn over the screen.
-      if isOurs { ask(.takeTerminal, .takeToRedraw) } else { leave(because: "SIGCONT") }
+      if isOurs { ask(.takeTerminal, .takeToRedraw(orLeave: "SIGCONT")) } else { leave(because: "SIGCONT") }
     case .refusedByTerminal(let cause):
       guard !isOurs else { return }
       // A moment ago: the shell's prompt stands on the program's screen.
       leaveLostTerminal()
       leave(because: cause)
+    case .screenWasLeft:
+      if isOurs { ask(.takeTerminal, .takeToRedraw(orLeave: "SIGTTOU")) } else { leave(because: "SIGTTOU") }
     case nil:
       if isOurs, phase == .background { ask(.takeTerminal, .takeToOpen(foreground: "fg", background: "bg")) }
-    case .takeToLaunch, .takeToOpen, .takeToRedraw, .stop: break
+    case .takeToLaunch, .takeToOpen, .takeToRedraw, .screen, .stop: break
     }
   }
 
@@ -58,11 +60,13 @@ extension TerminalStateMachine {
       enter(.foreground)
       applicationIsSuspended = false
       send(.open, foreground, needsDisplay: true)
-    case .takeToRedraw:
-      guard isTaken else { return leave(because: "SIGCONT") }
+    case .takeToRedraw(let cause):
+      guard isTaken else { return leave(because: cause) }
       endFocusLost()
       emit(.requestDisplay)
-    case .launch, .resume, .continuedWhileLeaving, .continuedUnexpectedly, .refusedByTerminal, .stop, nil: break
+    case .launch, .resume, .continuedWhileLeaving, .continuedUnexpectedly, .refusedByTerminal, .screen,
+      .screenWasLeft, .stop, nil:
+      break
     }
   }
 
@@ -131,7 +135,7 @@ extension TerminalStateMachine {
     guard isPossible else {
       if !hasReportedRefusal { emit(.reportRefusedStop) }
       hasReportedRefusal = true
-      if screenWasLeft, holdsTerminal { ask(.takeTerminal, .takeToRedraw) }
+      if screenWasLeft, holdsTerminal { ask(.takeTerminal, .takeToRedraw(orLeave: cause)) }
       return
     }
     if phase == .foreground {

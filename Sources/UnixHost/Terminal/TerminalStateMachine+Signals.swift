@@ -6,7 +6,9 @@ extension TerminalStateMachine {
     var wasContinued = false
     var windowHasChanged = false
     var refusal: LifecycleCause?
+    var question: LifecycleCause?
     var order: LifecycleCause?
+    var hasCopy = false
     var hangUp: LifecycleCause?
   }
 
@@ -17,9 +19,10 @@ extension TerminalStateMachine {
       switch record.signal {
       case .quit: return die(.quit)
       case .terminate, .interrupt:
-        switch orders.take(record) {
+        switch orders.take(record, asks: causesThatAsk.contains(record.cause)) {
+        case .ask: gist.question = record.cause
         case .end: gist.order = record.cause
-        case .copy: break
+        case .copy: gist.hasCopy = true
         case .endAtOnce: return die(record.signal)
         }
       case .hangUp:
@@ -38,6 +41,7 @@ extension TerminalStateMachine {
     }
     // A shell that hangs up sends SIGTERM as well, and two threads may take the two in either order.
     termination = termination ?? gist.hangUp ?? gist.order
+    if let cause = gist.question { wantQuestion(because: cause) }
     coalesceStop()
     guard termination == nil else { return }
     if gist.wasContinued {
@@ -46,6 +50,8 @@ extension TerminalStateMachine {
       ask(.lookAtTerminal, .refusedByTerminal(cause))
     } else if gist.windowHasChanged, holdsTerminal, phase == .foreground {
       emit(.requestDisplay)
+    } else if gist.hasCopy, inquiry != .none {
+      lookAtScreen()
     }
   }
 

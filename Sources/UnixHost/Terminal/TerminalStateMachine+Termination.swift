@@ -3,6 +3,7 @@ import AppLifecycle
 extension TerminalStateMachine {
   /// Has the application end, in full order, from wherever it stands.
   mutating func terminate(_ cause: LifecycleCause) {
+    wantedQuestion = nil
     giveTerminalBack(within: timeToLeave)
     if applicationIsSuspended {
       applicationIsSuspended = false
@@ -11,12 +12,14 @@ extension TerminalStateMachine {
     let isInForeground = phase == .foreground
     enter(.terminating)
     send(
-      .terminate, cause,
+      .shutDown, cause,
       within: isInForeground ? budgets.didEnterBackground + budgets.willTerminate : budgets.willTerminate)
   }
 
-  /// The application ends without having been asked to; the budgets hold for that as well.
+  /// The application ends without an order of the host, or has agreed to end; the budgets hold for that as well.
   mutating func followBeginningOfEnd() {
+    orders.beginEnd()
+    (inquiry, wantedQuestion) = (.none, nil)
     guard phase != .terminating else { return }
     question = nil
     giveTerminalBack(within: timeToLeave)

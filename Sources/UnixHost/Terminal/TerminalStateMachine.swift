@@ -53,6 +53,14 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case stopPredicted(isPossible: Bool, screenWasLeft: Bool = false)
     /// Answers ``Effect/stopSelf``: false if the kernel refused.
     case stopEnded(wasContinued: Bool)
+    /// Answers ``Effect/lookAtScreen``: whether a signal's handler has left the screen.
+    case screenLook(wasLeft: Bool)
+    /// A key was pressed that is not the host's.
+    case keyPressed
+    /// The application was asked whether it may end, and has not answered yet.
+    case questionOpened
+    /// The application has answered that it goes on.
+    case questionRefused
     /// The terminal got the keyboard focus, or lost it.
     case focus(Bool)
     /// Answers ``Effect/giveTerminalBack(within:)``, now or later: false if the terminal did not take the leaving sequences in time.
@@ -105,6 +113,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case armDeadline(Duration)
     /// No ``Event/deadlinePassed`` comes.
     case disarmDeadline
+    /// Asks whether a signal's handler has left the screen.
+    case lookAtScreen
     /// Asks whether somebody could continue the process if it stopped.
     case predictStop
     /// Stops the process, with its whole group if it is the terminal's foreground group; returns when it is continued.
@@ -161,8 +171,22 @@ struct TerminalStateMachine: HostMachine, Hashable {
     /// The terminal is being taken; this follows.
     case takeToLaunch
     case takeToOpen(foreground: LifecycleCause, background: LifecycleCause)
-    case takeToRedraw
+    case takeToRedraw(orLeave: LifecycleCause)
+    /// An order has come, and the application goes on: its screen may have been left for it.
+    case screen
+    /// The screen was left: the application needs it again.
+    case screenWasLeft
     case stop(LifecycleCause)
+  }
+
+  /// What became of the question whether the program may end.
+  enum Inquiry: Sendable, Hashable {
+    /// There is none.
+    case none
+    /// It is open.
+    case open
+    /// It was refused, and no key was pressed since.
+    case refused
   }
 
   /// What waits until the terminal has taken the leaving sequences.
@@ -175,6 +199,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
   let budgets: Budgets
   /// Whether SIGHUP was ignored when the program was started: then it outlives its terminal.
   let ignoresHangUp: Bool
+  /// The causes of orders that ask.
+  let causesThatAsk: Set<LifecycleCause>
 
   var question: Question?
   var holdsTerminal = false
@@ -190,6 +216,9 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var focusIsLost = false
   /// Why the program is to end, once that has been decided.
   var termination: LifecycleCause?
+  /// Why the application is to be asked, while it was not.
+  var wantedQuestion: LifecycleCause?
+  var inquiry = Inquiry.none
   /// Why the program is to stop, while that has not begun.
   var wantedStop: LifecycleCause?
   /// The orders to end that have come.
@@ -213,9 +242,12 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var orderTaken: Duration? { [orders.began, hangUpTaken].compactMap { $0 }.max() }
 
   /// A program that has not begun.
-  init(budgets: Budgets = Budgets(), ignoresHangUp: Bool = false) {
+  init(
+    budgets: Budgets = Budgets(), ignoresHangUp: Bool = false, causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+  ) {
     self.budgets = budgets
     self.ignoresHangUp = ignoresHangUp
+    self.causesThatAsk = causesThatAsk
   }
 
   /// Whether the terminal's input is the program's to read.
@@ -239,6 +271,10 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .terminalTaken(let isTaken): answerTaken(isTaken)
     case .stopPredicted(let isPossible, let screenWasLeft):
       answerStop(isPossible: isPossible, screenWasLeft: screenWasLeft)
+    case .screenLook(let wasLeft): answerScreen(wasLeft: wasLeft)
+    case .keyPressed: followKey()
+    case .questionOpened: followQuestion(.open)
+    case .questionRefused: followQuestion(.refused)
     case .stopEnded(let wasContinued): resume(wasContinued: wasContinued)
     case .focus(let isFocused): takeFocus(isFocused)
     case .terminalLeft(let isComplete): followLeaving(isComplete: isComplete)
@@ -262,8 +298,14 @@ struct TerminalStateMachine: HostMachine, Hashable {
     if afterLeaving != nil { return settleAfterLeaving() }
     guard phase == .foreground || phase == .background else { return }
     if let cause = termination {
-      terminate(cause)
-    } else if let cause = wantedStop {
+      return terminate(cause)
+    }
+    // Before a stop that was wanted at the same moment: it lets the application put the question aside.
+    if let cause = wantedQuestion {
+      wantedQuestion = nil
+      send(.terminate, cause)
+    }
+    if let cause = wantedStop {
       wantedStop = nil
       ask(.predictStop, .stop(cause))
     }

@@ -97,3 +97,8 @@ private struct Pipe {
     writer = ends[1]
   }
 }
+
+/// Waits until an order is no copy any more of the one that had been taken up at that time: half a second of the order's own rule.
+package func copiesHaveCome(since taken: ContinuousClock.Instant) async throws {
+  try await Task.sleep(until: taken + .milliseconds(500), clock: .continuous)
+}

@@ -31,7 +31,7 @@ private final class FakeTime: Sendable {
 }
 
 /// A line without its end; empty if there is none.
-private func line(from pipe: Int32) -> String {
+func line(from pipe: Int32) -> String {
   var bytes: [UInt8] = []
   var byte: UInt8 = 0
   while read(pipe, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }

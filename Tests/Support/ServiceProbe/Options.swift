@@ -1,3 +1,4 @@
+import AppLifecycle
 import Glibc
 import ProbeSupport
 import ResourceScenarios
@@ -26,6 +27,14 @@ struct Options: Sendable {
   private(set) var quitsAtReload = false
   /// `--hang-at-reload`: the main actor never answers again once it is to reload.
   private(set) var hangsAtReload = false
+  /// `--refuse`: whoever asks whether it may end hears no.
+  private(set) var refuses = false
+  /// `--ask-at CAUSE`: an order of this cause asks, too.
+  private(set) var asksAt: LifecycleCause?
+  /// `--drain MS`: releasing the resource takes so long.
+  private(set) var drain: Duration?
+  /// `--own-loop PATH`: the program has a loop of its own, which also takes lines from this named pipe.
+  private(set) var ownLoop: String?
   /// `--chain ENDING`: a chain of four resources, as ``BreakingChain`` has them.
   private(set) var chain: BreakingChain.Ending?
   /// `--budget MS`: the budget of `didEnterBackground` and that of `willTerminate`.
@@ -40,6 +49,10 @@ struct Options: Sendable {
       case "--main": usesDelegateMain = true
       case "--quit-at-reload": quitsAtReload = true
       case "--hang-at-reload": hangsAtReload = true
+      case "--refuse": refuses = true
+      case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
+      case "--drain": drain = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
+      case "--own-loop": ownLoop = rest.popFirst()
       case "--log": log = rest.popFirst()
       case "--acquire-gate": acquireGate = rest.popFirst()
       case "--acquire-failures": acquireFailures = rest.popFirst().flatMap { Int($0) } ?? 0

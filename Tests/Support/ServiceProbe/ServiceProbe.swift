@@ -12,20 +12,18 @@ import UnixHost
 @main enum ServiceProbe {
   static func main() {
     guard !Options.shared.usesDelegateMain else { return Probe.main() }
-    MainLoop.run {
-      var configuration = Application.Configuration()
-      if let budget = Options.shared.budget {
-        configuration.didEnterBackgroundBudget = budget
-        configuration.willTerminateBudget = budget
-      }
-      let application = Application(delegate: Probe(), configuration: configuration)
-      Application.adopt(application)
-      application.recorder = { Log.shared.write($0) }
-      return await ServiceHost(
-        application: application, configuration: Probe.serviceConfiguration,
-        wallClock: Options.shared.clock.map { fakeClock($0) }
-      ).run()
-    }
+    if let pipe = Options.shared.ownLoop { MainActor.assumeIsolated { OwnLoop.run(pipe) } }
+    MainLoop.run { await host() }
+  }
+
+  @MainActor static func host() async -> Int32 {
+    let application = Application(delegate: Probe(), configuration: Probe.configuration)
+    Application.adopt(application)
+    application.recorder = { Log.shared.write($0) }
+    return await ServiceHost(
+      application: application, configuration: Probe.serviceConfiguration,
+      wallClock: Options.shared.clock.map { fakeClock($0) }
+    ).run()
   }
 }
 
@@ -45,7 +43,21 @@ extension Probe: MainApplicationDelegate {
   static var serviceConfiguration: ServiceHost.Configuration {
     var configuration = ServiceHost.Configuration()
     if let duration = Options.shared.timeoutExtension { configuration.timeoutExtension = duration }
+    if let cause = Options.shared.asksAt { configuration.causesThatAsk.insert(cause) }
     return configuration
+  }
+
+  static var configuration: Application.Configuration {
+    var configuration = Application.Configuration()
+    if let budget = Options.shared.budget {
+      configuration.didEnterBackgroundBudget = budget
+      configuration.willTerminateBudget = budget
+    }
+    return configuration
+  }
+
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    options.refuses ? .cancel : .now
   }
 
   func applicationWillFinishLaunching(_ application: Application) {
@@ -102,6 +114,7 @@ extension Probe: MainApplicationDelegate {
     let acquireGate = options.acquireGate.map { Gate($0) }
     let gate = options.gate.map { Gate($0) }
     var failuresLeft = options.acquireFailures
+    let options = options
     do {
       try application.manage("socket", while: .running, after: []) {
         Log.shared.write("acquire begin")
@@ -111,6 +124,7 @@ extension Probe: MainApplicationDelegate {
         Log.shared.write("acquire end")
       } release: {
         Log.shared.write("release begin")
+        if let drain = options.drain { try? await Task.sleep(for: drain) }
         await gate?.pass()
         Log.shared.write(Task.isCancelled ? "release cancelled" : "release end")
       }

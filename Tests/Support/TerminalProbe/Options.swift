@@ -1,3 +1,4 @@
+import AppLifecycle
 import Glibc
 import ProbeSupport
 
@@ -25,6 +26,14 @@ struct Options: Sendable {
   private(set) var task: String?
   /// `--open-task NAME`: one that does not end then either.
   private(set) var openTask: String?
+  /// `--ask`: whether it may end is for the keys y and n to say.
+  private(set) var asks = false
+  /// `--refuse`: it may not, and that is said at once.
+  private(set) var refuses = false
+  /// `--ask-at CAUSE`: an order of this cause asks, too.
+  private(set) var asksAt: LifecycleCause?
+  /// `--cooked`: the terminal stays in its own modes, where the kernel makes signals of keys.
+  private(set) var isCooked = false
   /// `--budget MS`: the budget of each of the two.
   private(set) var budget: Duration?
 
@@ -34,6 +43,10 @@ struct Options: Sendable {
       switch option {
       case "--plain": isPlain = true
       case "--main": usesDelegateMain = true
+      case "--ask": asks = true
+      case "--refuse": refuses = true
+      case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
+      case "--cooked": isCooked = true
       case "--log": log = rest.popFirst()
       case "--gate": gate = rest.popFirst()
       case "--slow": slow = Self.duration(rest.popFirst())

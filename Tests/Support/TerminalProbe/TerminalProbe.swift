@@ -12,12 +12,7 @@ import UnixHost
   static func main() {
     guard !Options.shared.usesDelegateMain else { return Probe.main() }
     MainLoop.run {
-      var configuration = Application.Configuration()
-      if let budget = Options.shared.budget {
-        configuration.didEnterBackgroundBudget = budget
-        configuration.willTerminateBudget = budget
-      }
-      let application = Application(delegate: Probe(), configuration: configuration)
+      let application = Application(delegate: Probe(), configuration: Probe.configuration)
       Application.adopt(application)
       // Set before the launch, so that the very first record is told, too.
       application.recorder = { Log.shared.write($0) }
@@ -32,6 +27,8 @@ import UnixHost
   private var terminal: Terminal?
   private var visits = 0
   private var crashesInBackground = false
+  /// What takes the answer while the question is open.
+  private var question: AsyncStream<TerminateReply>.Continuation?
   private let options = Options.shared
 
   init() {}
@@ -41,7 +38,33 @@ extension Probe: TerminalApplicationDelegate {
   static var terminalConfiguration: TerminalHost.Configuration {
     var configuration = TerminalHost.Configuration()
     configuration.usesAlternateScreen = !Options.shared.isPlain
+    configuration.usesRawMode = !Options.shared.isCooked
+    if let cause = Options.shared.asksAt { configuration.causesThatAsk.insert(cause) }
     return configuration
+  }
+
+  static var configuration: Application.Configuration {
+    var configuration = Application.Configuration()
+    if let budget = Options.shared.budget {
+      configuration.didEnterBackgroundBudget = budget
+      configuration.willTerminateBudget = budget
+    }
+    return configuration
+  }
+
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    if options.refuses { return .cancel }
+    guard options.asks else { return .now }
+    let (answers, question) = AsyncStream.makeStream(of: TerminateReply.self)
+    self.question = question
+    if let terminal { draw(on: terminal) }
+    for await answer in answers {
+      self.question = nil
+      if answer == .cancel, let terminal { draw(on: terminal) }
+      return answer
+    }
+    Log.shared.write("question cancelled")
+    return .cancel
   }
 
   func applicationWillFinishLaunching(_ application: Application) {
@@ -88,7 +111,7 @@ extension Probe: TerminalApplicationDelegate {
 extension Probe {
   private func draw(on terminal: Terminal) {
     self.terminal = terminal
-    let line = "state \(Application.shared.state.rawValue) visit \(visits)"
+    let line = "state \(Application.shared.state.rawValue) visit \(visits)" + (question == nil ? "" : " really?")
     terminal.write(options.isPlain ? "\(line)\r\n" : "\u{1B}[2J\u{1B}[H\(line)")
   }
 
@@ -102,6 +125,8 @@ extension Probe {
   private func press(_ key: UInt8) {
     switch key {
     case UInt8(ascii: "q"): Application.shared.send(.terminate, cause: "q")
+    case UInt8(ascii: "y"): question?.yield(.now)
+    case UInt8(ascii: "n"): question?.yield(.cancel)
     case UInt8(ascii: "c"): crash()
     case UInt8(ascii: "C"): crashesInBackground = true
     case UInt8(ascii: "f"): fatalError("the probe was told to trap")

@@ -189,6 +189,16 @@ struct Records {
     Records(call(.willTerminate, .background, cause), commit(.notRunning, cause))
   }
 
+  /// The question whether it may end.
+  static func asked(_ cause: String, in state: ApplicationState = .active) -> Records {
+    Records(call(.shouldTerminate, state, cause))
+  }
+
+  /// From active to not running, after the question.
+  static func quit(_ cause: String) -> Records {
+    Records(asked(cause).lines, leave(cause).lines, terminate(cause).lines)
+  }
+
   /// One other line.
   static func line(_ line: String) -> Records { Records([line]) }
 }

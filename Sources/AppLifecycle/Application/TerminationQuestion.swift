@@ -1,0 +1,33 @@
+internal import PubSub
+
+/// The question whether the application may end, from the delegate's call until the end begins or is refused.
+@MainActor final class TerminationQuestion {
+  /// The question inside which the present task runs, or which started it.
+  @TaskLocal static var current: TerminationQuestion?
+
+  /// What led to the question.
+  let cause: LifecycleCause
+  /// When the delegate was called.
+  let began: Duration
+  /// When its answer is late.
+  var deadline: Duration
+  /// What was left of its time when the application was suspended; nil while it runs.
+  var timeLeft: Duration?
+  /// The inputs that wait for the answer, in order of arrival.
+  var inputs: [PendingInput]
+  /// The delegate's answer, or the one that its silence gave.
+  var answer: TerminateReply?
+  /// The call of the delegate, as the ledger has it once it is over.
+  var entry: LedgerEntry?
+  /// Whether other inputs run while the delegate takes its time.
+  var isPutAside = false
+  var task: Task<Void, Never>?
+  var timer: Deadlines.ID?
+
+  init(_ input: PendingInput, began: Duration, deadline: Duration) {
+    (cause, inputs) = (input.cause, [input])
+    (self.began, self.deadline) = (began, deadline)
+  }
+
+  var isLate: Bool { entry?.outcome == .overran }
+}

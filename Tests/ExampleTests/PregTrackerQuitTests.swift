@@ -1,0 +1,147 @@
+import Glibc
+import PseudoTerminal
+import PubSub
+import TestTraits
+import Testing
+
+@testable import PregTracker
+
+/// Ctrl-C while a date is being typed: the user is asked.
+@Suite(.serialized, .timeLimit(.hang)) struct PregTrackerQuitTests {
+  private static let question = "Quit? This date is not set."
+
+  /// Runs the program with a date that is typed and not set.
+  private func typing(
+    _ body: (TrackerSession, PseudoTerminal) async throws -> Void
+  ) async throws {
+    try await TrackerSession.run { tracker in
+      try await PseudoTerminal.run(tracker.arguments(), rows: 30, columns: 100) { terminal in
+        try await tracker.isActive(on: terminal)
+        terminal.send("d2027-04")
+        try await terminal.waitForScreen(containing: "Due  2027-04")
+        try await body(tracker, terminal)
+        try await terminal.outputHasEnded()
+        #expect(terminal.screen.isLeft && terminal.modes == terminal.initialModes)
+      }
+      try await tracker.expectOrderlyEnd(date: TrackerSession.commandLineDate)
+    }
+  }
+
+  private func isAsked(on terminal: PseudoTerminal) async throws {
+    try await terminal.waitForScreen("the question", within: .seconds(60)) { $0.lines.contains(Self.question) }
+    #expect(terminal.screen.showsAlternate)
+  }
+
+  private func goesOn(on terminal: PseudoTerminal) async throws {
+    try await terminal.waitForScreen("the editor", within: .seconds(60)) {
+      !$0.lines.contains(Self.question) && $0.lines.contains { $0.hasPrefix("Due  2027-04") }
+    }
+  }
+
+  @Test func `is asked, refused, and goes on; the second Ctrl-C ends it`() async throws {
+    try await typing { _, terminal in
+      terminal.control("C")
+      try await isAsked(on: terminal)
+      let asked = ContinuousClock.now
+      terminal.send("n")
+      try await goesOn(on: terminal)
+      try await copiesHaveCome(since: asked)
+      terminal.control("C")
+      #expect(try await terminal.child.ending() == .exited(0))
+    }
+  }
+
+  @Test func `is asked again once the user has gone on typing, and agrees`() async throws {
+    try await typing { _, terminal in
+      for text in ["2027-04-", "2027-04-0"] {
+        terminal.control("C")
+        try await isAsked(on: terminal)
+        terminal.send("n")
+        try await goesOn(on: terminal)
+        // Behind the answer: the first key that the program takes after its refusal is not this one.
+        terminal.send(String(text.last!))
+        try await terminal.waitForScreen(containing: "Due  \(text)")
+        terminal.send("\u{7F}")
+        terminal.send(String(text.last!))
+        try await terminal.waitForScreen(containing: "Due  \(text)")
+      }
+      terminal.control("C")
+      try await isAsked(on: terminal)
+      terminal.send("y")
+      #expect(try await terminal.child.ending() == .exited(0))
+    }
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP]) func `a signal that is sent while the question is open ends it in order`(
+    signal: Int32
+  ) async throws {
+    try await typing { _, terminal in
+      terminal.control("C")
+      try await isAsked(on: terminal)
+      terminal.child.signal(signal)
+      #expect(try await terminal.child.ending() == .exited(0))
+    }
+  }
+
+  @Test func `a second Ctrl-C while the question is open ends it in order`() async throws {
+    try await typing { _, terminal in
+      terminal.control("C")
+      try await isAsked(on: terminal)
+      try await copiesHaveCome(since: .now)
+      terminal.control("C")
+      #expect(try await terminal.child.ending() == .exited(0))
+    }
+  }
+
+  @Test func `Ctrl-Z and fg find the question as it was`() async throws {
+    try await TrackerSession.run { tracker in
+      try await Shell.bash.run(rows: 30, columns: 100) { terminal in
+        terminal.line(tracker.command)
+        try await tracker.isActive(on: terminal)
+        terminal.send("d2027-04")
+        try await terminal.waitForScreen(containing: "Due  2027-04")
+        terminal.control("C")
+        try await isAsked(on: terminal)
+        terminal.control("Z")
+        try await terminal.jobStops(in: .bash)
+        terminal.line("fg")
+        try await tracker.isActive(visit: 2, on: terminal)
+        try await isAsked(on: terminal)
+        terminal.send("y")
+        try await terminal.prompt(within: .seconds(60))
+        #expect(try await terminal.status(in: .bash) == 0)
+      }
+      try await tracker.expectOrderlyEnd(date: TrackerSession.commandLineDate)
+    }
+  }
+
+  @Test func `nothing is asked where nothing would be lost`() async throws {
+    try await TrackerSession.run { tracker in
+      try await PseudoTerminal.run(tracker.arguments(), rows: 30, columns: 100) { terminal in
+        try await tracker.isActive(on: terminal)
+        try await tracker.setDate(on: terminal)
+        terminal.control("C")
+        #expect(try await terminal.child.ending() == .exited(0))
+        try await terminal.outputHasEnded()
+        #expect(!terminal.text.contains(Self.question))
+      }
+      try await tracker.expectOrderlyEnd()
+    }
+  }
+
+  @Test func `the question has keys of its own`() {
+    var interaction = Interaction()
+    func press(_ keys: Key...) -> [Interaction.Command?] { keys.map { interaction.press($0) } }
+    func isAsked() -> Bool { interaction.askToQuit() }
+    #expect(!isAsked())
+    _ = press(.character("d"))
+    #expect(!isAsked())
+    _ = press(.character("2"))
+    let editing = interaction.mode
+    #expect(isAsked() && interaction.mode != editing)
+    #expect(press(.character("x"), .enter, .paste("y"), .control("l")) == [nil, nil, nil, .redraw])
+    #expect(press(.character("n")) == [.answer(false)] && interaction.mode == editing)
+    #expect(isAsked() && press(.escape) == [.answer(false)] && interaction.mode == editing)
+    #expect(isAsked() && press(.character("y")) == [.answer(true)])
+  }
+}
