@@ -99,7 +99,7 @@ extension SimulatedSystem {
   private func perform(_ action: ScriptAction, cause: LifecycleCause) async throws(EscapedWork) -> String? {
     switch action.kind {
     case .input(.terminate):
-      if case .ignored(let reason) = await quit(cause)?.outcome { return reason.rawValue }
+      if case .ignored(let reason) = try await quit(cause)?.outcome { return reason.rawValue }
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       // Whoever slept until an instant that a slow call has passed wakes before the next action.
@@ -115,7 +115,7 @@ extension SimulatedSystem {
   /// Asks the application to end, and returns when it has ended, has refused, or takes its time to answer: then nil.
   ///
   /// What becomes of a question that stays open is noted when the answer comes.
-  private func quit(_ cause: LifecycleCause) async -> TransitionReport? {
+  private func quit(_ cause: LifecycleCause) async throws(EscapedWork) -> TransitionReport? {
     let wait = QuitWait()
     application.transitionObserver = { if $0 == .questionOpened { wait.end(nil) } }
     defer { application.transitionObserver = nil }
@@ -127,7 +127,7 @@ extension SimulatedSystem {
       }
       return await wait.report
     }
-    if clock.hasOverdueSleepers { await clock.advance(by: .zero) }
+    if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
     return report
   }
 
