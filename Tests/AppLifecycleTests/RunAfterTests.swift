@@ -80,7 +80,7 @@ import Testing
     application.run(model, while: .foreground) { model in
       try? await clock.sleep(for: .seconds(1_000_000))
       // It takes a while to end.
-      await Task { try? await clock.sleep(for: .seconds(1)) }.value
+      await Task(executorPreference: clock.executor) { try? await clock.sleep(for: .seconds(1)) }.value
       model.lines.append("ends")
     }
     try await system.play("launch; home")
