@@ -55,6 +55,10 @@ let package = Package(
       ],
       path: "Examples/PregTracker"),
     .executableTarget(
+      name: "ConnectionManager",
+      dependencies: ["AppLifecycle", "ExampleSupport", "PubSub", "UnixHost"],
+      path: "Examples/ConnectionManager"),
+    .executableTarget(
       name: "Service",
       dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "UnixHost"],
       path: "Examples/Service"),
@@ -146,7 +150,7 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "ExampleSupport", "LifecycleJournal",
+        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal",
         "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "lifecycle",
       ]),
     .testTarget(
