@@ -42,15 +42,23 @@ let package = Package(
     .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "PubSub"]),
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
 
-    // The examples use products only, as a package that depends on this one would.
+    // The examples use products only, as a package that depends on this one would. What several of them need beside the library
+    // (sockets, lines of a screen) is in ExampleSupport.
+    .target(name: "ExampleSupport", dependencies: ["UnixHost"], path: "Examples/Support"),
     .executableTarget(
       name: "Quickstart",
       dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
       path: "Examples/Quickstart"),
     .executableTarget(
       name: "PregTracker",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "UnixHost"],
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "ExampleSupport", "LifecycleJournal", "PubSub", "UnixHost",
+      ],
       path: "Examples/PregTracker"),
+    .executableTarget(
+      name: "ConnectionManager",
+      dependencies: ["AppLifecycle", "ExampleSupport", "PubSub", "UnixHost"],
+      path: "Examples/ConnectionManager"),
     .executableTarget(
       name: "Service",
       dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "UnixHost"],
@@ -148,8 +156,8 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PregTracker", "PseudoTerminal", "PubSub",
-        "Quickstart", "Service", "TestTraits", "lifecycle",
+        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal",
+        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "lifecycle",
       ]),
     .testTarget(
       name: "DocumentationTests",

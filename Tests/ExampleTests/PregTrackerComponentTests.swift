@@ -1,5 +1,6 @@
 import AppLifecycle
 import AppLifecycleTesting
+import ExampleSupport
 import Glibc
 import PseudoTerminal
 import PubSub

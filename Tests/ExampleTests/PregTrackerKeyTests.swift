@@ -1,3 +1,4 @@
+import ExampleSupport
 import PubSub
 import TestTraits
 import Testing

@@ -1,3 +1,4 @@
+import ExampleSupport
 import Glibc
 import PseudoTerminal
 import Testing

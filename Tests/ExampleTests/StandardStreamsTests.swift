@@ -31,7 +31,7 @@ import Testing
 
   // MARK: Standard error
 
-  @Test(arguments: Obstacle.allCases, ["PregTracker", "Service"])
+  @Test(arguments: Obstacle.allCases, ["ConnectionManager", "PregTracker", "Service"])
   func `A message that cannot be written changes nothing, the status least of all`(
     obstacle: Obstacle, program: String
   ) async throws {
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// As after Ctrl-S: the terminal is there, and takes nothing.
-  @Test(arguments: ["PregTracker", "Service"])
+  @Test(arguments: ["ConnectionManager", "PregTracker", "Service"])
   func `A terminal whose output is stopped holds up no program for ever`(program: String) async throws {
     let script = "read line; exec \"$@\""
     try await PseudoTerminal.run(["sh", "-c", script, "-", builtProduct(program), "--bogus"]) { terminal in

@@ -1,3 +1,4 @@
+import ExampleSupport
 import Glibc
 
 /// What the command line says.

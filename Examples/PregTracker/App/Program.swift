@@ -1,5 +1,6 @@
 import AppLifecycle
 import AppLifecycleTesting
+import ExampleSupport
 import Foundation
 import LifecycleJournal
 import UnixHost
@@ -18,7 +19,7 @@ import UnixHost
       fail("PregTracker: \(error); see --help", status: EX_USAGE)
     }
     if options.wantsHelp {
-      exit(StandardOutput.write(Options.help + "\n"))
+      exit(StandardOutput.write(Options.help + "\n", for: "PregTracker"))
     } else if options.journalPath != nil, isatty(STDOUT_FILENO) == 0 {
       fail("PregTracker: --journal is for a run in a terminal, and standard output is none", status: EX_USAGE)
     } else if options.script != nil || isatty(STDOUT_FILENO) == 0 {
@@ -66,7 +67,7 @@ import UnixHost
       } catch {
         fail("\(error)", status: 2)
       }
-      return StandardOutput.write(run.text)
+      return StandardOutput.write(run.text, for: "PregTracker")
     }
   }
 

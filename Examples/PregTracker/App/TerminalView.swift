@@ -1,4 +1,5 @@
 import AppLifecycle
+import ExampleSupport
 import PubSub
 import UnixHost
 

@@ -1,3 +1,4 @@
+import ExampleSupport
 import Foundation
 
 /// A day of the calendar, with neither a time nor a time zone: what a due date is.

@@ -1,3 +1,4 @@
+import ExampleSupport
 import Foundation
 
 /// Where the calendar's today comes from.

@@ -1,3 +1,5 @@
+import ExampleSupport
+
 /// What the keys mean: a state machine, pure.
 ///
 /// The due date is edited in a line of the screen; nothing ever waits for a key.

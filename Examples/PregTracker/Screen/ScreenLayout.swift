@@ -1,3 +1,5 @@
+import ExampleSupport
+
 /// Turns contents into the lines of a screen: a pure function, so that every size can be tested without a terminal.
 struct ScreenLayout {
   let columns: Int

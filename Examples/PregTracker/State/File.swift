@@ -1,3 +1,4 @@
+import ExampleSupport
 import Glibc
 
 /// The few calls of the file system that the program needs, with errors that name the file.

@@ -1,3 +1,4 @@
+import ExampleSupport
 import Glibc
 
 /// The file in which the due date outlives the program: one line, `due 2026-06-25`.

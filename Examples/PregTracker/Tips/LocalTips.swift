@@ -1,4 +1,5 @@
 import AppLifecycle
+import ExampleSupport
 
 /// The program's own tips server, on a port that only this machine can reach: a real connection without a real network.
 @MainActor final class LocalTips: TipsService {

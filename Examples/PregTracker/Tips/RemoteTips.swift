@@ -1,4 +1,5 @@
 import AppLifecycle
+import ExampleSupport
 
 /// A tips server somewhere: sends a line as soon as one connects, and another for each line that it receives.
 @MainActor final class RemoteTips: TipsService {

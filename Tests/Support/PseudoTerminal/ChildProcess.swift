@@ -45,7 +45,7 @@ package final class ChildProcess: Sendable {
   }
 
   /// Starts a program with these three descriptors, in the test's own session; -1 stands for /dev/null.
-  convenience init(
+  package convenience init(
     _ arguments: [String], environment: [String: String], descriptors: (Int32, Int32, Int32), directory: String?
   ) throws {
     try self.init(

@@ -1,13 +1,13 @@
 import Dispatch
 
 /// What a descriptor can be waited for.
-enum Readiness {
+package enum Readiness {
   case readable, writable
 
   /// Returns when the descriptor is ready, or when the task is cancelled.
   ///
   /// The thread is free meanwhile. Not isolated, as the handlers run on a thread of libdispatch's.
-  func wait(for descriptor: CInt) async {
+  package func wait(for descriptor: CInt) async {
     // Unsafe in name only: a source may be cancelled from any thread.
     nonisolated(unsafe) let source: any DispatchSourceProtocol =
       switch self {

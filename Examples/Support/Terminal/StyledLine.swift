@@ -1,38 +1,38 @@
 /// One line of the screen: pieces of text, each with a style.
 ///
 /// It knows its width, so that a layout can be exact.
-struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
-  enum Style: Hashable, Sendable { case plain, bold, dim, reversed, accent, warning }
+package struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
+  package enum Style: Hashable, Sendable { case plain, bold, dim, reversed, accent, warning }
 
-  struct Span: Hashable, Sendable {
-    var text: String
-    var style: Style
+  package struct Span: Hashable, Sendable {
+    package var text: String
+    package var style: Style
   }
 
-  private(set) var spans: [Span] = []
+  package private(set) var spans: [Span] = []
 
-  init() {}
-  init(_ text: String, _ style: Style = .plain) { append(text, style) }
-  init(stringLiteral text: String) { self.init(text) }
+  package init() {}
+  package init(_ text: String, _ style: Style = .plain) { append(text, style) }
+  package init(stringLiteral text: String) { self.init(text) }
 
-  var text: String { spans.map(\.text).joined() }
-  var width: Int { spans.reduce(0) { $0 + $1.text.columns } }
+  package var text: String { spans.map(\.text).joined() }
+  package var width: Int { spans.reduce(0) { $0 + $1.text.columns } }
 
   /// Adds text; whatever it holds, it cannot move the cursor or change the terminal.
-  mutating func append(_ text: String, _ style: Style = .plain) {
+  package mutating func append(_ text: String, _ style: Style = .plain) {
     if !text.isEmpty { spans.append(Span(text: text.limited.escaped, style: style)) }
   }
 
-  mutating func pad(to width: Int) { append(String(repeating: " ", count: max(0, width - self.width))) }
+  package mutating func pad(to width: Int) { append(String(repeating: " ", count: max(0, width - self.width))) }
 
-  func adding(_ text: String, _ style: Style = .plain) -> StyledLine {
+  package func adding(_ text: String, _ style: Style = .plain) -> StyledLine {
     var line = self
     line.append(text, style)
     return line
   }
 
   /// The line, cut with an ellipsis if it is wider than the screen.
-  func cut(to columns: Int) -> StyledLine {
+  package func cut(to columns: Int) -> StyledLine {
     guard width > columns else { return self }
     var line = StyledLine()
     var room = columns - 1
@@ -49,7 +49,7 @@ struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
   }
 
   /// The line as a terminal wants it.
-  var rendered: String {
+  package var rendered: String {
     spans.map { span in
       guard let code = span.style.code else { return span.text }
       return "\u{1B}[\(code)m\(span.text)\u{1B}[0m"
@@ -73,10 +73,10 @@ extension StyledLine.Style {
 
 extension StringProtocol {
   /// How many columns of a terminal the text takes.
-  var columns: Int { reduce(0) { $0 + $1.columns } }
+  package var columns: Int { reduce(0) { $0 + $1.columns } }
 
   /// As much of the beginning as fits.
-  func prefix(columns limit: Int) -> SubSequence {
+  package func prefix(columns limit: Int) -> SubSequence {
     var width = 0
     return prefix {
       width += $0.columns
@@ -94,7 +94,7 @@ extension String {
   /// The text with what would cost time and show nothing left out: all beyond a length, and all but the first marks on a character.
   ///
   /// A file, a server or a command line may hold a character with a million combining marks.
-  var limited: String {
+  package var limited: String {
     guard utf8.count > Self.mostScalarsOfCharacter else { return self }
     let text = String(unicodeScalars.prefix(Self.mostScalars))
     guard text.contains(where: { $0.unicodeScalars.count > Self.mostScalarsOfCharacter }) else { return text }

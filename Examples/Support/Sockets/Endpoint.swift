@@ -1,12 +1,12 @@
 /// A host and a port: `tips.example:4040`, `192.0.2.7:4040`, `[2001:db8::7]:4040`.
-struct Endpoint: Hashable, Sendable, CustomStringConvertible {
-  let host: String
-  let port: UInt16
+package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+  package let host: String
+  package let port: UInt16
 
-  init(host: String, port: UInt16) { (self.host, self.port) = (host, port) }
+  package init(host: String, port: UInt16) { (self.host, self.port) = (host, port) }
 
   /// Reads `HOST:PORT`; an IPv6 address stands in brackets, or its colons could not be told from the port's.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
       return nil
     }
@@ -20,5 +20,5 @@ struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     self.init(host: String(host), port: port)
   }
 
-  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A TCP socket that never blocks its thread: what would block suspends the task, and cancelling the task ends the wait.
-@MainActor final class Socket {
+@MainActor package final class Socket {
   private let descriptor: CInt
   private var isOpen = true
 
@@ -12,7 +12,7 @@ import Glibc
   /// Ends the connection at once: when this returns, the other side's end of stream is on its way.
   ///
   /// Not while a task waits for the socket: cancel the task first.
-  func close() {
+  package func close() {
     if isOpen { Glibc.close(descriptor) }
     isOpen = false
   }
@@ -20,7 +20,7 @@ import Glibc
   /// Connects to the first of the host's addresses that answers.
   ///
   /// - Throws: A `SystemError` that names the endpoint, or `CancellationError`.
-  static func connect(to endpoint: Endpoint) async throws -> Socket {
+  package static func connect(to endpoint: Endpoint) async throws -> Socket {
     var failure = SystemError("\(endpoint)", "no address")
     for address in try await Address.resolve(endpoint) {
       do throws(SystemError) {
@@ -49,7 +49,7 @@ import Glibc
   }
 
   /// Listens on a port of the kernel's choice that only this machine can reach.
-  static func listenOnLoopback() throws(SystemError) -> (Socket, Endpoint) {
+  package static func listenOnLoopback() throws(SystemError) -> (Socket, Endpoint) {
     let name = "127.0.0.1"
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -79,7 +79,7 @@ import Glibc
   }
 
   /// The next connection that somebody opens to this listening socket.
-  func accept() async throws -> Socket {
+  package func accept() async throws -> Socket {
     while true {
       try Task.checkCancellation()
       let accepted = Glibc.accept(descriptor, nil, nil)
@@ -91,13 +91,13 @@ import Glibc
       switch errno {
       case EAGAIN: await Readiness.readable.wait(for: descriptor)
       case EINTR, ECONNABORTED: continue
-      default: throw SystemError("tips server")
+      default: throw SystemError("listening socket")
       }
     }
   }
 
   /// What has arrived, at least one byte; nil at the end of the stream.
-  func read() async throws -> [UInt8]? {
+  package func read() async throws -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       // Reading what is there already does not suspend: a peer that never pauses would keep the actor for itself.
@@ -117,11 +117,13 @@ import Glibc
 
   /// Sends a line, without waiting.
   ///
-  /// What the other side does not take in time is dropped: a line is a few bytes, and who leaves even those lying for a whole
-  /// buffer's length is not listening. MSG_NOSIGNAL: a connection that is gone is an error here, not the end of the process.
-  func send(_ line: String) {
-    guard isOpen else { return }
+  /// A line that the peer does not take in time is dropped: it is a few bytes, and a peer that leaves a whole buffer of them unread
+  /// is not listening. With MSG_NOSIGNAL a connection that is gone is an error here, not the end of the process.
+  ///
+  /// - Returns: whether the whole line is on its way.
+  @discardableResult package func send(_ line: String) -> Bool {
+    guard isOpen else { return false }
     let bytes = Array("\(line)\n".utf8)
-    _ = Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+    return Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
   }
 }

@@ -1,23 +1,23 @@
 import Glibc
 
 /// Something that the system refused: what it was about, and why.
-struct SystemError: Error, Hashable, CustomStringConvertible {
-  let subject: String
-  let reason: String
+package struct SystemError: Error, Hashable, CustomStringConvertible {
+  package let subject: String
+  package let reason: String
 
-  init(_ subject: String, _ reason: String) { (self.subject, self.reason) = (subject, reason) }
+  package init(_ subject: String, _ reason: String) { (self.subject, self.reason) = (subject, reason) }
 
   /// The reason is the text of `errno`, the last call's by default.
-  init(_ subject: String, errno code: CInt = errno) { self.init(subject, String(cString: strerror(code))) }
+  package init(_ subject: String, errno code: CInt = errno) { self.init(subject, String(cString: strerror(code))) }
 
-  var description: String { "\(subject): \(reason)".escaped }
+  package var description: String { "\(subject): \(reason)".escaped }
 }
 
 extension String {
   /// The text with everything that a terminal would obey, rather than show, made visible: `\u{1B}`.
   ///
   /// Texts of strangers (a file, a server, a command line) come to a terminal through here only.
-  var escaped: String {
+  package var escaped: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     return unicodeScalars.reduce(into: "") { $0 += $1.isControl ? $1.escaped(asASCII: true) : String($1) }
   }

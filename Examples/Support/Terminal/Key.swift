@@ -1,5 +1,5 @@
 /// A key, or a text pasted at once.
-enum Key: Hashable, Sendable {
+package enum Key: Hashable, Sendable {
   case character(Character)
   case enter, escape, backspace
   /// Ctrl and a letter, in lower case.
@@ -14,7 +14,7 @@ enum Key: Hashable, Sendable {
 ///
 /// Each byte is looked at once, and little is kept: a state, the bytes of one character, and the beginning of a pasted text. So
 /// neither a sequence without an end nor a book from the clipboard costs more than its length.
-struct KeyDecoder: Hashable, Sendable {
+package struct KeyDecoder: Hashable, Sendable {
   private enum State: Hashable, Sendable {
     case ground
     /// Within a character of so many bytes in UTF-8.
@@ -40,12 +40,14 @@ struct KeyDecoder: Hashable, Sendable {
   /// What is kept of the character or the pasted text that is not complete.
   private var kept: [UInt8] = []
 
+  package init() {}
+
   /// Takes a piece of what the terminal sends.
   ///
   /// The host keeps an unfinished sequence back for a moment, so one that ends a piece is a key: Escape, Alt-[ or Alt-O.
   ///
   /// - Complexity: linear in the number of bytes.
-  mutating func decode(_ bytes: [UInt8]) -> [Key] {
+  package mutating func decode(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     var rest = bytes[...]
     while let byte = rest.first {

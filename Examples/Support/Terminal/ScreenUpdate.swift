@@ -1,12 +1,14 @@
 /// What to send to a terminal so that it shows new lines in place of old ones: only those that differ, no flicker.
-struct ScreenUpdate {
+package struct ScreenUpdate {
   private var shown: [StyledLine]?
 
+  package init() {}
+
   /// Forgets what the terminal shows: it was cleared, resized, or somebody else's for a while.
-  mutating func invalidate() { shown = nil }
+  package mutating func invalidate() { shown = nil }
 
   /// The text that makes the terminal show `lines`; empty if it does already.
-  mutating func show(_ lines: [StyledLine], columns: Int) -> String {
+  package mutating func show(_ lines: [StyledLine], columns: Int) -> String {
     defer { shown = lines }
     // The cursor is hidden: the editor draws its own. The host makes the terminal's visible again when it leaves.
     var text = shown == nil ? "\u{1B}[?25l\u{1B}[2J" : ""

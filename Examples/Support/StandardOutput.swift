@@ -2,12 +2,15 @@ import Glibc
 import UnixHost
 
 /// Standard output, for what the user has asked for.
-enum StandardOutput {
+package enum StandardOutput {
   /// Writes all of a text, and waits for a reader that takes its time.
   ///
+  /// - Parameters:
+  ///   - text: what the user has asked for.
+  ///   - program: the program's name, for the message of a failure.
   /// - Returns: the exit status. A reader that has seen enough closes the pipe, which is an ordinary end. Any other failure is
   ///   named on standard error and has the status 74, `EX_IOERR` of `sysexits.h`.
-  static func write(_ text: String) -> CInt {
+  package static func write(_ text: String, for program: String) -> CInt {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
@@ -20,7 +23,7 @@ enum StandardOutput {
       } else if errno == EPIPE {
         return EXIT_SUCCESS
       } else if errno != EINTR {
-        StandardError.writeLine("PregTracker: \(SystemError("standard output"))")
+        StandardError.writeLine("\(program): \(SystemError("standard output"))")
         return EX_IOERR
       }
     }

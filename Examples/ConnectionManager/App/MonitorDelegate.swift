@@ -1,0 +1,44 @@
+// A monitor of a Redis server, or of any server that answers lines: `swift run ConnectionManager 127.0.0.1:6379`, then stop the
+// server, start it again, and watch the program find its way back. Ctrl-Z, `fg`, and `q` to quit.
+
+import AppLifecycle
+import ExampleSupport
+import Glibc
+import PubSub
+import UnixHost
+
+@main @MainActor final class MonitorDelegate {
+  private let options: Options
+  private let connect: @MainActor () async throws -> any Transport
+  private var monitor: ServerMonitor?
+  private var view: MonitorView?
+
+  convenience init() {
+    let options = Options.ofCommandLine()
+    self.init(options) { try await Socket.connect(to: options.server) }
+  }
+
+  /// - Parameters:
+  ///   - options: what the command line says.
+  ///   - connect: opens a connection to the server.
+  init(_ options: Options, connect: @escaping @MainActor () async throws -> any Transport) {
+    (self.options, self.connect) = (options, connect)
+  }
+}
+
+extension MonitorDelegate: MainApplicationDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    view = MonitorView(application: application, server: "\(options.server)") { [weak self] command in
+      switch command {
+      case .quit: application.send(.terminate, cause: "q")
+      case .retry: self?.monitor?.connection.retry()
+      }
+    }
+    do {
+      // A simulated device may launch the application more than once; what is managed stays managed.
+      monitor = try monitor ?? ServerMonitor(application: application, options: options, connect: connect)
+    } catch {
+      preconditionFailure("\(error)")  // two resources of one name: a mistake in this program
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import AppLifecycle
+import ExampleSupport
+import PubSub
+import UnixHost
+
+/// Draws how the resources fare and what the server says, and takes the keys.
+@MainActor final class MonitorView {
+  /// What a key asks for.
+  enum Command { case quit, retry }
+
+  private var contents: MonitorContents { didSet { draw() } }
+  private var decoder = KeyDecoder()
+  private var update = ScreenUpdate()
+  /// Where to draw; nil until the program has the terminal for the first time.
+  private var screen: Terminal.NeedsDisplay?
+
+  /// A view of an application's resources.
+  ///
+  /// - Parameters:
+  ///   - application: whose resources are shown.
+  ///   - server: the server's name.
+  ///   - perform: does what a key asks for.
+  init(application: Application, server: String, perform: @escaping @MainActor (Command) -> Void) {
+    let bus = application.bus
+    contents = MonitorContents(server: server)
+    bus.subscribe(self, to: Application.ResourceDidChange.self, from: application) { view, event in
+      view.contents.note(event.resource, among: event.application.resources)
+    }
+    bus.subscribe(self, to: Application.StateDidChange.self, from: application) { view, event in
+      view.contents.state = event.application.state
+    }
+    bus.subscribe(self, to: ServerMonitor.DidReceive.self) { view, event in view.contents.add(event.message) }
+    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, screen in
+      view.screen = screen
+      view.update.invalidate()
+      view.draw()
+    }
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, input in
+      for key in view.decoder.decode(input.bytes) {
+        switch key {
+        case .character("q"): perform(.quit)
+        case .character("r"): perform(.retry)
+        default: break
+        }
+      }
+    }
+  }
+
+  private func draw() {
+    guard let screen else { return }
+    let lines = contents.lines(rows: screen.size.rows, columns: screen.size.columns)
+    let text = update.show(lines, columns: screen.size.columns)
+    // Text that is written while the program does not have the terminal is dropped; NeedsDisplay follows when it has it again.
+    if !text.isEmpty { screen.terminal.write(text) }
+  }
+}

@@ -1,0 +1,53 @@
+import ExampleSupport
+
+/// What a server says unasked, from the command that subscribes to the one that ends it.
+@MainActor final class Subscription {
+  /// More messages are not kept while nothing takes them: the oldest are dropped.
+  static let limit = 1000
+
+  private let client: Client
+  private let command: String
+  private var messages: [String] = []
+  private var waiting: Answer<Void>?
+
+  private init(_ client: Client, _ command: String) { (self.client, self.command) = (client, command) }
+
+  /// Subscribes, and returns when the server has confirmed that.
+  static func begin(_ command: String, on client: Client) async throws -> Subscription {
+    let subscription = Subscription(client, command)
+    client.onPush = { [weak subscription] in subscription?.take($0) }
+    try await client.ask(command)
+    return subscription
+  }
+
+  /// The next message, once there is one.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled meanwhile.
+  func next() async throws -> String {
+    while messages.isEmpty {
+      let answer = Answer<Void>()
+      waiting = answer
+      try await answer.value
+    }
+    return messages.removeFirst()
+  }
+
+  private func take(_ push: Reply) {
+    guard let message = push.message else { return }
+    messages = messages.suffix(Self.limit - 1) + [message]
+    waiting?.give(.success(()))
+  }
+
+  /// Unsubscribes, without waiting: a server that does not answer holds up no tear-down.
+  func end() {
+    client.onPush = nil
+    if let command = Self.opposite(of: command) { client.tell(command) }
+  }
+
+  /// `PUNSUBSCRIBE` for `PSUBSCRIBE …`; nil for a command that nothing takes back.
+  static func opposite(of command: String) -> String? {
+    let word = command.prefix { $0 != " " }.uppercased()
+    guard word.hasSuffix("SUBSCRIBE"), !word.hasSuffix("UNSUBSCRIBE") else { return nil }
+    return word.replacing("SUBSCRIBE", with: "UNSUBSCRIBE")
+  }
+}

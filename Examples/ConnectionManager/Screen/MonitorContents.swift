@@ -1,0 +1,85 @@
+import AppLifecycle
+import ExampleSupport
+
+/// What the screen shows: a value, so that every size can be tested without a terminal.
+struct MonitorContents: Hashable, Sendable {
+  /// The server's name.
+  let server: String
+  /// The application's state.
+  var state = ApplicationState.notRunning
+  private(set) var resources: [ResourceHealth] = []
+  private var log: [StyledLine] = []
+
+  /// More than any screen has rows.
+  private static let mostLines = 500
+
+  init(server: String) { self.server = server }
+
+  /// Takes a change of a resource; the log has a line for each but the waits.
+  mutating func note(_ resource: ResourceHealth, among all: [ResourceHealth]) {
+    resources = all
+    switch resource.status {
+    case .idle, .waiting: break
+    case .acquiring, .held: add(StyledLine("\(resource.name) \(resource.status.word)", .dim))
+    case .releasing, .retrying, .failed: add(StyledLine("\(resource.name) \(resource.status.word)", .warning))
+    }
+  }
+
+  /// Adds a message of the server to the log.
+  mutating func add(_ message: String) { add(StyledLine(message)) }
+
+  private mutating func add(_ line: StyledLine) { log = log.suffix(Self.mostLines - 1) + [line] }
+
+  /// The screen's lines; where rows are short, the latest of the log give way first.
+  func lines(rows: Int, columns: Int) -> [StyledLine] {
+    let nameWidth = resources.map(\.name.count).max() ?? 0
+    var lines = [StyledLine(server, .bold).adding(" · \(state.rawValue) · q quits, r tries again now")]
+    for resource in resources {
+      var line = StyledLine(resource.name)
+      line.pad(to: nameWidth + 2)
+      lines.append(line.adding(resource.text, resource.status == .held ? .accent : .warning))
+    }
+    lines.append("")
+    lines += log.suffix(max(rows - lines.count, 0))
+    lines += Array(repeating: "", count: max(rows - lines.count, 0))
+    return lines.prefix(rows).map { $0.cut(to: columns) }
+  }
+}
+
+extension ResourceHealth {
+  /// The status for people, with the error that matters now.
+  fileprivate var text: String {
+    let error = status == .held || status == .idle ? nil : lastError
+    let wait = retryDelay.map { "; next attempt after \($0.rounded)" }
+    return status.text + (error.map { ": \($0)" } ?? "") + (wait ?? "")
+  }
+}
+
+extension ResourceStatus {
+  /// One word, for the log.
+  fileprivate var word: String {
+    switch self {
+    case .idle: "idle"
+    case .waiting: "waiting"
+    case .acquiring: "acquiring"
+    case .held: "held"
+    case .releasing: "releasing"
+    case .retrying: "retrying"
+    case .failed: "failed"
+    }
+  }
+
+  fileprivate var text: String {
+    switch self {
+    case .waiting(let name): "waiting for \(name)"
+    case .retrying(let failures): "retrying (\(failures))"
+    case .failed(let failures): "given up (\(failures))"
+    case .idle, .acquiring, .held, .releasing: word
+    }
+  }
+}
+
+extension Duration {
+  /// In seconds, with one decimal: `0.3 s`.
+  fileprivate var rounded: String { "\((self / .seconds(1) * 10).rounded() / 10) s" }
+}
