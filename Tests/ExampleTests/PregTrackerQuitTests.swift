@@ -3,6 +3,7 @@ import PseudoTerminal
 import PubSub
 import TestTraits
 import Testing
+import ExampleSupport
 
 @testable import PregTracker
 
