@@ -305,6 +305,18 @@ import Testing
     #expect(checks == 0, "nothing is held")
   }
 
+  @Test func `a resource whose every check fails waits longer each time, and is given up`() async throws {
+    let peer = try application.manage("peer", while: .running, retry: RetryPolicy(maximumRetries: 3)) {
+      1
+    } check: { _ in
+      throw Failure()
+    }
+    try await system.play("launch; wait:31s")
+    #expect(peer.status == .held && application.resources[0].lastError == "stream closed")
+    try await system.play("wait:1h")
+    #expect(peer.status == .failed(failures: 4))
+  }
+
   @Test func `a check that never returns is a failure, but the time of a suspension is not`() async throws {
     let clock = clock
     try application.manage("peer", while: .running, checkEvery: .seconds(5)) {

@@ -135,9 +135,11 @@ import Testing
     #expect(world.news() == Self.released + Self.acquired.prefix(3))
     #expect(world.connectionError?.contains("health check") == true)
     #expect(world.statuses == [.held, .acquiring, .waiting(for: "session")])
-    // Nor is the next check, which breaks the connection again.
+    // Nor is the first check of the new connection, which breaks it again: a failure in a row now, with its wait.
     try await world.system.play("wait:10s")
-    #expect(world.news() == ["connection releasing"] + Self.acquired.prefix(3))
+    #expect(world.news() == ["connection releasing", "connection retrying(failures: 1)"])
+    try await world.system.play("wait:1s")
+    #expect(world.news() == Array(Self.acquired.prefix(3)))
     world.server.resume()
     await world.system.clock.settle()
     #expect(world.news() == Self.acquired.suffix(3))
@@ -230,6 +232,8 @@ import Testing
       let sleepers = world.system.clock.sleepers
       for round in 1...1_000 {
         #expect(world.news() == (round == 1 ? [] : Self.released) + Self.acquired)
+        // What breaks at once is a failure, whatever the policy says.
+        try await world.system.play("wait:1s")
         world.server.dropConnections()
         await world.system.clock.settle()
       }

@@ -6,7 +6,7 @@ public import PubSub
 /// one transition after another; transitions never interleave. Everything that runs code runs on the main actor.
 ///
 /// Components subscribe to the notifications on ``bus`` (``Application/WillEnterForeground`` and its kin) or hold what they
-/// hold through ``manage(_:while:after:acquire:release:)``; none of them knows the delegate or each other.
+/// hold through ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``; none of them knows the delegate or each other.
 @MainActor public final class Application {
   /// Budgets and habits of an application and the system that it lives in.
   public struct Configuration: Sendable {

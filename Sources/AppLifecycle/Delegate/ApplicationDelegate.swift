@@ -5,7 +5,7 @@
 /// not called either.
 ///
 /// Callbacks run on the main actor, one after another; a transition never begins inside another. A callback that must wait
-/// for something hands it to ``Application/manage(_:while:after:acquire:release:)``.
+/// for something hands it to ``Application/manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
 ///
 /// With scenes (``LifecycleProfile/scenes``) the four methods of active, foreground and background are not called: the
 /// ``SceneDelegate`` of each scene is.

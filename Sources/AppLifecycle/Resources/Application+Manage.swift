@@ -46,7 +46,8 @@ extension Application {
   ///     cancelled and awaited; a loop that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first.
   ///   - check: tells whether the handle still works: a check that throws, or that takes longer than `checkInterval`,
   ///     invalidates the resource. Runs on the main actor.
-  ///   - release: takes the handle down. Runs on the main actor. An error ends it all the same.
+  ///   - release: takes the handle down; does nothing unless it is given. Runs on the main actor. An error ends it all the same.
+  ///     A release also follows a break, so it should not wait for an answer of a peer that may be gone.
   /// - Returns: the resource, through which the handle can be read while it is held.
   /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed by this application.
   @discardableResult
@@ -57,7 +58,7 @@ extension Application {
     acquire: @escaping @MainActor (repeat each Dependency) async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
     check: (@MainActor (Handle) async throws -> Void)? = nil,
-    release: @escaping @MainActor (Handle) async throws -> Void
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> {
     var dependencies: [Int] = []
     for one in repeat each dependency { dependencies.append(try index(of: one, for: name)) }
@@ -69,7 +70,7 @@ extension Application {
   /// Acquires and releases a resource with a phase of the life cycle, after resources that are known by name only.
   ///
   /// For modules that do not know each other. In everything else the same as
-  /// ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)-(_,_,ManagedResource<Dependency>,_,_,_,_,_,_,_,_)``.
+  /// ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
@@ -82,7 +83,7 @@ extension Application {
   ///   - acquire: makes the handle, on the main actor.
   ///   - run: what the handle has to run while it is held.
   ///   - check: tells whether the handle still works, by throwing if it does not.
-  ///   - release: takes the handle down, on the main actor.
+  ///   - release: takes the handle down, on the main actor; does nothing unless it is given.
   /// - Returns: the resource, through which the handle can be read while it is held.
   /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed or the resource itself.
   @discardableResult
@@ -93,7 +94,7 @@ extension Application {
     acquire: @escaping @MainActor () async throws -> Handle,
     run: (@MainActor (Handle) async throws -> Void)? = nil,
     check: (@MainActor (Handle) async throws -> Void)? = nil,
-    release: @escaping @MainActor (Handle) async throws -> Void
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> {
     var indices: [Int] = []
     for dependency in dependencies {

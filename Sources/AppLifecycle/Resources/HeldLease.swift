@@ -13,6 +13,10 @@ internal import PubSub
   private var check: Task<Void, Never>?
   /// The wait for the next run of the loop.
   private var pause: Task<Void, Never>?
+  /// Whether a health check has succeeded.
+  var hasPassedCheck = false
+  /// Whether a health check has failed, or was too late.
+  var hasFailedCheck = false
   /// How often in a row the loop ended soon after it had begun.
   var loopFailures = 0
   /// The deadline of the health check that runs.

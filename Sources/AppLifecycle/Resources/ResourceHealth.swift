@@ -21,6 +21,15 @@ public struct ResourceHealth: Sendable, Hashable {
   ///
   /// Counted from ``since``; ``RetryPolicy`` decides how long it is.
   public var retryDelay: Duration?
+
+  /// The health of a resource, for views and tests that are to show one.
+  public init(
+    name: String, phase: LifecyclePhase, status: ResourceStatus, failures: Int = 0, lastError: String? = nil,
+    since: Duration = .zero, retryDelay: Duration? = nil
+  ) {
+    (self.name, self.phase, self.status, self.failures) = (name, phase, status, failures)
+    (self.lastError, self.since, self.retryDelay) = (lastError, since, retryDelay)
+  }
 }
 
 extension Application {

@@ -103,9 +103,13 @@ extension ResourceManager {
           self?.setCheckDeadline(index, lease, interval)
           do {
             try await HandlerScope.$run.withValue(run) { try await check(handle) }
+            lease.hasPassedCheck = true
           } catch {
             // One that was cancelled has been judged, or is no longer asked.
-            if !Task.isCancelled { lent.invalidate(because: error) }
+            if !Task.isCancelled {
+              lease.hasFailedCheck = true
+              lent.invalidate(because: error)
+            }
           }
           run.isOver = true
           self?.clearCheckDeadline(lease)
@@ -139,6 +143,7 @@ extension ResourceManager {
       return setCheckDeadline(index, lease, interval)
     }
     lease.checkTimer = nil
+    lease.hasFailedCheck = true
     let error = ResourceError.checkTimedOut(resource.operations.name, after: interval)
     if resource.operations.holding.invalidate(lease.number, because: error.description) {
       didInvalidate(index, lease: lease.number)

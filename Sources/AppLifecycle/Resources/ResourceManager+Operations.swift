@@ -196,8 +196,10 @@ extension ResourceManager {
       let reason = resource.operations.holding.reason(of: number), graph.status(of: index) == .held
     else { return }
     let time = clock.now() - lease.began
-    // One that breaks at once is not acquired again at once, whatever the policy says.
-    let isSteady = time >= policy(of: resource).resetAfter && time > .zero
+    // One that breaks at once is not acquired again at once, whatever the policy says; nor is one whose first check fails, which may
+    // take longer than the policy's time.
+    let neverWorked = lease.hasFailedCheck && !lease.hasPassedCheck
+    let isSteady = time >= policy(of: resource).resetAfter && time > .zero && !neverWorked
     invalidate(index, because: reason, failures: isSteady ? 0 : graph.nodes[index].failures + 1)
   }
 

@@ -17,6 +17,8 @@ public struct RetryPolicy: Sendable, Hashable {
   /// allows no further attempt.
   public var maximumRetries: Int?
   /// How long a resource must have been held for its next failure to count as the first of a row.
+  ///
+  /// One whose first health check fails has failed, however long it was held.
   public var resetAfter: Duration
 
   /// A policy; without arguments it waits a quarter of a second, doubling up to half a minute, a fifth of it left to chance, and

@@ -13,6 +13,9 @@ extension Application {
   /// is a resource that it depends on released. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
   /// asked first. The next run begins after the last one has ended.
   ///
+  /// A body runs again and again, so what it iterates must be able to be iterated again: an `AsyncStream` ends for good when the
+  /// first run is cancelled.
+  ///
   /// The owner is held weakly between two runs, and is kept alive by a body that runs; once the owner is gone, the body does
   /// not begin any more.
   ///
