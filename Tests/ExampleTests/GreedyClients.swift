@@ -69,7 +69,8 @@ final class GreedyClients: @unchecked Sendable {
     for index in clients.indices {
       while clients[index].received < clients[index].sent / Self.line.count * 2 {
         var ready = pollfd(fd: clients[index].socket, events: Int16(POLLIN), revents: 0)
-        guard poll(&ready, 1, 60_000) == 1, receive(index) > 0 else { throw SystemError("answers", code: ETIMEDOUT) }
+        guard poll(&ready, 1, 60_000) == 1 else { throw SystemError("answers", code: ETIMEDOUT) }
+        guard receive(index) > 0 else { throw SystemError("answers, of which some are missing", code: ECONNRESET) }
       }
     }
   }
@@ -154,9 +155,8 @@ private func readLine(from socket: Int32) throws -> String {
   while line.last != 0x0A {
     var ready = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     var byte: UInt8 = 0
-    guard poll(&ready, 1, 60_000) == 1, recv(socket, &byte, 1, 0) == 1 else {
-      throw SystemError("a line", code: ETIMEDOUT)
-    }
+    guard poll(&ready, 1, 60_000) == 1 else { throw SystemError("a line", code: ETIMEDOUT) }
+    guard recv(socket, &byte, 1, 0) == 1 else { throw SystemError("a line", code: ECONNRESET) }
     line.append(byte)
   }
   return String(decoding: line.dropLast(), as: UTF8.self)

@@ -24,9 +24,10 @@ func withService(
   let manager = try ServiceManagerDouble(.path, in: directory)
   let reserved = try ReservedPort()
   let port = reserved.port
+  // The deadline is for the daemon's whole life, and so for all that the body does with it.
   async let finished = runProgram(
     before + [builtProduct("Service"), "--port", "\(port)"] + options,
-    environment: environment.merging(["NOTIFY_SOCKET": manager.address]) { $1 })
+    environment: environment.merging(["NOTIFY_SOCKET": manager.address]) { $1 }, within: .seconds(600))
   let ready = try await manager.notice(with: "READY")
   try await body(ServiceDaemon(manager: manager, pid: ready.sender, port: port))
   return try await finished

@@ -14,7 +14,9 @@ package final class PseudoTerminal: Sendable {
     var bytes: [UInt8] = []
     /// How far ``PseudoTerminal/wait(for:within:)`` has come.
     var consumed = 0
-    var screen: TerminalScreen
+    private(set) var screen: TerminalScreen
+    /// How many of the bytes have been drawn on the screen.
+    private var drawn = 0
     /// The test lets the output lie: see ``PseudoTerminal/pauseReading()``.
     var isPaused = false
     /// Whether the reading thread reads; it follows `isPaused`.
@@ -28,6 +30,24 @@ package final class PseudoTerminal: Sendable {
     /// Without it, reading the master would fail whenever no program happens to have the slave open; with it for longer, the
     /// end of all output could not be seen.
     var hold: Int32?
+
+    init(screen: TerminalScreen, master: Int32, hold: Int32) {
+      (self.screen, self.master, self.hold) = (screen, master, hold)
+    }
+
+    /// Draws what was printed since the last look.
+    ///
+    /// Not as soon as it is read: drawing much takes longer than a program that ends waits for its terminal.
+    @discardableResult mutating func draw() -> TerminalScreen {
+      screen.feed(bytes[drawn...])
+      drawn = bytes.count
+      return screen
+    }
+
+    mutating func resize(rows: Int, columns: Int) {
+      draw()
+      screen.resize(rows: rows, columns: columns)
+    }
   }
 
   /// The path of the program's side.
@@ -57,7 +77,9 @@ package final class PseudoTerminal: Sendable {
     let contents = Monitor(
       Contents(screen: TerminalScreen(rows: rows, columns: columns), master: master, hold: hold)
     ) {
-      "\($0.screen)\nand as bytes \(String(decoding: $0.bytes.suffix(2_000), as: UTF8.self).debugDescription)"
+      var contents = $0
+      return
+        "\(contents.draw())\nand as bytes \(String(decoding: $0.bytes.suffix(2_000), as: UTF8.self).debugDescription)"
     }
     self.contents = contents
     do {
@@ -122,7 +144,6 @@ package final class PseudoTerminal: Sendable {
         let chunk = buffer[0..<count]
         contents.update {
           $0.bytes += chunk
-          $0.screen.feed(chunk)
         }
       } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
         // All programs have left: the terminal stays, and its modes can still be read, until the test hangs up.
@@ -161,7 +182,7 @@ package final class PseudoTerminal: Sendable {
   /// Gives the window another size; the kernel tells the foreground group.
   package func resize(rows: Int, columns: Int) {
     contents.update {
-      $0.screen.resize(rows: rows, columns: columns)
+      $0.resize(rows: rows, columns: columns)
       if let master = $0.master { _ = cpt_set_window_size(master, UInt16(rows), UInt16(columns)) }
     }
   }
@@ -179,7 +200,7 @@ package final class PseudoTerminal: Sendable {
   package var text: String { String(decoding: contents.state.bytes, as: UTF8.self) }
 
   /// The screen as it looks now.
-  package var screen: TerminalScreen { contents.state.screen }
+  package var screen: TerminalScreen { contents.update { $0.draw() } }
 
   /// Waits for text after what was waited for before, and returns all up to its end.
   @discardableResult package func wait(
@@ -207,9 +228,10 @@ package final class PseudoTerminal: Sendable {
     where isWanted: @escaping @Sendable (TerminalScreen) -> Bool
   ) async throws -> TerminalScreen {
     try await contents.wait(for: "a screen with \(wanted)", within: limit) { contents in
-      if isWanted(contents.screen) { return contents.screen }
+      let screen = contents.draw()
+      if isWanted(screen) { return screen }
       if contents.isClosed {
-        throw WaitFailed(cause: .ended, wanted: "a screen with \(wanted)", found: "\(contents.screen)")
+        throw WaitFailed(cause: .ended, wanted: "a screen with \(wanted)", found: "\(screen)")
       }
       return nil
     }
