@@ -6,32 +6,9 @@ import Testing
 @testable import AppLifecycle
 
 /// Bodies that end, are cancelled or listen at an unlucky moment.
-@MainActor @Suite(.timeLimit(.hang)) struct `Bodies in corners` {
-  private struct Failure: Error {}
-  @MainActor private final class Model { var lines: [String] = [] }
-
-  private let system = SimulatedSystem()
-  private var application: Application { system.application }
-  private var clock: ManualClock { system.clock }
-  private let model = Model()
-
-  private func at(_ text: String) {
-    model.lines.append("\(text) \(Double(clock.now.offset / .milliseconds(1)) / 1000)")
-  }
-
-  @discardableResult
-  private func manage(
-    _ name: String, while phase: LifecyclePhase = .foreground, after: [String] = []
-  ) throws -> ManagedResource<Int> {
-    var number = 0
-    return try application.manage(name, while: phase, after: after) {
-      number += 1
-      at("+\(name)")
-      return number
-    } release: { _ in
-      at("-\(name)")
-    }
-  }
+@MainActor @Suite(.timeLimit(.hang)) struct `Bodies in corners`: CornerSuite {
+  let system = SimulatedSystem()
+  let model = CornerModel()
 
   @Test func `a listening body has a deadline where no budget runs`() async throws {
     let clock = clock

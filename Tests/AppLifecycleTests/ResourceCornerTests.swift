@@ -6,32 +6,9 @@ import Testing
 @testable import AppLifecycle
 
 /// Resources that break, end or are unmanaged at an unlucky moment.
-@MainActor @Suite(.timeLimit(.hang)) struct `Resources in corners` {
-  private struct Failure: Error {}
-  @MainActor private final class Model { var lines: [String] = [] }
-
-  private let system = SimulatedSystem()
-  private var application: Application { system.application }
-  private var clock: ManualClock { system.clock }
-  private let model = Model()
-
-  private func at(_ text: String) {
-    model.lines.append("\(text) \(Double(clock.now.offset / .milliseconds(1)) / 1000)")
-  }
-
-  @discardableResult
-  private func manage(
-    _ name: String, while phase: LifecyclePhase = .foreground, after: [String] = []
-  ) throws -> ManagedResource<Int> {
-    var number = 0
-    return try application.manage(name, while: phase, after: after) {
-      number += 1
-      at("+\(name)")
-      return number
-    } release: { _ in
-      at("-\(name)")
-    }
-  }
+@MainActor @Suite(.timeLimit(.hang)) struct `Resources in corners`: CornerSuite {
+  let system = SimulatedSystem()
+  let model = CornerModel()
 
   @Test func `a handler of its last change may manage another in its place`() async throws {
     let a = try manage("a")
@@ -53,11 +30,11 @@ import Testing
       try await clock.sleep(for: .seconds(2))
     }
     try await system.play("launch; wait:20s; interrupt:call")
-    a.invalidate(because: Failure())
+    a.invalidate(because: CornerFailure())
     await clock.settle()
     try await system.play("end:call; wait:1m")
     #expect(model.lines == ["+a 0.0", "-a 20.0", "+a 20.0"], "\(model.lines)")
-    a.invalidate(because: Failure())
+    a.invalidate(because: CornerFailure())
     try await system.play("wait:1m")
     #expect(a.current != 1, "for ever broken")
     subscription.cancel()
@@ -93,7 +70,7 @@ import Testing
       do { try await clock.sleep(for: .seconds(3_600)); at("-") } catch { at("- cancelled"); throw error }
     }
     let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self) { [slow] _ async throws in
-      slow.invalidate(because: Failure())
+      slow.invalidate(because: CornerFailure())
       try await clock.sleep(for: .seconds(1))
     }
     system.application.beginBackgroundMode(.audio)
@@ -115,7 +92,7 @@ import Testing
 
   @Test func `a body whose owner is gone keeps no resource managed`() async throws {
     let a = try manage("a")
-    var owner: Model? = Model()
+    var owner: CornerModel? = CornerModel()
     application.run(owner!, while: .foreground, after: a) { _, _ in }
     try await system.play("launch; wait:20s")
     owner = nil
@@ -153,7 +130,7 @@ import Testing
     var policy = RetryPolicy()
     policy.maximumRetries = 0
     let a = try application.manage("a", while: .running, retry: policy) {
-      throw Failure()
+      throw CornerFailure()
     } release: { (_: Void) in
     }
     var isHeld = false
@@ -189,7 +166,7 @@ import Testing
       n += 1
     } run: {
       try await clock.sleep(for: .seconds(20))
-      if n == 1 { ResourceLease.current?.invalidate(because: Failure()) }
+      if n == 1 { ResourceLease.current?.invalidate(because: CornerFailure()) }
       try await clock.sleep(for: .seconds(20_000))
     } release: { _ in
       seen.append("release closing \(PhaseClosing.present != nil)")
@@ -244,7 +221,7 @@ import Testing
     try await system.play("home; open; wait:20s")
     let closing = model.lines.filter { $0.hasPrefix("-") }.map { $0.prefix(2) }
     model.lines = []
-    a.invalidate(because: Failure())
+    a.invalidate(because: CornerFailure())
     await clock.settle()
     let breaking = model.lines.filter { $0.hasPrefix("-") }.map { $0.prefix(2) }
     #expect(closing == breaking)
