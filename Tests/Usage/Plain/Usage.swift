@@ -106,10 +106,10 @@ struct Connection: Sendable {
   private var ticks = 0
   private(set) var status = ""
 
-  private func tick() async {
+  private func tick(_ application: Application) async {
     while !Task.isCancelled {
       ticks += 1
-      try? await Task.sleep(for: .seconds(1))
+      try? await application.clock.sleep(for: .seconds(1))
     }
   }
   private func save() async { status = connection?.current == nil ? "saved" : "saved, still connected" }
@@ -129,7 +129,7 @@ extension AppDelegate: ApplicationDelegate {  // in an extension the compiler wa
     } catch {
       print(error)  // a ResourceError
     }
-    application.task { await application.run(while: .active) { await self.tick() } }
+    application.task { await application.run(while: .active) { await self.tick(application) } }
   }
 
   func applicationDidEnterBackground(_ application: Application) {
