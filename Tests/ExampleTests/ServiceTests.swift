@@ -5,8 +5,15 @@ import Testing
 
 /// The daemon, under a double of the service manager.
 @Suite(.serialized, .timeLimit(.hang)) struct ServiceTests {
+  /// The daemon drains for four seconds: again if the machine takes longer to send the rest of the line.
   @Test func `It serves, drains what has begun, refuses what comes later, and ends with status 0`() async throws {
+    for _ in 0..<5 where try await drainsInTime() { return }
+    Issue.record("the machine was slower than the daemon's time to drain, five times")
+  }
+
+  private func drainsInTime() async throws -> Bool {
     try await withTemporaryDirectory { directory in
+      var isInTime = true
       let finished = try await withService(in: directory) { daemon in
         let busy = try LineClient(port: daemon.port)
         let idle = try LineClient(port: daemon.port)
@@ -14,17 +21,22 @@ import Testing
         #expect(try await idle.line() == "hello")
         try busy.send("one two  three\r\nfour five")
         #expect(try await busy.line() == "3")
+        let start = ContinuousClock.now
         kill(daemon.pid, SIGTERM)
         try await daemon.manager.notice(with: "STOPPING")
         try await idle.hasEnded()
         #expect(throws: SystemError.self) { try LineClient(port: daemon.port) }
-        try busy.send(" six\nseven\n")
+        try? busy.send(" six\nseven\n")
+        isInTime = ContinuousClock.now - start < .seconds(3)
+        guard isInTime else { return }
         #expect(try await busy.line() == "3")
         try await busy.hasEnded()
         #expect(daemon.manager.lines.contains("STATUS=serving 2 connections"))
       }
+      guard isInTime else { return false }
       #expect(finished.ending == .exited(0))
       #expect(!finished.errors.contains("overran"))
+      return true
     }
   }
 

@@ -110,9 +110,9 @@ import Testing
         try await probe.isActive(visit: 2, on: terminal)
         terminal.control("Z")
         try await terminal.jobHasStopped(in: shell)
+        // The mode ended with the return. Looked at while the shell lives: its end hangs up the stopped job, which wakes for that.
+        #expect(probe.times == ["limited", "unlimited", "limited"])
       }
-      // The mode ended with the return.
-      #expect(probe.times == ["limited", "unlimited", "limited"])
     }
   }
 

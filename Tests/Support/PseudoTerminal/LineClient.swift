@@ -43,7 +43,11 @@ package final class LineClient: Sendable {
 
   /// The next line that no one has taken yet.
   package func line(within limit: Duration = .seconds(240)) async throws -> String {
-    try await contents.wait(for: "a line", within: limit) { $0.lines.take { _ in true } }
+    try await contents.wait(for: "a line", within: limit) { contents in
+      if let line = contents.lines.take(where: { _ in true }) { return line }
+      guard contents.hasEnded else { return nil }
+      throw WaitFailed(cause: .ended, wanted: "a line", found: contents.lines.lines.joined(separator: "\n"))
+    }
   }
 
   /// Waits until the server has closed the connection.
