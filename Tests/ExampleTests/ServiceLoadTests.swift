@@ -1,5 +1,6 @@
 import Glibc
 import PseudoTerminal
+import Synchronization
 import TestTraits
 import Testing
 
@@ -53,7 +54,15 @@ import Testing
   }
 
   /// The watchdog is fed, and SIGTERM drains: a line that has begun is the last one of its client.
+  ///
+  /// The budgets are real time: again if the daemon missed one on a machine that let a single answer wait for more than a second.
   @Test func `Under a flood it lives, answers, and ends within its time`() async throws {
+    for _ in 0..<5 where try await livesUnderFlood() { return }
+    Issue.record("the machine was too busy for the daemon's budgets, five times")
+  }
+
+  private func livesUnderFlood() async throws -> Bool {
+    let longest = Mutex(Duration.zero)
     let finished = try await withCrowd(environment: ["WATCHDOG_USEC": "2000000"]) { daemon, crowd in
       startThread { crowd.flood() }
       try await daemon.manager.notice(with: "WATCHDOG")
@@ -69,6 +78,7 @@ import Testing
         }
       }.get().sorted()
       print("Service: a polite client among \(Self.crowd) greedy ones waits \(times[25]), at most \(times[49])")
+      longest.withLock { $0 = times[49] }
       // Far beyond the tenth of a second that it is to be, as this machine may be busy with other tests.
       #expect(times[25] < .seconds(2))
       try await daemon.manager.notice(with: "WATCHDOG")
@@ -78,8 +88,10 @@ import Testing
       try await ProcessTable.ending(of: daemon.pid)
       print("Service: it drained within \(ContinuousClock.now - began)")
     }
+    if finished.ending != .exited(0), longest.withLock({ $0 }) > .seconds(1) { return false }
     #expect(finished.ending == .exited(0), "\(finished.errors)")
     #expect(!finished.errors.contains("overran"))
+    return true
   }
 
   /// With a short queue the system drops what does not fit, and clients try again after one second, three, seven.
