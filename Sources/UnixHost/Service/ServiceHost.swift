@@ -94,7 +94,8 @@ public final class ServiceHost: Sendable {
   /// Catches signals from the call to its return. Does not call `exit`; but where the tear-down has overrun its budget and
   /// the main actor does not answer, the process is ended here with status 70, without returning.
   ///
-  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if the tear-down overran its budget,
+  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if the tear-down, or the
+  ///   delegate's answer whether the service may end, overran its budget,
   ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; standard error says which.
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {

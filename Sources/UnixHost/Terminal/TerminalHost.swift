@@ -131,7 +131,8 @@ public final class TerminalHost: Sendable {
   /// Catches signals from the call to its return. Does not call `exit`; but where a tear-down has overrun its budget and the
   /// main actor does not answer, the process is ended here with status 70, without returning.
   ///
-  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down overran its budget,
+  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down, or the
+  ///   delegate's answer whether the program may end, overran its budget,
   ///   74 (`EX_IOERR`) if the terminal did not take within the budgets what restores it, 69 (`EX_UNAVAILABLE`) for a full-screen
   ///   program on a dumb terminal, 71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; standard
   ///   error says which.
