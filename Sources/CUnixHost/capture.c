@@ -39,8 +39,10 @@ static int open_memory(void) {
 // What is shown of it when the screen is left: some hundred lines, which a terminal takes in no time.
 #define ERROR_SHOWN (128 * 1024)
 // How long showing it may take, in milliseconds.
-#define SHOWING_PATIENCE 1000
+static _Atomic int showing_patience = 1000;
 static _Atomic off_t error_begins;  // what comes before it has been given back
+
+void unixhost_stderr_set_patience(int milliseconds) { atomic_store(&showing_patience, milliseconds); }
 
 void unixhost_stderr_capture(void) {
   if (atomic_load(&error_is_captured) || !isatty(2)) return;
@@ -80,7 +82,7 @@ void unixhost_stderr_release(void) {
   struct stat status;
   if (fstat(error_memory, &status) == 0 && status.st_size - offset > ERROR_SHOWN) offset = status.st_size - ERROR_SHOWN;
   // For all of it together: a reader that takes a little at a time must not hold up the end.
-  int64_t deadline = unixhost_now() + (int64_t)SHOWING_PATIENCE * 1000000;
+  int64_t deadline = unixhost_now() + (int64_t)atomic_load(&showing_patience) * 1000000;
   if (offset > 0) is_taken = write_text("[what came before this on standard error was too much to show]\n", deadline);
   while (is_taken && (count = pread(error_memory, buffer, sizeof buffer, offset)) > 0) {
     is_taken = unixhost_write_until(2, buffer, (size_t)count, deadline) == (size_t)count;

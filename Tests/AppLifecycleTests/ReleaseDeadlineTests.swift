@@ -146,4 +146,63 @@ import Testing
     while stuck.status != .held { await clock.settle() }
     #expect(lines.suffix(2) == ["-stuck", "+stuck"])
   }
+
+  /// An acquire that does not heed its cancellation holds what it depends on: it is named at the deadline, once.
+  @Test(arguments: [true, false])
+  func `is that of an acquire that was cancelled, too`(succeeds: Bool) async throws {
+    struct Failure: Error {}
+    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+    let (system, world) = (system(goesOn: true), World())
+    let (application, clock) = (system.application, system.clock)
+    let base = try application.manage("base", while: .running) {
+      world.lines.append("+base")
+    } release: {
+      world.lines.append("-base")
+    }
+    var isStuck = true
+    let stuck = try application.manage("stuck", while: .running, after: base) { _ in
+      world.lines.append("+stuck")
+      if isStuck { await Task { for await _ in gate {} }.value }
+      isStuck = false
+      if !succeeds { try Task.checkCancellation() }
+    } release: {
+      world.lines.append("-stuck")
+    }
+    try await system.play("launch; wait:1m")
+    #expect(stuck.status == .acquiring && reports(system) == [])
+    base.invalidate(because: Failure())
+    try await system.play("wait:4s")
+    #expect(base.status == .held && reports(system) == [])
+    try await system.play("wait:1m")
+    #expect(base.status == .held && reports(system) == ["watchdog:stuck"])
+    let entry = try #require(application.ledger.pages.flatMap(\.entries).last { $0.name == "stuck" })
+    #expect(entry.step == "acquire" && entry.outcome == .overran)
+    #expect(system.record.last { $0.kind == .report }?.cause.rawValue == "wait:1m")
+    opener.finish()
+    while stuck.status != .held { await clock.settle() }
+    let between = succeeds ? ["-stuck"] : []
+    #expect(world.lines == ["+base", "+stuck"] + between + ["-base", "+base", "+stuck"])
+    try await system.play("wait:1h")
+    #expect(reports(system) == ["watchdog:stuck"])
+  }
+
+  @Test func `an acquire that heeds its cancellation is not named`() async throws {
+    struct Failure: Error {}
+    let (system, world) = (system(goesOn: true), World())
+    let (application, clock) = (system.application, system.clock)
+    let base = try application.manage("base", while: .running) {
+    } release: {
+    }
+    try application.manage("slow", while: .running, after: base) { _ in
+      world.lines.append("+slow")
+      if world.isSlow { try await clock.sleep(for: .seconds(3_600)) }
+    } release: {
+      world.lines.append("-slow")
+    }
+    try await system.play("launch; wait:1m")
+    world.isSlow = false
+    base.invalidate(because: Failure())
+    try await system.play("wait:1h")
+    #expect(world.lines == ["+slow", "+slow"] && reports(system) == [])
+  }
 }

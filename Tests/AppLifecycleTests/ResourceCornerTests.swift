@@ -23,6 +23,27 @@ import Testing
     #expect(second?.status == .held, "\(application.resources) \(model.lines)")
   }
 
+  @Test func `what is still released has no events under the name of its successor`() async throws {
+    let clock = clock
+    let first = try application.manage("a", while: .running) {
+      1
+    } release: { (_: Int) in
+      try await clock.sleep(for: .seconds(2))
+    }
+    try await system.play("launch; wait:20s")
+    try application.unmanage(first)
+    try await system.play("wait:1s")
+    var statuses: [ResourceStatus] = []
+    let subscription = system.bus.subscribe(to: Application.ResourceDidChange.self) {
+      statuses.append($0.resource.status)
+    }
+    let second = try manage("a")
+    try await system.play("wait:1m")
+    subscription.cancel()
+    #expect(first.status == .idle && second.status == .held)
+    #expect(statuses == [.acquiring, .held])
+  }
+
   @Test func `an invalidation while the handlers of the close run is not lost`() async throws {
     let a = try manage("a", while: .active)
     let clock = clock

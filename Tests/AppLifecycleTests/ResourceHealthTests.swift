@@ -56,10 +56,10 @@ import Testing
     try await system.play("launch; wait:10s")
     #expect(
       changes.lines == [
-        "connection acquiring at 0.0 seconds", "connection retrying(failures: 1) at 0.0 seconds",
+        "connection acquiring at 0.0 seconds", "connection retrying (1 failure) at 0.0 seconds",
         "connection acquiring at 0.25 seconds",
-        "connection retrying(failures: 2) at 0.25 seconds", "connection acquiring at 0.75 seconds",
-        "connection retrying(failures: 3) at 0.75 seconds",
+        "connection retrying (2 failures) at 0.25 seconds", "connection acquiring at 0.75 seconds",
+        "connection retrying (3 failures) at 0.75 seconds",
         "connection acquiring at 1.75 seconds", "connection held at 1.75 seconds",
       ])
     #expect(
@@ -124,7 +124,7 @@ import Testing
     #expect(application.resources.last?.status == .held)
     #expect(
       changes.lines.filter { $0.hasPrefix("both") } == [
-        "both waiting(for: \"a\") at 0.0 seconds", "both waiting(for: \"b\") at 0.25 seconds",
+        "both waiting for a at 0.0 seconds", "both waiting for b at 0.25 seconds",
         "both acquiring at 0.75 seconds", "both held at 0.75 seconds",
       ])
   }
@@ -183,7 +183,7 @@ import Testing
     try await system.play("launch; wait:2s; home; kill")
     #expect(
       changes.lines == [
-        "database acquiring at 0.0 seconds", "query waiting(for: \"database\") at 0.0 seconds",
+        "database acquiring at 0.0 seconds", "query waiting for database at 0.0 seconds",
         "database held at 1.0 seconds", "query acquiring at 1.0 seconds", "query held at 1.0 seconds",
         "query releasing at 2.0 seconds", "query idle at 2.0 seconds", "database releasing at 2.0 seconds",
         "database idle at 3.0 seconds",

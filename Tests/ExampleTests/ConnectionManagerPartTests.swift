@@ -102,8 +102,8 @@ import Testing
     #expect(
       contents.lines(rows: 7, columns: 60).map(\.text) == [
         "127.0.0.1:1 · active · q quits, r tries again now",
-        "connection    retrying (2): Connection refused; next attemp…", "session       waiting for connection",
-        "subscription  waiting for session", "", "connection retrying", "a \\u{1B}[2J",
+        "connection    retrying (2 failures): Connection refused; ne…", "session       waiting for connection",
+        "subscription  waiting for session", "", "connection retrying (2 failures)", "a \\u{1B}[2J",
       ])
     #expect(contents.lines(rows: 6, columns: 60).last?.text == "a \\u{1B}[2J")
     #expect(contents.lines(rows: 2, columns: 12).map(\.text) == ["127.0.0.1:1…", "connection …"])

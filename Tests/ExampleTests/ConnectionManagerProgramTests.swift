@@ -45,9 +45,11 @@ import Testing
     /// What happened to the resources, oldest first, once all are held.
     func log() async throws -> [String] {
       let names: Set = ["connection", "session", "subscription"]
-      return try await isHeld().lines.filter { line in
+      return try await isHeld().lines.compactMap { line in
+        // In the table above the log, more than one space follows the name.
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
-        return words.count == 2 && names.contains(String(words[0]))
+        guard words.count > 1, !words[1].isEmpty, names.contains(String(words[0])) else { return nil }
+        return "\(words[0]) \(words[1])"
       }
     }
 

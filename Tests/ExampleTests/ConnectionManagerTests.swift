@@ -71,15 +71,15 @@ import Testing
     world.server.kill()
     await world.system.clock.settle()
     // Held for longer than `resetAfter`, it is acquired again at once.
-    #expect(world.news() == Self.released + ["connection acquiring", "connection retrying(failures: 1)"])
+    #expect(world.news() == Self.released + ["connection acquiring", "connection retrying (1 failure)"])
     #expect(world.connectionError == "Connection refused")
     #expect(
       world.statuses == [.retrying(failures: 1), .waiting(for: "connection"), .waiting(for: "session")])
     try await world.system.play("wait:250ms; wait:500ms")
     #expect(
       world.news() == [
-        "connection acquiring", "connection retrying(failures: 2)", "connection acquiring",
-        "connection retrying(failures: 3)",
+        "connection acquiring", "connection retrying (2 failures)", "connection acquiring",
+        "connection retrying (3 failures)",
       ])
     world.server.start()
     try await world.system.play("wait:1s")
@@ -137,7 +137,7 @@ import Testing
     #expect(world.statuses == [.held, .acquiring, .waiting(for: "session")])
     // Nor is the first check of the new connection, which breaks it again: a failure in a row now, with its wait.
     try await world.system.play("wait:10s")
-    #expect(world.news() == ["connection releasing", "connection retrying(failures: 1)"])
+    #expect(world.news() == ["connection releasing", "connection retrying (1 failure)"])
     try await world.system.play("wait:1s")
     #expect(world.news() == Array(Self.acquired.prefix(3)))
     world.server.resume()

@@ -17,9 +17,12 @@ import Testing
       since: .zero, retryDelay: wait)
   }
 
-  private func health(_ status: ResourceStatus, failures: Int = 0, name: String = "server") -> ResourceHealth {
+  private func health(
+    _ status: ResourceStatus, failures: Int = 0, name: String = "server", isBroken: Bool = false
+  ) -> ResourceHealth {
     ResourceHealth(
-      name: name, phase: .running, status: status, failures: failures, lastError: "in use", since: .zero)
+      name: name, phase: .running, status: status, failures: failures, lastError: "in use", since: .zero,
+      isBroken: isBroken)
   }
 
   @Test func theFirstFailureIsReportedAtOnceAndTheSuccessAfterIt() {
@@ -61,6 +64,39 @@ import Testing
       reports.take(failing(3, error: "no route"), at: .zero)?.line
         == "“server” cannot be acquired: no route; trying again in 0.25 s")
     #expect(reports.take(failing(4, error: "no route"), at: .zero) == nil)
+  }
+
+  @Test func oneThatBrokeIsReportedAndSoIsItsReturn() {
+    var reports = ResourceReports()
+    // Acquired again at once.
+    #expect(reports.take(health(.releasing, isBroken: true), at: .zero) == nil)
+    #expect(reports.take(health(.acquiring), at: .zero)?.line == "“server” broke: in use; acquiring it again")
+    #expect(reports.trouble == "“server” broke: in use; acquiring it again")
+    #expect(reports.take(health(.held), at: .zero)?.line == "“server” has been acquired again")
+    #expect(reports.trouble == nil)
+    // After a wait.
+    _ = reports.take(health(.releasing, isBroken: true), at: .zero)
+    #expect(reports.take(failing(1), at: .zero)?.line == "“server” broke: in use; trying again in 0.25 s")
+    #expect(
+      reports.take(failing(2, error: "refused"), at: .zero)?.line
+        == "“server” cannot be acquired: refused; trying again in 0.25 s")
+    #expect(reports.take(health(.held), at: .zero)?.line == "“server” has been acquired after 2 failures")
+    // Given up.
+    _ = reports.take(health(.releasing, isBroken: true), at: .zero)
+    #expect(
+      reports.take(health(.failed(failures: 1)), at: .zero)?.line
+        == "“server” broke: in use; given up after one failure")
+  }
+
+  @Test func oneThatIsReleasedWithItsPhaseHasNotBroken() {
+    var reports = ResourceReports()
+    #expect(reports.take(health(.releasing), at: .zero) == nil)
+    #expect(reports.take(health(.acquiring), at: .zero) == nil)
+    #expect(reports.take(health(.held), at: .zero) == nil)
+    // Its phase closed while it was released.
+    #expect(reports.take(health(.releasing, isBroken: true), at: .zero) == nil)
+    #expect(reports.take(health(.idle), at: .zero) == nil)
+    #expect(reports.take(health(.acquiring), at: .zero) == nil)
   }
 
   @Test func oneThatIsNotWantedAnyMoreIsNoTrouble() {

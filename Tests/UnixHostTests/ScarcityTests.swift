@@ -84,15 +84,10 @@ import Testing
 
   /// What is written to standard error while the screen stands is kept for later, but not without bound.
   ///
-  /// The program shows it for a second at most: again if the machine does not read it within that time.
+  /// A program shows it for a second at most; this one is patient, as the machine may read slowly.
   @Test func muchStandardErrorIsKeptInPart() async throws {
-    for _ in 0..<5 where try await muchStandardErrorIsReadInTime() { return }
-    Issue.record("the machine read what was kept too slowly, five times")
-  }
-
-  private func muchStandardErrorIsReadInTime() async throws -> Bool {
     try await ProbeSession.run { probe in
-      try await PseudoTerminal.run(probe.arguments()) { terminal in
+      try await PseudoTerminal.run(probe.arguments("--patient")) { terminal in
         try await probe.isActive(visit: 1, on: terminal)
         // 8 MB, in pieces between which the host's thread runs.
         for _ in 0..<8 {
@@ -105,11 +100,9 @@ import Testing
         #expect(try await terminal.child.ending() == .exited(0))
         try await terminal.outputHasEnded()
         let text = terminal.text
-        if text.contains("[the rest of standard error was not taken in time]") { return false }
         #expect(text.contains("[what came before this on standard error was too much to show]"))
         #expect(text.contains("a message on standard error"))
         #expect(text.utf8.count < 4 << 20)
-        return true
       }
     }
   }

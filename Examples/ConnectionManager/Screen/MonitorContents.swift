@@ -20,8 +20,8 @@ struct MonitorContents: Hashable, Sendable {
     resources = all
     switch resource.status {
     case .idle, .waiting: break
-    case .acquiring, .held: add(StyledLine("\(resource.name) \(resource.status.word)", .dim))
-    case .releasing, .retrying, .failed: add(StyledLine("\(resource.name) \(resource.status.word)", .warning))
+    case .acquiring, .held: add(StyledLine("\(resource.name) \(resource.status)", .dim))
+    case .releasing, .retrying, .failed: add(StyledLine("\(resource.name) \(resource.status)", .warning))
     }
   }
 
@@ -51,31 +51,7 @@ extension ResourceHealth {
   fileprivate var text: String {
     let error = status == .held || status == .idle ? nil : lastError
     let wait = retryDelay.map { "; next attempt after \($0.rounded)" }
-    return status.text + (error.map { ": \($0)" } ?? "") + (wait ?? "")
-  }
-}
-
-extension ResourceStatus {
-  /// One word, for the log.
-  fileprivate var word: String {
-    switch self {
-    case .idle: "idle"
-    case .waiting: "waiting"
-    case .acquiring: "acquiring"
-    case .held: "held"
-    case .releasing: "releasing"
-    case .retrying: "retrying"
-    case .failed: "failed"
-    }
-  }
-
-  fileprivate var text: String {
-    switch self {
-    case .waiting(let name): "waiting for \(name)"
-    case .retrying(let failures): "retrying (\(failures))"
-    case .failed(let failures): "given up (\(failures))"
-    case .idle, .acquiring, .held, .releasing: word
-    }
+    return "\(status)" + (error.map { ": \($0)" } ?? "") + (wait ?? "")
   }
 }
 

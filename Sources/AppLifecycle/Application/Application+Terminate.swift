@@ -12,9 +12,9 @@ extension Application {
     send(.shutDown, cause: cause)
   }
 
-  /// Has a release that no budget covered, and that is late, reported by name.
-  func releaseIsLate(_ name: String, on page: LedgerKeeper.PageID?) {
-    record(.report, "watchdog:\(name)", presentCause ?? LifecycleCause(rawValue: "release of \(name)"))
+  /// Has an operation that no budget covered, and that is late, reported by name.
+  func operationIsLate(_ name: String, _ step: String = "release", on page: LedgerKeeper.PageID?) {
+    record(.report, "watchdog:\(name)", presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
     ledgerKeeper.note(
       BudgetOverrun(
         callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name]), on: page)

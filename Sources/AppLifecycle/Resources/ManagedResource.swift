@@ -104,3 +104,20 @@ public enum ResourceStatus: Sendable, Hashable {
   /// it depends on.
   case failed(failures: Int)
 }
+
+extension ResourceStatus: CustomStringConvertible {
+  /// The status in words: `held`, `waiting for database`, `retrying (3 failures)`.
+  public var description: String {
+    switch self {
+    case .idle: "idle"
+    case .waiting(let name): "waiting for \(name)"
+    case .acquiring: "acquiring"
+    case .held: "held"
+    case .releasing: "releasing"
+    case .retrying(let failures): "retrying (\(Self.count(failures)))"
+    case .failed(let failures): "given up (\(Self.count(failures)))"
+    }
+  }
+
+  private static func count(_ failures: Int) -> String { failures == 1 ? "1 failure" : "\(failures) failures" }
+}

@@ -54,7 +54,9 @@ struct Resource {
   var isCutShort = false
   /// Whether the loop still ran when the release began.
   var endsLoop = false
-  /// The deadline of a release that no tear-down waits for.
+  /// Which of its operations this is.
+  private(set) var operation = 0
+  /// The deadline of a release, or of an acquire that was cancelled, that no tear-down waits for.
   var timer: Deadlines.ID?
 
   init(operations: ResourceOperations, phase: LifecyclePhase, since: Duration) {
@@ -63,6 +65,7 @@ struct Resource {
 
   mutating func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
     (operationBegan, operationHasBegun, isCutShort) = (time, false, false)
+    operation += 1
     self.page = page
   }
 

@@ -21,14 +21,16 @@ public struct ResourceHealth: Sendable, Hashable {
   ///
   /// Counted from ``since``; ``RetryPolicy`` decides how long it is.
   public var retryDelay: Duration?
+  /// Whether it broke while it was held, and has not been released yet; ``lastError`` says why it broke.
+  public var isBroken: Bool
 
   /// The health of a resource, for views and tests that are to show one.
   public init(
     name: String, phase: LifecyclePhase, status: ResourceStatus, failures: Int = 0, lastError: String? = nil,
-    since: Duration = .zero, retryDelay: Duration? = nil
+    since: Duration = .zero, retryDelay: Duration? = nil, isBroken: Bool = false
   ) {
     (self.name, self.phase, self.status, self.failures) = (name, phase, status, failures)
-    (self.lastError, self.since, self.retryDelay) = (lastError, since, retryDelay)
+    (self.lastError, self.since, self.retryDelay, self.isBroken) = (lastError, since, retryDelay, isBroken)
   }
 }
 

@@ -18,7 +18,8 @@ extension ResourceManager {
     let isRetrying = if case .retrying = status { true } else { false }
     return ResourceHealth(
       name: resource.operations.name, phase: resource.phase, status: status, failures: graph.failures(of: index),
-      lastError: resource.lastError, since: resource.since, retryDelay: isRetrying ? resource.retryDelay : nil)
+      lastError: resource.lastError, since: resource.since, retryDelay: isRetrying ? resource.retryDelay : nil,
+      isBroken: graph.nodes[index].isBroken)
   }
 
   private func status(of index: Int) -> ResourceStatus {
@@ -36,6 +37,8 @@ extension ResourceManager {
     guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
     for index in changes {
       guard let resource = resources[index], resource.operations.body == nil else { continue }
+      // Whoever hears of a name hears of the resource that has it now.
+      if graph.isRemoved(index), self.index(named: resource.operations.name) != nil { continue }
       application.resourceDidChange(health(of: index, resource))
     }
   }

@@ -6,7 +6,9 @@ extension ResourceManager {
   func performOperation(_ index: Int) async {
     switch graph.status(of: index) {
     // One that is not wanted any more has nothing to acquire.
-    case .acquiring where graph.isAcquireCancelled(index): didEnd(.failedToAcquire(index), generation)
+    case .acquiring where graph.isAcquireCancelled(index):
+      clearTimer(of: index)
+      didEnd(.failedToAcquire(index), generation)
     case .acquiring: await acquire(index)
     case .releasing: await release(index)
     case .idle, .waiting, .held, .retrying, .failed: break
@@ -45,6 +47,7 @@ extension ResourceManager {
   private func didAcquire(_ index: Int, _ handle: HeldHandle, _ number: Int, _ run: HandlerRun) {
     run.isOver = true
     guard run.generation == generation, let operations = resources[index]?.operations else { return }
+    clearTimer(of: index)
     let lease = HeldLease(number: number, began: clock.now())
     resources[index]?.lease = lease
     operations.holding.hold(handle)
@@ -69,6 +72,7 @@ extension ResourceManager {
   private func didFailToAcquire(_ index: Int, _ error: any Error, _ run: HandlerRun) {
     run.isOver = true
     guard run.generation == generation else { return }
+    clearTimer(of: index)
     let isCancelled = graph.isAcquireCancelled(index)
     let text = String(describing: error)
     resources[index]?.operations.holding.endLease()
@@ -85,7 +89,7 @@ extension ResourceManager {
     let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
     let run = begin(index)
-    setReleaseDeadline(of: index)
+    setDeadline(of: index)
     let handle = operations.holding.take()
     if let lease = resource.lease {
       resources[index]?.endsLoop = lease.isRunning
@@ -117,14 +121,17 @@ extension ResourceManager {
     didEnd(.released(index), generation, outcome)
   }
 
-  /// A release that no budget covers has the time of a didEnterBackground.
-  private func setReleaseDeadline(of index: Int) {
-    guard let application, let lease = resources[index]?.lease else { return }
+  // MARK: Deadlines
+
+  /// A release, or an acquire that was cancelled, has the time of a didEnterBackground where no budget covers it.
+  func setDeadline(of index: Int) {
+    guard let application, let resource = resources[index] else { return }
     if application.budget != nil, graph.isAwaited(index) { return }
     let deadline = clock.instant(after: application.configuration.didEnterBackgroundBudget)
-    resources[index]?.timer = deadlines?.set(deadline) { [tasks, weak self, weak lease] in
-      tasks.startOnMainActor { [weak self, weak lease] in
-        if let self, let lease { releaseIsLate(index, lease) }
+    let (holding, operation) = (resource.operations.holding, resource.operation)
+    resources[index]?.timer = deadlines?.set(deadline) { [tasks, weak self, weak holding] in
+      tasks.startOnMainActor { [weak self, weak holding] in
+        if let self, let holding { operationIsLate(operation, of: index, holding) }
       }
     }
   }
@@ -135,17 +142,18 @@ extension ResourceManager {
     deadlines?.clear(timer)
   }
 
-  private func releaseIsLate(_ index: Int, _ lease: HeldLease) {
-    guard let resource = resources[index], resource.lease === lease, resource.timer != nil, let application else {
-      return
-    }
+  private func operationIsLate(_ operation: Int, of index: Int, _ holding: ResourceHolding) {
+    guard let resource = resources[index], resource.operations.holding === holding, resource.operation == operation,
+      resource.timer != nil, let application
+    else { return }
     resources[index]?.timer = nil
     // A budget that has begun since covers it, and its end comes.
     if application.budget != nil, graph.isAwaited(index) { return }
     if !graph.isLate(index) {
       note(index, .overran, at: clock.now(), in: application)
       graph.markLate(index)
-      application.releaseIsLate(resource.operations.name, on: resource.page)
+      let step = graph.status(of: index) == .acquiring ? "acquire" : "release"
+      application.operationIsLate(resource.operations.name, step, on: resource.page)
     }
     abandon(index)
     perform([])

@@ -194,7 +194,10 @@ internal import PubSub
       let deadline = clock.instant(after: delay)
       let generation = generation
       retries[index] = tasks.startOnMainActor { await self.waitToRetry(index, until: deadline, generation) }
-    case .cancelAcquire(let index): queue?.cancel(index)
+    case .cancelAcquire(let index):
+      queue?.cancel(index)
+      // Those that it depends on stay held until it has ended: one that does not heed its cancellation is to be named.
+      setDeadline(of: index)
     case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
     case .forget: break
     }

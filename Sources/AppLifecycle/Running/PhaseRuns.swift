@@ -179,7 +179,7 @@ internal import PubSub
     call.isLate = true
     call.task?.cancel()
     noteEnd(of: call, .overran)
-    application.releaseIsLate(call.source.description, on: application.ledgerKeeper.ownPage)
+    application.operationIsLate(call.source.description, on: application.ledgerKeeper.ownPage)
     application.bodiesDidEnd()
   }
 

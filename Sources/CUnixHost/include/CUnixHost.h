@@ -141,8 +141,11 @@ void unixhost_emergency_stack_install(void);
 // vanish with the alternate screen.
 void unixhost_stderr_capture(void);
 
-// Points descriptor 2 at where it was and writes there what was captured, within a second in all. Async-signal-safe.
+// Points descriptor 2 at where it was and writes there what was captured, within a time for all of it. Async-signal-safe.
 void unixhost_stderr_release(void);
+
+// How long that may take at most: a second unless a test sets more.
+void unixhost_stderr_set_patience(int milliseconds);
 
 // Gives back the memory of what was captured long ago, if it has become much; what came last stays. The thread that captures.
 void unixhost_stderr_trim(void);

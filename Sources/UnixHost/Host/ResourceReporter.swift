@@ -1,7 +1,7 @@
 import AppLifecycle
 import PubSub
 
-/// Reports the managed resources that cannot be acquired: on standard error and, for a service, in the manager's STATUS.
+/// Reports the managed resources that break or cannot be acquired: on standard error and, for a service, in the manager's STATUS.
 ///
 /// A retry is silent otherwise: a service whose port is taken would look as if it were starting.
 @MainActor final class ResourceReporter {
@@ -26,7 +26,7 @@ import PubSub
 
 /// Decides which changes of managed resources are worth a report.
 ///
-/// Pure. A failed acquire is reported at once. A further failure of the same resource is reported when its error differs, or
+/// Pure. A failed acquire is reported at once, and so is a resource that broke while it was held. A further failure of the same resource is reported when its error differs, or
 /// when it waits noticeably longer than was said. One line follows when the resource is held after all.
 ///
 /// The number of lines is bounded, whatever the resources do: ``burst`` lines, and one more for each ``interval``. A failure
@@ -43,6 +43,7 @@ struct ResourceReports: Sendable, Hashable {
     var error: String
     /// The longest wait that was reported with this error.
     var wait: Duration
+    /// How many failures in a row there were; 0 after it broke and before it was tried.
     var count: Int
     /// The report's text.
     var text: String
@@ -60,6 +61,8 @@ struct ResourceReports: Sendable, Hashable {
   private var failures: [String: Failure] = [:]
   /// The names in ``failures``, in order of their first report.
   private var names: [String] = []
+  /// The names of the resources that broke and are being released.
+  private var broken: Set<String> = []
   private var room = Self.burst
   private var lastRefill = Duration.zero
   private var omitted = 0
@@ -77,31 +80,52 @@ struct ResourceReports: Sendable, Hashable {
   ///   - now: the time, which never runs backwards.
   /// - Returns: what to report; nil if nothing.
   mutating func take(_ health: ResourceHealth, at now: Duration) -> Report? {
+    let hasBroken = broken.remove(health.name) != nil
     switch health.status {
-    case .retrying(let count): return fail(health, count: count, retries: true, at: now)
-    case .failed(let count): return fail(health, count: count, retries: false, at: now)
+    case .retrying(let count): return fail(health, count: count, .wait, hasBroken: hasBroken, at: now)
+    case .failed(let count): return fail(health, count: count, .giveUp, hasBroken: hasBroken, at: now)
+    case .acquiring where hasBroken: return fail(health, count: 0, .now, hasBroken: true, at: now)
     case .held:
       guard let failure = remove(health.name) else { return nil }
-      return Report(line: "“\(health.name.bounded)” has been acquired after \(failure.count.failures)")
+      let after = failure.count == 0 ? "again" : "after \(failure.count.failures)"
+      return Report(line: "“\(health.name.bounded)” has been acquired \(after)")
     // Its phase has closed: it is not wanted any more, and the next failure is a new one.
     case .idle where health.failures == 0: return remove(health.name).map { _ in Report(line: nil) }
-    case .idle, .waiting, .acquiring, .releasing: return nil
+    case .releasing:
+      if health.isBroken { broken.insert(health.name) }
+      return nil
+    case .idle, .waiting, .acquiring: return nil
     }
   }
 
-  private mutating func fail(_ health: ResourceHealth, count: Int, retries: Bool, at now: Duration) -> Report? {
+  /// What follows a failure.
+  private enum Next { case now, wait, giveUp }
+
+  private mutating func fail(
+    _ health: ResourceHealth, count: Int, _ next: Next, hasBroken: Bool, at now: Duration
+  ) -> Report? {
     failures[health.name]?.count = count
     let error = (health.lastError ?? "").bounded
-    // What is given up waits for ever.
-    let wait = retries ? health.retryDelay ?? .zero : .seconds(Int64.max)
+    let wait =
+      switch next {
+      case .now: Duration.zero
+      case .wait: health.retryDelay ?? .zero
+      // What is given up waits for ever.
+      case .giveUp: Duration.seconds(Int64.max)
+      }
     if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth { return nil }
     guard takeRoom(at: now) else {
       omitted += 1
       return nil
     }
     if failures[health.name] == nil { names.append(health.name) }
-    let next = retries ? "trying again in \(wait.inSeconds)" : "given up after \(count.failures)"
-    let text = "“\(health.name.bounded)” cannot be acquired: \(error); \(next)"
+    let sequel =
+      switch next {
+      case .now: "acquiring it again"
+      case .wait: "trying again in \(wait.inSeconds)"
+      case .giveUp: "given up after \(count.failures)"
+      }
+    let text = "“\(health.name.bounded)” \(hasBroken ? "broke" : "cannot be acquired"): \(error); \(sequel)"
     failures[health.name] = Failure(error: error, wait: wait, count: count, text: text)
     defer { omitted = 0 }
     return Report(line: omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))")

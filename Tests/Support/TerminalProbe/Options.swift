@@ -34,6 +34,8 @@ struct Options: Sendable {
   private(set) var asksAt: LifecycleCause?
   /// `--cooked`: the terminal stays in its own modes, where the kernel makes signals of keys.
   private(set) var isCooked = false
+  /// `--patient`: what was kept of standard error may take a minute to be shown.
+  private(set) var isPatient = false
   /// `--budget MS`: the budget of each of the two.
   private(set) var budget: Duration?
 
@@ -47,6 +49,7 @@ struct Options: Sendable {
       case "--refuse": refuses = true
       case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
       case "--cooked": isCooked = true
+      case "--patient": isPatient = true
       case "--log": log = rest.popFirst()
       case "--gate": gate = rest.popFirst()
       case "--slow": slow = Self.duration(rest.popFirst())

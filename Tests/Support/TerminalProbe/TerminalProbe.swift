@@ -1,4 +1,5 @@
 import AppLifecycle
+import CUnixHost
 import Glibc
 import ProbeSupport
 import PubSub
@@ -10,6 +11,7 @@ import UnixHost
 /// Foundation.
 @main enum TerminalProbe {
   static func main() {
+    if Options.shared.isPatient { unixhost_stderr_set_patience(60_000) }
     guard !Options.shared.usesDelegateMain else { return Probe.main() }
     MainLoop.run {
       let application = Application(delegate: Probe(), configuration: Probe.configuration)
