@@ -12,6 +12,7 @@ import PubSub
   let chance: Chance
   let script: RandomScript
   let system: SimulatedSystem
+  private var observation: ObserverToken?
   /// What was done, with its time.
   private(set) var notes: [String] = []
   /// What must not have happened.
@@ -46,7 +47,7 @@ import PubSub
       delegate: forwarder, profile: profile, configuration: configuration,
       order: chance.once(in: 3) ? .fifo : .seeded(seed))
     forwarder.program = self
-    system.application.observeRecords { [weak self] in self?.observe($0) }
+    observation = system.application.observe { [weak self] in if let record = $0.record { self?.observe(record) } }
     try manageResources()
     startBodies()
     subscribe()
