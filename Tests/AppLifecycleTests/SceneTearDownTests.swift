@@ -31,7 +31,8 @@ import Testing
   /// Notes a call of a scene's delegate when it happens.
   private func noteCalls() -> ObserverToken {
     application.observe { [trace] event in
-      if let record = event.record, record.kind == .delegate { trace.lines.append("\(record.scene ?? "application") \(record.name)") }
+      guard let record = event.record, record.kind == .delegate else { return }
+      trace.lines.append("\(record.scene ?? "application") \(record.name)")
     }
   }
 

@@ -53,7 +53,8 @@ import Testing
     // 0.25, 0.5, 1, 2, 4, 8, 16 and 30 s.
     #expect(reported == Array(1...8), "seed \(seed)")
     #expect(
-      reports.take(health(.held), at: .seconds(1001))?.message?.text == "“server” has been acquired after 1000 failures")
+      reports.take(health(.held), at: .seconds(1001))?.message?.text == "“server” has been acquired after 1000 failures"
+    )
   }
 
   @Test func anotherErrorIsNewsAndTheSameOneIsNot() {
@@ -167,7 +168,8 @@ import Testing
     var named: Set<String> = []
     let names = (0..<150).map { "resource \($0)" }
     for second in 0..<600 {
-      for name in names where reports.take(failing(second + 1, name: name), at: .seconds(second))?.message?.text != nil {
+      for name in names where reports.take(failing(second + 1, name: name), at: .seconds(second))?.message?.text != nil
+      {
         #expect(named.insert(name).inserted, "\(name)")
       }
       if second == 0 { #expect(named.count == ResourceReports.burst) }

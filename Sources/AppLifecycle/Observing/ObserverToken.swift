@@ -12,9 +12,9 @@ public final class ObserverToken: Sendable {
 
   deinit { cancel() }
 
-  /// Ends the observation. On the main actor the observer is not called again once this has returned; from another thread, a call
-  /// that has begun goes on.
+  /// Ends the observation.
   ///
+  /// On the main actor the observer is not called again once this has returned; from another thread, a call that has begun goes on.
   /// May be called any number of times, also by the observer itself.
   ///
   /// - Complexity: constant.

@@ -27,7 +27,9 @@ public struct HostMessage: Sendable, Hashable {
 
   /// How much it matters.
   public let severity: Severity
-  /// One line without its end. What would command a terminal is made visible.
+  /// One line without its end.
+  ///
+  /// What would command a terminal is made visible.
   public let text: String
 
   /// A message, for tests of a sink.

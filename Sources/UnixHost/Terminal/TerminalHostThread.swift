@@ -48,7 +48,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   override func begin() {
     if device.strayStream >= 0 {
       HostMessage(
-        .notice, "there is no controlling terminal: runs in the background, without a screen, until this terminal is closed"
+        .notice,
+        "there is no controlling terminal: runs in the background, without a screen, until this terminal is closed"
       ).send()
     }
     process(.started(device.look))
