@@ -53,7 +53,7 @@ extension Application {
   /// Calls the observers; does nothing, and makes no event, while there are none.
   func tell(_ event: @autoclosure () -> TraceEvent) {
     guard !observers.isEmpty else { return }
-    observers.tell(event()) { call($0, with: $1) }
+    observers.tell(event(), now: timing.now) { call($0, with: $1) }
   }
 
   /// A call of the program's code begins.
@@ -67,18 +67,16 @@ extension Application {
   }
 
   private func call(_ observer: TraceObserver, with event: TraceEvent) {
-    let began = timing.now()
-    observers.setPresent((observer.source, began))
+    let began = budget == nil ? nil : timing.now()
     // What an observer starts belongs to no handler.
     let result = HandlerScope.outside {
       tasks.naming(observer.source) { Result { try observer.body(event) } }
     }
-    observers.setPresent(nil)
-    if budget != nil { noteOverrun(of: observer, began: began) }
+    if let began { noteOverrun(of: observer, began: began) }
     guard case .failure(let error) = result, !observer.hasFailed.exchange(true, ordering: .relaxed) else { return }
     noteOnly(
       LedgerEntry(
-        .observer, observer.source, step: "observe", began: began, duration: timing.now() - began,
+        .observer, observer.source, step: "observe", began: timing.now(), duration: .zero,
         outcome: .failed(String(describing: error))))
     record(.report, "observerFailed:\(observer.source)", presentCause ?? LifecycleCause(rawValue: "observe"))
   }

@@ -14,15 +14,23 @@ internal import Synchronization
   private struct Open: Sendable {
     /// Oldest first.
     var calls: [TracedCall] = []
-    /// The observer that is being called.
-    var observer: (source: Subscriber, began: Duration)?
+    /// The names of the observers, in their order.
+    var observers: [Subscriber] = []
   }
+
+  /// The place of the observer that is being called; -1 while none is.
+  private nonisolated let present = Atomic(-1)
+  /// When the first observer was called with the present event, in nanoseconds by the application's clock.
+  private nonisolated let eventBegan = Atomic<Int64>(0)
 
   /// The calls that have begun and not ended, oldest first; of an observer last, as it interrupts what called it.
   nonisolated var openCalls: [TracedCall] {
     open.withLock { open in
-      guard let (source, began) = open.observer else { return open.calls }
-      let entry = LedgerEntry(.observer, source, step: "observe", began: began, duration: .zero, outcome: .completed)
+      let place = present.load(ordering: .relaxed)
+      guard open.observers.indices.contains(place) else { return open.calls }
+      let began = Duration.nanoseconds(eventBegan.load(ordering: .relaxed))
+      let entry = LedgerEntry(
+        .observer, open.observers[place], step: "observe", began: began, duration: .zero, outcome: .completed)
       return open.calls + [TracedCall(entry, id: 0, isSynchronous: true)]
     }
   }
@@ -30,7 +38,10 @@ internal import Synchronization
   /// Whether there are observers; while there are none, nothing is to be made for them.
   var isEmpty: Bool { observers.isEmpty }
 
-  func add(_ observer: TraceObserver) { observers.append(observer) }
+  func add(_ observer: TraceObserver) {
+    observers.append(observer)
+    open.withLock { $0.observers.append(observer.source) }
+  }
 
   /// Numbers a call.
   func number(_ entry: LedgerEntry, isSynchronous: Bool) -> TracedCall {
@@ -42,8 +53,9 @@ internal import Synchronization
   ///
   /// - Parameters:
   ///   - event: what has happened.
+  ///   - now: reads the application's clock.
   ///   - call: calls one observer.
-  func tell(_ event: TraceEvent, _ call: (TraceObserver, TraceEvent) -> Void) {
+  func tell(_ event: TraceEvent, now: () -> Duration, _ call: (TraceObserver, TraceEvent) -> Void) {
     keepCalls(event)
     waiting.append(event)
     guard !isCalling else { return }
@@ -53,10 +65,17 @@ internal import Synchronization
     while next < waiting.count {
       let event = waiting[next]
       next += 1
-      for observer in observers {
-        if observer.end.isCancelled.load(ordering: .acquiring) { hasCancelled = true } else { call(observer, event) }
+      eventBegan.store(now().wholeNanoseconds, ordering: .relaxed)
+      for (place, observer) in observers.enumerated() {
+        if observer.end.isCancelled.load(ordering: .acquiring) {
+          hasCancelled = true
+        } else {
+          present.store(place, ordering: .relaxed)
+          call(observer, event)
+        }
       }
     }
+    present.store(-1, ordering: .relaxed)
     waiting.removeAll(keepingCapacity: true)
     isCalling = false
     if hasCancelled { removeCancelled() }
@@ -64,12 +83,12 @@ internal import Synchronization
 
   private func removeCancelled() {
     observers.removeAll { $0.end.isCancelled.load(ordering: .acquiring) }
-    // Nothing tells of their ends any more.
-    if observers.isEmpty { open.withLock { $0.calls = [] } }
+    open.withLock { open in
+      open.observers = observers.map(\.source)
+      // Nothing tells of their ends any more.
+      if observers.isEmpty { open.calls = [] }
+    }
   }
-
-  /// An observer is being called; nil: it has returned.
-  func setPresent(_ observer: (source: Subscriber, began: Duration)?) { open.withLock { $0.observer = observer } }
 
   private func keepCalls(_ event: TraceEvent) {
     switch event {
@@ -87,5 +106,14 @@ internal import Synchronization
     open.withLock { open in
       if let index = open.calls.lastIndex(where: { $0.id == id }) { open.calls.remove(at: index) }
     }
+  }
+}
+
+extension Duration {
+  /// In nanoseconds, as many as an `Int64` holds.
+  fileprivate var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : whole + attoseconds / 1_000_000_000
   }
 }
