@@ -139,7 +139,7 @@ import Testing
     } release: { _ in
     }
     TaskStarter(clock: clock).startOnMainActor {
-      await application.managedResourcesAreHeld(); isHeld = true
+      await application.untilResourcesAreHeld(); isHeld = true
     }
     try await system.play("wait:1m")
     #expect(application.resources.allSatisfy { $0.status == .held })
@@ -157,7 +157,7 @@ import Testing
     var isHeld = false
     try await system.play("launch; wait:1s")
     TaskStarter(clock: clock).startOnMainActor {
-      await application.managedResourcesAreHeld(); isHeld = true
+      await application.untilResourcesAreHeld(); isHeld = true
     }
     try await system.play("wait:1s")
     #expect(!isHeld)

@@ -148,17 +148,17 @@ extension Application {
     note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ledgerKeeper.transition)
   }
 
-  /// Lets open background tasks end before a host stops the process: what is not finished would stand still with it.
+  /// Waits for open background tasks to end before a host stops the process, in which they would stand still.
   ///
-  /// They have so long; after half of it their expiration handlers run. Returns as soon as none is open, or when an input
-  /// brings the application back. One that does not end is reported, and named in what is returned; it goes on when the
-  /// process does.
+  /// After half of the budget, the expiration handlers of the tasks that are still open run. Returns as soon as no task is open, or when
+  /// an input brings the application back. A task that has not ended when the budget has passed is reported, and its name is
+  /// returned; it goes on when the process does.
   ///
   /// - Parameters:
-  ///   - budget: what is left of that of didEnterBackground.
-  ///   - cause: why the process is stopped.
-  /// - Returns: the names of the tasks that are open still.
-  package func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> [String] {
+  ///   - budget: how long the tasks may take; a host gives what is left of the budget of `didEnterBackground`.
+  ///   - cause: why the process is stopped, for records.
+  /// - Returns: the names of the tasks that are still open, in the order in which they began.
+  public func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> [String] {
     ambientCause = cause
     defer { ambientCause = nil }
     let names = await background.finishTasks(by: timing.instant(after: budget))
@@ -166,8 +166,8 @@ extension Application {
     return names
   }
 
-  /// Takes ``finishBackgroundTasks(within:cause:)`` back, if it is under way: the host does not stop the process after all.
+  /// Ends a ``finishBackgroundTasks(within:cause:)`` that is under way, because the host does not stop the process after all.
   ///
-  /// It returns no name then. What has not expired will not.
-  package func stopFinishingBackgroundTasks() { background.stopFinishingTasks() }
+  /// That call then returns no names, and no further expiration handler runs.
+  public func stopFinishingBackgroundTasks() { background.stopFinishingTasks() }
 }

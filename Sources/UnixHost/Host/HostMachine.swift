@@ -31,6 +31,8 @@ protocol HostEvent: Sendable {
   static var applicationBeganToEnd: Self { get }
   /// The application has begun to spend a budget.
   static func budgetBegan(_ callback: ApplicationCallback) -> Self
+  /// A transition that had a budget has ended, and the application with it or not; these budgets were overrun.
+  static func budgetEnded(overruns: [BudgetOverrun]) -> Self
   /// The application is not running any more; these budgets were overrun.
   static func applicationEnded(overruns: [BudgetOverrun]) -> Self
 }

@@ -30,6 +30,7 @@ import CUnixHost
     precondition(!isRunning, "a process has one set of signals: a host runs already")
     isRunning = true
     defer { isRunning = false }
+    var hasBudget = false
     let observation = application.observe(label: "host") { [weak application] event in
       switch event {
       case .transitionBegan(let input, _) where input.endsProcess && application?.state.isInMemory ?? false:
@@ -38,7 +39,12 @@ import CUnixHost
       case .terminationRefused: link.send(.questionRefused)
       case .transitionEnded(let report) where report.from.isInMemory && !report.to.isInMemory:
         link.send(.applicationEnded(overruns: report.overruns))
-      case .budgetBegan(let callback, _): link.send(.budgetBegan(callback))
+      case .transitionEnded(let report) where hasBudget:
+        hasBudget = false
+        link.send(.budgetEnded(overruns: report.overruns))
+      case .budgetBegan(let callback, _):
+        hasBudget = true
+        link.send(.budgetBegan(callback))
       default: break
       }
     }

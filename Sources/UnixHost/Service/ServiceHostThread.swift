@@ -13,7 +13,8 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   /// How long the manager may take to read the last that it is told.
   private static let barrierTime: Int32 = 250
 
-  private let configuration: ServiceHost.Configuration
+  private let reloadBudget: Duration
+  private let beforeForcedExit: (@Sendable () -> Void)?
   private var manager: NotifySocket?
   private var nextHeartbeat: Instant?
   private var nextExtension: Instant?
@@ -24,7 +25,8 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   init(
     _ parts: Parts, budgets: HostBudgets, configuration: ServiceHost.Configuration, environment: ServiceEnvironment
   ) {
-    self.configuration = configuration
+    reloadBudget = configuration.reloadBudget
+    beforeForcedExit = nil
     manager = environment.address.flatMap { NotifySocket($0) }
     let terms = ServiceStateMachine.Terms(
       process: getpid(), watchdog: manager == nil ? nil : environment.watchdog,
@@ -32,6 +34,16 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     super.init(parts, machine: ServiceStateMachine(budgets: budgets, terms: terms))
     if environment.address != nil, manager == nil { reportSilence() }
     if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET is no socket that can be used") }
+  }
+
+  /// The thread of a host without a manager.
+  init(_ parts: Parts, budgets: HostBudgets, configuration: ProcessHost.Configuration) {
+    reloadBudget = .zero
+    beforeForcedExit = configuration.beforeForcedExit
+    let terms = ServiceStateMachine.Terms(
+      process: getpid(), watchdog: nil, timeoutExtension: .seconds(10), causesThatAsk: configuration.causesThatAsk,
+      launch: configuration.launch, hangUpReloads: false)
+    super.init(parts, machine: ServiceStateMachine(budgets: budgets, terms: terms))
   }
 
   override func begin() { process(.started) }
@@ -58,7 +70,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     case .send(let delivery): send(delivery)
     case .waitForResources:
       parts.mailbox.send { [application = parts.application, link = parts.link] in
-        await application.managedResourcesAreHeld()
+        await application.untilResourcesAreHeld()
         link.send(.resourcesHeld)
       }
     case .reload: reload()
@@ -71,8 +83,12 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     case .armHeartbeat(let duration): nextHeartbeat = duration.map { .now + $0 }
     case .armExtension(let duration): nextExtension = duration.map { .now + $0 }
     case .report(let overrun): report(overrun)
-    case .die(let signal): unixhost_die_by_signal(signal.number)
-    case .finish(let status, let mainActorAnswers): finish(status, mainActorAnswers: mainActorAnswers)
+    case .die(let signal):
+      beforeForcedExit?()
+      unixhost_die_by_signal(signal.number)
+    case .finish(let status, let mainActorAnswers):
+      if !mainActorAnswers { beforeForcedExit?() }
+      finish(status, mainActorAnswers: mainActorAnswers)
     }
     return []
   }
@@ -113,7 +129,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   }
 
   private func reload() {
-    parts.mailbox.send { [application = parts.application, link = parts.link, budget = configuration.reloadBudget] in
+    parts.mailbox.send { [application = parts.application, link = parts.link, budget = reloadBudget] in
       let report = await application.bus.postAndWait(
         ServiceHost.Reload(application: application), from: application, within: budget)
       let late = report.stragglers.map { "\($0.subscriber)" }

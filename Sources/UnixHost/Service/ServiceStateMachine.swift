@@ -48,6 +48,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case applicationBeganToEnd
     /// The application has begun to spend a budget.
     case budgetBegan(ApplicationCallback)
+    /// A transition that had a budget has ended; these budgets were overrun.
+    case budgetEnded(overruns: [BudgetOverrun])
     /// The application is not running any more; these budgets were overrun.
     case applicationEnded(overruns: [BudgetOverrun])
   }
@@ -68,8 +70,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case askMainActor
     /// Tells the manager, in one datagram.
     case notify([ServiceNotice])
-    /// From now on ``Event/deadlinePassed`` comes after so long. Replaces an earlier one.
-    case armDeadline(Duration)
+    /// From now on ``Event/deadlinePassed`` comes after so long, instead of after what was armed before; nil: it does not come.
+    case armDeadline(Duration?)
     /// From now on ``Event/heartbeatDue`` comes after so long; nil: it does not come.
     case armHeartbeat(Duration?)
     /// From now on ``Event/extensionDue`` comes after so long; nil: it does not come.
@@ -108,6 +110,10 @@ struct ServiceStateMachine: HostMachine, Hashable {
     var timeoutExtension: Duration
     /// The causes of orders that ask.
     var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    /// What the application is launched with.
+    var launch = SystemInput.launchInBackground
+    /// Whether SIGHUP means to read the configuration again; else it is an order to end.
+    var hangUpReloads = true
   }
 
   /// What takes less than this needs no longer than the manager gives by itself.
@@ -123,6 +129,8 @@ struct ServiceStateMachine: HostMachine, Hashable {
   /// Whether the main actor was asked and has not answered yet.
   private var awaitsAnswer = false
   private var awaitsLaunch = false
+  /// The budget that runs though the application does not end; nil once it has been reported.
+  private var budget: ApplicationCallback?
   /// The delivery whose end is the service's.
   private var awaited: Int?
   private var deliveries = 0
@@ -156,8 +164,7 @@ struct ServiceStateMachine: HostMachine, Hashable {
       status = text
       notifyStatus()
     case .trouble(let text): setTrouble(text)
-    case .deadlinePassed:
-      if phase == .stopping { finish([budgets.silence(in: .willTerminate)], mainActorAnswers: false) }
+    case .deadlinePassed: passDeadline()
     case .heartbeatDue: beat()
     case .extensionDue: extend()
     case .questionOpened:
@@ -172,7 +179,9 @@ struct ServiceStateMachine: HostMachine, Hashable {
       if phase != .stopping { stop(awaiting: nil) }
     case .budgetBegan(let callback):
       // What came before it was not the end's, and costs the end nothing.
-      if phase == .stopping { emit(.armDeadline(budgets.length(of: callback) + budgets.grace)) }
+      if phase != .stopping { budget = callback }
+      emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
+    case .budgetEnded(let overruns): endBudget(overruns)
     case .applicationEnded(let overruns):
       // What the host asked for comes with a report, in a moment.
       if phase != .stopping || awaited == nil { finish(overruns, mainActorAnswers: true) }
@@ -195,7 +204,7 @@ extension ServiceStateMachine {
 
   private mutating func start() {
     awaitsLaunch = true
-    _ = send(.launchInBackground, "launch")
+    _ = send(terms.launch, "launch")
     ask()
     emit(.armExtension(Self.patience))
   }
@@ -222,17 +231,17 @@ extension ServiceStateMachine {
   private mutating func take(_ record: SignalRecord) {
     switch record.signal {
     case .quit: die(.quit)
-    case .terminate, .interrupt:
+    case .hangUp where terms.hangUpReloads:
+      // One that comes before the service is ready, or during a reload, is obeyed afterwards; many are one.
+      wantsReload = true
+      reloadIfWanted()
+    case .terminate, .interrupt, .hangUp:
       switch orders.take(record, asks: terms.causesThatAsk.contains(record.cause)) {
       case .ask: if phase == .stopping { orders.beginEnd() } else { _ = send(.terminate, record.cause) }
       case .end: if phase != .stopping { stop(awaiting: send(.shutDown, record.cause)) }
       case .copy: break
       case .endAtOnce: die(record.signal)
       }
-    case .hangUp:
-      // One that comes before the service is ready, or during a reload, is obeyed afterwards; many are one.
-      wantsReload = true
-      reloadIfWanted()
     case .continue, .stop, .backgroundRead, .backgroundWrite, .windowChange: break
     }
   }
@@ -251,6 +260,21 @@ extension ServiceStateMachine {
     emit(.armHeartbeat(nil))
     emit(.armExtension(Self.patience))
     emit(.armDeadline(budgets.willTerminate + budgets.grace))
+  }
+
+  private mutating func passDeadline() {
+    if phase == .stopping { return finish([budgets.silence(in: .willTerminate)], mainActorAnswers: false) }
+    guard let callback = budget else { return }
+    budget = nil
+    emit(.report(budgets.silence(in: callback)))
+  }
+
+  /// A tear-down is over that was not the end; what blocked it may have been reported meanwhile.
+  private mutating func endBudget(_ overruns: [BudgetOverrun]) {
+    guard phase != .stopping, budget != nil else { return }
+    budget = nil
+    emit(.armDeadline(nil))
+    for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
   }
 
   private mutating func finishTransition(_ id: Int, _ overruns: [BudgetOverrun]) {

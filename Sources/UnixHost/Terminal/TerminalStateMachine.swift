@@ -77,6 +77,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case applicationBeganToEnd
     /// The application has begun to spend a budget.
     case budgetBegan(ApplicationCallback)
+    /// A transition that had a budget has ended; what overran it comes with the answer to the host's own input.
+    case budgetEnded(overruns: [BudgetOverrun])
     /// The application is not running any more; these budgets were overrun.
     case applicationEnded(overruns: [BudgetOverrun])
   }
@@ -284,6 +286,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .deadlinePassed: passDeadline()
     case .applicationBeganToEnd: followBeginningOfEnd()
     case .budgetBegan(let callback): followBudget(of: callback)
+    case .budgetEnded: break
     case .applicationEnded(let overruns): followEnd(overruns)
     }
     settle()
