@@ -54,6 +54,52 @@ import Testing
     #expect(sent[1].text == #"two\u{1B}"#)
   }
 
+  @Test func aSlowSinkLosesNothingOfTwoSenders() async {
+    let messages = Guarded<[String]>([])
+    let isInside = AsyncStream.makeStream(of: Void.self)
+    let gate = Guarded(true)
+    HostMessage.redirect { message in
+      isInside.continuation.yield()
+      while gate.withLock({ $0 }) {}
+      messages.withLock { $0.append(message.text) }
+    }
+    defer { HostMessage.redirect(to: nil) }
+    HostMessage(.notice, "first").send(waits: false)
+    for await _ in isInside.stream { break }
+    HostMessage(.notice, "second").send(waits: false)
+    gate.withLock { $0 = false }
+    HostMessage(.error, "third").send()
+    #expect(messages.withLock { $0 } == ["first", "second", "third"])
+  }
+
+  @Test func aNewSinkIsNotThatOfTheOneThatHangs() async {
+    let gate = Guarded(true)
+    let isInside = AsyncStream.makeStream(of: Void.self)
+    HostMessage.redirect { _ in
+      isInside.continuation.yield()
+      while gate.withLock({ $0 }) {}
+    }
+    HostMessage(.notice, "hangs").send(waits: false)
+    for await _ in isInside.stream { break }
+    let messages = Guarded<[String]>([])
+    HostMessage.redirect { message in messages.withLock { $0.append(message.text) } }
+    HostMessage(.notice, "arrives").send()
+    #expect(messages.withLock { $0 } == ["arrives"])
+    gate.withLock { $0 = false }
+    HostMessage.redirect(to: nil)
+  }
+
+  /// An adapter may undo its redirection when it is released.
+  @Test func aSinkMayRedirectWhenItIsReleased() {
+    final class Adapter: Sendable {
+      deinit { HostMessage.redirect(to: nil) }
+    }
+    let adapter = Adapter()
+    HostMessage.redirect { [adapter] _ in withExtendedLifetime(adapter) {} }
+    HostMessage.redirect { _ in }
+    HostMessage.redirect(to: nil)
+  }
+
   /// A sink that waits for the main actor, or for a lock that the sender holds, holds up no host.
   @Test func aSinkThatDoesNotReturnIsDoneWithout() async {
     let gate = Guarded(true)

@@ -89,6 +89,19 @@ import Testing
         == "“server” broke: in use; given up after one failure")
   }
 
+  @Test func oneThatBrokeTogetherWithItsDependencyIsReportedWhenThatIsBack() {
+    var reports = ResourceReports()
+    _ = reports.take(health(.releasing, isBroken: true), at: .zero)
+    #expect(reports.take(health(.waiting(for: "disk")), at: .zero) == nil)
+    #expect(
+      reports.take(health(.acquiring), at: .zero)?.message?.text == "“server” broke: in use; acquiring it again")
+    // Another resource that has its name now, and never failed.
+    _ = reports.take(health(.held), at: .zero)
+    _ = reports.take(health(.releasing, isBroken: true), at: .zero)
+    let new = ResourceHealth(name: "server", phase: .running, status: .acquiring)
+    #expect(reports.take(new, at: .zero) == nil)
+  }
+
   @Test func oneThatIsReleasedWithItsPhaseHasNotBroken() {
     var reports = ResourceReports()
     #expect(reports.take(health(.releasing), at: .zero) == nil)

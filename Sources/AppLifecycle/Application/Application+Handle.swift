@@ -157,7 +157,7 @@ extension Application {
   /// Whether transitions may run in the present task: it belongs to no handler, old or new, and need not be seen by a
   /// simulation.
   private func canTakeTurn(_ context: HandlerContext?) -> Bool {
-    context == nil && HandlerScope.run == nil && tasks.executor == nil
+    context == nil && HandlerScope.run == nil && tasks.executor == nil && !observers.isCalling
   }
 
   nonisolated func enqueue(_ element: InputQueue.Element) {

@@ -31,14 +31,13 @@ extension Application {
 
   /// Asks the delegate; goes on at once where that answers without suspending.
   private func ask(_ pending: PendingInput) async -> TransitionReport? {
-    let began = timing.now()
-    let question = TerminationQuestion(
-      pending, began: began, deadline: timing.instant(after: configuration.shouldTerminateBudget))
-    self.question = question
     transitionCause = pending.cause
     let name = ApplicationCallback.shouldTerminate.rawValue
     record(.delegate, name, pending.cause)
-    question.call = callBegins(LedgerEntry(.delegate, name, step: name, began: began, duration: .zero))
+    let call = callBegins(LedgerEntry(.delegate, name, step: name, began: timing.now(), duration: .zero))
+    let question = TerminationQuestion(
+      pending, began: timing.now(), deadline: timing.instant(after: configuration.shouldTerminateBudget), call: call)
+    self.question = question
     await callDelegate(question)
     transitionCause = nil
     switch question.answer {
@@ -149,6 +148,14 @@ extension Application {
     self.question = nil
     clearTimer(of: question)
     question.task?.cancel()
+    if let call = question.call {
+      let name = ApplicationCallback.shouldTerminate.rawValue
+      let duration = timing.now() - question.began
+      let entry = LedgerEntry(
+        .delegate, name, step: name, began: question.began, duration: duration, outcome: .cutShort)
+      // Of an answer that no longer counts the ledger has nothing.
+      tell(.callEnded(entry, of: call))
+    }
     overtakenInputs += question.inputs
   }
 

@@ -20,15 +20,15 @@ internal import PubSub
   /// The call of the delegate, as the ledger has it once it is over.
   var entry: LedgerEntry?
   /// The call, for those who observe it.
-  var call: TracedCall.ID?
+  let call: TracedCall.ID?
   /// Whether other inputs run while the delegate takes its time.
   var isPutAside = false
   var task: Task<Void, Never>?
   var timer: Deadlines.ID?
 
-  init(_ input: PendingInput, began: Duration, deadline: Duration) {
+  init(_ input: PendingInput, began: Duration, deadline: Duration, call: TracedCall.ID?) {
     (cause, inputs) = (input.cause, [input])
-    (self.began, self.deadline) = (began, deadline)
+    (self.began, self.deadline, self.call) = (began, deadline, call)
   }
 
   var isLate: Bool { entry?.outcome == .overran }

@@ -54,23 +54,28 @@ internal import PubSub
   var hasOpenTasks: Bool { !time.tasks.isEmpty }
 
   func didCommit(_ state: ApplicationState) {
-    if state == .notRunning { loseProcess() }
+    let lost = state == .notRunning ? time.tasks : []
     time.didCommit(state, at: clock.now())
+    // Only now: what is told of their ends may begin and end tasks.
+    if state == .notRunning { loseProcess(lost) }
     setClock()
     endWait()
   }
 
   /// What belonged to the process is gone; no handler hears of it.
-  func loseProcess() {
+  ///
+  /// - Parameter lost: the tasks that were open.
+  func loseProcess(_ lost: [BackgroundTime.OpenTask] = []) {
     process += 1
-    for task in time.tasks { noteTime(of: task, .cutShort) }
     expirationHandlers = [:]
     // In order of begin: what they do about it has to be repeatable.
-    for (_, operation) in operations.sorted(by: { $0.key < $1.key }) {
+    let stopped = operations.sorted { $0.key < $1.key }.map(\.value)
+    operations = [:]
+    for operation in stopped {
       operation.task.cancel()
       operation.run.isOver = true
     }
-    operations = [:]
+    for task in lost { noteTime(of: task, .cutShort) }
   }
 }
 

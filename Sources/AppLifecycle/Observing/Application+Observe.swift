@@ -15,18 +15,18 @@ extension Application {
   /// the begin of a background task, is reported after the event for which it was called.
   ///
   /// An observer runs in the middle of a transition, which waits for it: it should note what it needs and return. It cannot change
-  /// the course of the life cycle. An input that it sends with ``send(_:cause:)`` waits for its turn. If it throws, the
-  /// first error is reported as `observerFailed` with the observer's name; if it uses up a budget, it is
-  /// named as the one that overran it.
+  /// the course of the life cycle. An input that it sends with ``send(_:cause:)`` waits for its turn. The first error that it throws is
+  /// reported as `observerFailed` with the observer's name. If the observer uses up the budget of a tear-down, the overrun is
+  /// reported with its name.
   ///
-  /// The cost of what happens rises by that of the observers alone; without observers no event is made.
+  /// While an application has no observers, no events are made.
   ///
   /// - Parameters:
-  ///   - label: names the observer in reports; its position in the source does if nil.
-  ///   - fileID: where the observer stands.
-  ///   - line: where the observer stands.
-  ///   - observer: is called on the main actor.
-  /// - Returns: what keeps the observer; it is called no more once that is cancelled or released.
+  ///   - label: the observer's name in reports; if nil, its position in the source is its name.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - observer: the code to call, on the main actor.
+  /// - Returns: a token that keeps the observer; when it is cancelled or released, the observer is called no more.
   /// - Complexity: constant.
   public func observe(
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
@@ -37,10 +37,19 @@ extension Application {
     return ObserverToken(observer)
   }
 
+  /// Calls an observer before all others, which may block: that of the host, which watches over them.
+  package func observeFirst(
+    label: String, _ observer: @escaping @MainActor @Sendable (TraceEvent) throws -> Void
+  ) -> ObserverToken {
+    let observer = TraceObserver(Subscriber(label: label, fileID: "", line: 0), observer)
+    observers.add(observer, isFirst: true)
+    return ObserverToken(observer)
+  }
+
   /// The calls of the program's code that have begun and have not ended, oldest first.
   ///
-  /// May be read from any thread. So a host can name the code that blocks the main actor: the last call that is synchronous, if
-  /// there is one. Kept while the application is observed; empty otherwise.
+  /// Any thread may read this property, so that a host can name the code that blocks the main actor: the last call that is synchronous,
+  /// if there is one. The calls are known only while the application is observed.
   ///
   /// - Complexity: linear in their number.
   public nonisolated var openCalls: [TracedCall] { observers.openCalls }
@@ -69,8 +78,8 @@ extension Application {
   private func call(_ observer: TraceObserver, with event: TraceEvent) {
     let began = budget == nil ? nil : timing.now()
     // What an observer starts belongs to no handler.
-    let result = HandlerScope.outside {
-      tasks.naming(observer.source) { Result { try observer.body(event) } }
+    let result = outsideHandlers {
+      tasks.naming(observer.source) { Result { try observer.call(event) } }
     }
     if let began { noteOverrun(of: observer, began: began) }
     guard case .failure(let error) = result, !observer.hasFailed.exchange(true, ordering: .relaxed) else { return }
@@ -81,11 +90,20 @@ extension Application {
     record(.report, "observerFailed:\(observer.source)", presentCause ?? LifecycleCause(rawValue: "observe"))
   }
 
+  private func outsideHandlers<Result>(_ body: () -> Result) -> Result {
+    tasks.outsideHandlers {
+      HandlerScope.outside {
+        TerminationQuestion.current == nil ? body() : TerminationQuestion.$current.withValue(nil, operation: body)
+      }
+    }
+  }
+
   /// The observer that uses up the last of a budget is to blame for it.
   private func noteOverrun(of observer: TraceObserver, began: Duration) {
     let end = timing.now()
     guard let budget, began <= budget.deadline, end > budget.deadline, budget.culprits.isEmpty else { return }
     self.budget?.culprits.append(observer.source.description)
+    self.budget?.wasUsedUpByObserver = true
     noteOnly(
       LedgerEntry(
         .observer, observer.source, step: "observe", began: began, duration: end - began, outcome: .overran))

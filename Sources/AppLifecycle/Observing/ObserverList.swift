@@ -3,10 +3,11 @@ internal import Synchronization
 
 /// Calls the observers of an application, each event for all of them before the next event.
 @MainActor final class ObserverList {
-  private var observers: [TraceObserver] = []
+  /// In the order in which they are called, each with the event of ``waiting`` from which on it is.
+  private var observers: [(observer: TraceObserver, from: Int)] = []
   /// What happens while observers are called, oldest first.
   private var waiting: [TraceEvent] = []
-  private var isCalling = false
+  private(set) var isCalling = false
   private var lastCall: UInt64 = 0
   /// What has begun and not ended; also read off the main actor.
   private nonisolated let open = Guarded(Open())
@@ -38,9 +39,17 @@ internal import Synchronization
   /// Whether there are observers; while there are none, nothing is to be made for them.
   var isEmpty: Bool { observers.isEmpty }
 
-  func add(_ observer: TraceObserver) {
-    observers.append(observer)
-    open.withLock { $0.observers.append(observer.source) }
+  /// Adds an observer, which is called with what happens from now on.
+  ///
+  /// - Parameters:
+  ///   - observer: the observer.
+  ///   - isFirst: whether it is called before those that were added earlier.
+  func add(_ observer: TraceObserver, isFirst: Bool = false) {
+    if !isCalling { removeCancelled() }
+    // While observers are being called, what waits happened before.
+    let new = (observer, isCalling ? waiting.count : 0)
+    if isFirst, !isCalling { observers.insert(new, at: 0) } else { observers.append(new) }
+    publishNames()
   }
 
   /// Numbers a call.
@@ -66,10 +75,10 @@ internal import Synchronization
       let event = waiting[next]
       next += 1
       eventBegan.store(now().wholeNanoseconds, ordering: .relaxed)
-      for (place, observer) in observers.enumerated() {
-        if observer.end.isCancelled.load(ordering: .acquiring) {
+      for (place, (observer, from)) in observers.enumerated() {
+        if observer.isCancelled {
           hasCancelled = true
-        } else {
+        } else if from < next {
           present.store(place, ordering: .relaxed)
           call(observer, event)
         }
@@ -78,13 +87,18 @@ internal import Synchronization
     present.store(-1, ordering: .relaxed)
     waiting.removeAll(keepingCapacity: true)
     isCalling = false
-    if hasCancelled { removeCancelled() }
+    for place in observers.indices { observers[place].from = 0 }
+    if hasCancelled {
+      removeCancelled()
+      publishNames()
+    }
   }
 
-  private func removeCancelled() {
-    observers.removeAll { $0.end.isCancelled.load(ordering: .acquiring) }
+  private func removeCancelled() { observers.removeAll { $0.observer.isCancelled } }
+
+  private func publishNames() {
     open.withLock { open in
-      open.observers = observers.map(\.source)
+      open.observers = observers.map(\.observer.source)
       // Nothing tells of their ends any more.
       if observers.isEmpty { open.calls = [] }
     }

@@ -5,10 +5,10 @@ internal import Synchronization
 ///
 /// May be used from any thread.
 public final class ObserverToken: Sendable {
-  // Not the observer: it may well keep the token, which nothing would free then.
-  private let end: ObservationEnd
+  // Weak: what observes may well keep the token, and nothing would free either then.
+  private weak let observer: TraceObserver?
 
-  init(_ observer: TraceObserver) { end = observer.end }
+  init(_ observer: TraceObserver) { self.observer = observer }
 
   deinit { cancel() }
 
@@ -18,23 +18,39 @@ public final class ObserverToken: Sendable {
   /// May be called any number of times, also by the observer itself.
   ///
   /// - Complexity: constant.
-  public func cancel() { end.isCancelled.store(true, ordering: .releasing) }
-}
-
-/// What a token and its observer share.
-final class ObservationEnd: Sendable {
-  let isCancelled = Atomic(false)
+  public func cancel() { observer?.end() }
 }
 
 /// One observer, for as long as its token is kept.
 final class TraceObserver: Sendable {
   let source: Subscriber
-  let body: @MainActor @Sendable (TraceEvent) throws -> Void
-  let end = ObservationEnd()
+  typealias Body = @MainActor @Sendable (TraceEvent) throws -> Void
+
+  /// Nil once it is called no more: what it captured is released then.
+  private let body: Guarded<Body?>
+  private let hasEnded = Atomic(false)
   /// Whether it has thrown before.
   let hasFailed = Atomic(false)
 
-  init(_ source: Subscriber, _ body: @escaping @MainActor @Sendable (TraceEvent) throws -> Void) {
-    (self.source, self.body) = (source, body)
+  init(_ source: Subscriber, _ body: @escaping Body) {
+    self.source = source
+    self.body = Guarded(body)
+  }
+
+  /// Whether it is called no more.
+  var isCancelled: Bool { hasEnded.load(ordering: .acquiring) }
+
+  @MainActor func call(_ event: TraceEvent) throws {
+    try body.withLock { $0 }?(event)
+  }
+
+  func end() {
+    hasEnded.store(true, ordering: .releasing)
+    // Released outside of the lock: it may hold another token.
+    let body = body.withLock { body in
+      defer { body = nil }
+      return body
+    }
+    withExtendedLifetime(body) {}
   }
 }

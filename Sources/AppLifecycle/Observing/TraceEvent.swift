@@ -2,9 +2,11 @@
 ///
 /// More cases may come: a `switch` over trace events has a `default`.
 public enum TraceEvent: Sendable, Hashable {
-  /// The application takes an input of the system. All that the input leads to follows.
+  /// The application takes an input of the system.
   ///
-  /// An input that has no effect is followed by its ``transitionEnded(_:)`` at once.
+  /// Delegate calls, notifications and changes of state that follow from it come before its ``transitionEnded(_:)``; resources that it has
+  /// acquired may come later. For an input without effect only records come in between. While the delegate is being asked whether the
+  /// application may end, the `terminate` has not begun.
   case transitionBegan(SystemInput, cause: LifecycleCause)
   /// The budget of a tear-down begins to run: the time that the delegate, the handlers and the resources have together.
   case budgetBegan(ApplicationCallback, Duration)
@@ -13,10 +15,12 @@ public enum TraceEvent: Sendable, Hashable {
   case recorded(LifecycleRecord)
   /// The application calls code of the program.
   case callBegan(TracedCall)
-  /// The code has returned, or the application no longer waits for it; the entry is in the ledger.
+  /// The code has returned, or the application no longer waits for it.
   ///
-  /// The identifier is that of ``callBegan(_:)``. It is nil for an entry that is no call, such as the use of a resource after its
-  /// release, and for a call that had begun before the application was observed.
+  /// The entry is in the ledger, unless the code was not called after all or its answer no longer counts (`cutShort`). The identifier is
+  /// that of ``callBegan(_:)``. It is nil where nothing was called, as for the use of a resource after its release, and where
+  /// the call had begun before the application was observed. When the process vanishes, calls end without an event: the record of
+  /// the state *not running* ends them all.
   case callEnded(LedgerEntry, of: TracedCall.ID?)
   /// A budget was overrun.
   case overran(BudgetOverrun)

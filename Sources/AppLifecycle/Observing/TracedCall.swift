@@ -2,7 +2,7 @@ internal import PubSub
 
 /// A call of the program's code that has begun: of a delegate's method, a handler, an operation of a resource, a task, an observer.
 public struct TracedCall: Sendable, Hashable, Identifiable {
-  /// Counts the calls of an application that were observed, from 1.
+  /// Counts the calls of an application that were observed, from 1; 0 for that of an observer.
   public let id: UInt64
   /// Whether the code keeps the main actor until it returns, as a delegate's method and a synchronous handler do.
   public let isSynchronous: Bool

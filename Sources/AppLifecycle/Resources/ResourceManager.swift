@@ -260,6 +260,11 @@ internal import PubSub
   /// An operation has begun: those who observe are called.
   func callBegins(_ index: Int) {
     guard let resource = resources[index], let step = stepInLedger(index) else { return }
-    resources[index]?.call = application?.callBegins(resource.entry(step, .completed, at: resource.operationBegan))
+    // First the observers, who may look at the resources: they cannot while these are being changed.
+    let entry = resource.entry(step, .completed, at: resource.operationBegan)
+    guard let call = application?.callBegins(entry) else { return }
+    resources[index]?.call = call
+    // What watches takes none of the operation's time.
+    resources[index]?.operationBegins(at: clock.now())
   }
 }

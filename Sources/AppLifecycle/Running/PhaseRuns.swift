@@ -139,6 +139,8 @@ internal import PubSub
       case .cancel:
         call.endingBegan = now()
         call.endingCall = application?.callBegins(end(of: call, .completed))
+        // What watches takes none of the body's time.
+        if call.endingCall != nil { call.endingBegan = now() }
         if !call.closing.close() || isHurried { call.task?.cancel() }
         setTimer(of: call, id)
       case .finish:

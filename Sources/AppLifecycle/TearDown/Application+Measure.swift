@@ -61,8 +61,14 @@ extension Application {
       case .threw(let error): .failed(String(describing: error))
       case .cancelled: .cancelled
       case .late: .overran
-      case .cutShort: .cutShort
+      case .cutShort, .dropped: .cutShort
       }
+    if case .dropped = delivery.outcome {
+      // It was not called, so the ledger has nothing of it.
+      let entry = LedgerEntry(
+        .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: .zero, outcome: outcome)
+      return tell(.callEnded(entry, of: delivery.call))
+    }
     note(
       LedgerEntry(
         .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
@@ -79,7 +85,8 @@ extension Application {
       let end = entry.began + entry.duration
       // Synchronous calls use up each other's time, and the one that uses up the last of it is to blame. Those that run side
       // by side are late each for itself.
-      if entry.began <= budget.deadline, end > budget.deadline, tearDown != nil || budget.culprits.isEmpty {
+      let mayBlame = !budget.wasUsedUpByObserver && (tearDown != nil || budget.culprits.isEmpty)
+      if entry.began <= budget.deadline, end > budget.deadline, mayBlame {
         entry.outcome = .overran
         self.budget?.culprits.append(entry.kind == .delegate ? entry.step : entry.name)
       }

@@ -78,7 +78,7 @@ extension Application {
 
   /// The time is up: names those who still run, unless a synchronous call has used it up and they had none.
   private func abandonTearDown() {
-    let blames = tearDown != nil
+    let blames = tearDown != nil && budget?.wasUsedUpByObserver != true
     var late = budget?.culprits ?? []
     // Who is late for one of two scenes cannot have begun with the other: once is enough.
     var blamed: Set<ObjectIdentifier> = []

@@ -8,6 +8,8 @@ struct RunningBudget {
   let deadline: Duration
   /// Who overran it.
   var culprits: [String] = []
+  /// Whether an observer has used up the time of all others.
+  var wasUsedUpByObserver = false
 
   init(of callback: ApplicationCallback, _ length: Duration, until deadline: Duration) {
     (self.callback, self.length, self.deadline) = (callback, length, deadline)

@@ -151,6 +151,7 @@ public final class Journal: Sendable {
   public func close() {
     writer.withLock { $0.close() }
     timer?.end()
+    observation.withLock { $0?.cancel() }
   }
 
   // Also outside of the lock: the timers have one of their own.

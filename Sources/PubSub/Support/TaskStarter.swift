@@ -51,6 +51,11 @@ package struct TaskStarter: Sendable {
     }
   }
 
+  /// Does something that belongs to no handler, whichever handler leads to it.
+  package func outsideHandlers<Result>(_ body: () -> Result) -> Result {
+    HandlerRun.current == nil ? body() : HandlerRun.$current.withValue(nil, operation: body)
+  }
+
   /// Does something in the name of a piece of the program's code, so that a simulation can name what escapes from it.
   ///
   /// Outside of a simulation the name is not needed, and not made.

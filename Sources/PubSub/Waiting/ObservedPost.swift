@@ -9,6 +9,8 @@ package struct ObservedDelivery: Sendable {
     case late
     /// It had no chance to end, or to begin, before it was no longer waited for.
     case cutShort
+    /// The subscription was cancelled before the handler was called; told only where its beginning was.
+    case dropped
   }
 
   package let subscriber: Subscriber
@@ -65,14 +67,17 @@ package struct ObservedDelivery: Sendable {
 
   /// Gives an event to an asynchronous handler, to be waited for if there is still time.
   fileprivate func handOver(_ event: any BusEvent, to mailbox: any AsynchronousReceiver) {
-    let time = now()
+    var time = now()
+    let call = begin?(mailbox.subscriber, time, false)
+    // What watches takes none of the handler's time.
+    if call != nil { time = now() }
     let delivery =
       isExpired ? nil : WaitGraph.extend(waitIn: awaited.poster, by: mailbox) { awaited.add(mailbox, at: time) } ?? nil
     guard let delivery else {
       mailbox.takePromised(event)
-      return note(.init(subscriber: mailbox.subscriber, began: time, duration: .zero, outcome: .cutShort))
+      return note(
+        .init(subscriber: mailbox.subscriber, began: time, duration: .zero, outcome: .cutShort, call: call))
     }
-    let call = begin?(mailbox.subscriber, time, false)
     open.append(Open(subscriber: mailbox.subscriber, receiver: mailbox, delivery: delivery, began: time, call: call))
     if !mailbox.take(event, for: delivery) { awaited.cancelled(delivery) }
   }
@@ -105,7 +110,9 @@ package struct ObservedDelivery: Sendable {
       result = .threw(error)
       // Who subscribed learns of it as of any other post: the life cycle's report is not made for it.
       bus.reportFailure(of: one.subscriber, error, in: type)
-    case .cancelled: return
+    case .cancelled:
+      guard one.call != nil else { return }
+      result = .dropped
     case .timedOut: result = one.isLate ? .late : .cutShort
     case .skipped: result = .cutShort
     }
@@ -217,20 +224,23 @@ extension EventBus {
           continue
         }
       }
-      if calls.begin(recipient) { call(recipient, &time) }
+      if calls.begin(recipient) { call(recipient, &calls, &time) }
     }
     calls.end()
     return post
   }
 
-  private func call(_ recipient: Recipient, _ time: inout Duration) {
+  private func call(_ recipient: Recipient, _ calls: inout SynchronousCalls, _ time: inout Duration) {
     var id: UInt64?
     // What only takes events into a mailbox runs later, and is nobody whose time counts here.
     let isCounted = recipient.registration?.mailbox == nil
     if isCounted, let begin {
       id = begin(recipient.subscriber, time, true)
-      // What watches takes none of the handler's time.
+      // What watches takes none of the handler's time, and may have cancelled its subscription.
       time = now()
+      guard id == nil || calls.begin(recipient) else {
+        return note(.init(subscriber: recipient.subscriber, began: time, duration: .zero, outcome: .dropped, call: id))
+      }
     }
     let began = time
     var outcome = ObservedDelivery.Outcome.delivered

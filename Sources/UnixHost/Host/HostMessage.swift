@@ -1,12 +1,6 @@
 import AppLifecycle
 import PubSub
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// What a host has to say to a person: a budget that was overrun, a resource that cannot be acquired, a program that cannot start.
 ///
 /// Messages are lines on standard error, with the program's name before them, unless the program redirects them:
@@ -37,47 +31,32 @@ public struct HostMessage: Sendable, Hashable {
 
   // MARK: The sink
 
-  private struct Route: Sendable {
-    var sink: (@Sendable (HostMessage) -> Void)?
-    /// How many calls of sinks have not returned.
-    var calls = 0
-  }
-
-  private static let route = Guarded(Route())
-  /// How long a sink may take before a host goes on without it, in milliseconds.
-  private static let patience: Int32 = 250
+  private static let sink = Guarded<MessageSink?>(nil)
 
   /// Hands every further message of the process's hosts to a sink.
   ///
-  /// The sink is called on a thread of its own, for one message after another, and the host waits for it: a quarter of a second at
-  /// most, as the message may be the last before the program is ended. A message whose sink has not returned by then, and each
-  /// further one until it returns, is written to standard error.
+  /// The sink is called on a thread of its own, with one message after another. The host's thread waits until it has returned, but no longer
+  /// than a quarter of a second: the message may be the last before the process ends. What the sink has not taken by then is
+  /// written to standard error, and so is everything else until the sink returns. A sink that is replaced may still be running.
   ///
   /// May be called from any thread, also before a host runs.
   ///
   /// - Parameter sink: receives the messages; nil for standard error.
-  public static func redirect(to sink: (@Sendable (HostMessage) -> Void)?) { route.withLock { $0.sink = sink } }
+  public static func redirect(to sink: (@Sendable (HostMessage) -> Void)?) {
+    let former = Self.sink.withLock { present in
+      defer { present = sink.map { MessageSink($0) } }
+      return present
+    }
+    // Released outside of the lock: the end of what it captured may redirect again.
+    withExtendedLifetime(former) {}
+  }
 
-  /// Gives a message to the sink, or writes it to standard error.
-  func send() {
-    let sink = Self.route.withLock { route in
-      guard route.calls == 0, let sink = route.sink else { return (@Sendable (HostMessage) -> Void)?.none }
-      route.calls += 1
-      return sink
-    }
-    guard let sink else { return write() }
-    let end = WakePipe()
-    let isStarted = NativeThread.start {
-      sink(self)
-      Self.route.withLock { $0.calls -= 1 }
-      end.wake()
-    }
-    guard isStarted else {
-      Self.route.withLock { $0.calls -= 1 }
-      return write()
-    }
-    var waiting = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
-    if end.descriptor < 0 || poll(&waiting, 1, Self.patience) <= 0 { write() }
+  /// Gives the message to the sink, or writes it to standard error.
+  ///
+  /// - Parameter waits: whether to wait until the sink has returned; the main actor does not.
+  func send(waits: Bool = true) {
+    let sink = Self.sink.withLock { $0 }
+    if sink?.take(self, waits: waits) != true { write() }
   }
 
   private func write() {

@@ -31,7 +31,7 @@ import CUnixHost
     isRunning = true
     defer { isRunning = false }
     var hasBudget = false
-    let observation = application.observe(label: "host") { [weak application] event in
+    let observation = application.observeFirst(label: "host") { [weak application] event in
       switch event {
       case .transitionBegan(let input, _) where input.endsProcess && application?.state.isInMemory ?? false:
         link.send(.applicationBeganToEnd)

@@ -18,7 +18,8 @@ import PubSub
     subscription = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) {
       [weak self] event in
       guard let self, let report = reports.take(event.resource, at: .now - origin) else { return }
-      report.message?.send()
+      // The main actor does not wait for a sink.
+      report.message?.send(waits: false)
       setTrouble?(reports.trouble)
     }
   }
@@ -80,7 +81,9 @@ struct ResourceReports: Sendable, Hashable {
   ///   - now: the time, which never runs backwards.
   /// - Returns: what to report; nil if nothing.
   mutating func take(_ health: ResourceHealth, at now: Duration) -> Report? {
-    let hasBroken = broken.remove(health.name) != nil
+    // It stays broken while a dependency, too, is missing.
+    if case .waiting = health.status { return nil }
+    let hasBroken = broken.remove(health.name) != nil && health.lastError != nil
     switch health.status {
     case .retrying(let count): return fail(health, count: count, .wait, hasBroken: hasBroken, at: now)
     case .failed(let count): return fail(health, count: count, .giveUp, hasBroken: hasBroken, at: now)

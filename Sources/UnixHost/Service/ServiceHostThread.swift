@@ -134,7 +134,8 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
         ServiceHost.Reload(application: application), from: application, within: budget)
       let late = report.stragglers.map { "\($0.subscriber)" }
       if !late.isEmpty {
-        HostMessage(.error, "the reload overran its budget of \(budget): \(late.joined(separator: ", "))").send()
+        let names = late.joined(separator: ", ")
+        HostMessage(.error, "the reload overran its budget of \(budget): \(names)").send(waits: false)
       }
       link.send(.reloaded)
     }

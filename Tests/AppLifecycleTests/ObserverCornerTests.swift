@@ -1,0 +1,156 @@
+import AppLifecycleTesting
+import PubSub
+import TestTraits
+import Testing
+
+@testable import AppLifecycle
+
+/// Observers that do what they should not, at unlucky moments.
+@MainActor @Suite(.timeLimit(.hang)) struct `An observer in a corner` {
+  let system = SimulatedSystem()
+  private var application: Application { system.application }
+
+  @MainActor private final class Owner {}
+
+  @Test func `looks at the resources, and changes them, when one of them begins`() async throws {
+    var seen: [[ResourceStatus]] = []
+    let token = application.observe { [application] event in
+      guard case .callBegan(let call) = event, call.kind == .resource, call.name == "first" else { return }
+      seen.append(application.resources.map(\.status))
+      if call.step == "acquire" {
+        try application.manage("second", while: .active) {
+        } release: {
+        }
+      }
+    }
+    let first = try application.manage("first", while: .active) {
+    } release: {
+    }
+    try await system.play("launch; interrupt:call")
+    token.cancel()
+    #expect(seen.map(\.first) == [.acquiring, .releasing] && first.status == .idle)
+    #expect(application.resources.map(\.status) == [.idle, .idle])
+  }
+
+  @Test func `cancels the subscription whose handler is about to be called`() async throws {
+    let owner = Owner()
+    var calls = 0
+    let subscription = system.bus.subscribe(owner, to: Application.WillResignActive.self, label: "timer") { _, _ in
+      calls += 1
+    }
+    var balance = CallBalance()
+    var ends: [LedgerEntry.Outcome] = []
+    let token = application.observe { event in
+      balance.take(event)
+      switch event {
+      case .callBegan(let call) where call.name == "timer": subscription.cancel()
+      case .callEnded(let entry, _) where entry.name == "timer": ends.append(entry.outcome)
+      default: break
+      }
+    }
+    try await system.play("launch; interrupt:call")
+    token.cancel()
+    #expect(calls == 0 && ends == [.cutShort] && balance.open == [] && balance.faults == [])
+    #expect(!application.ledger.pages.flatMap(\.entries).contains { $0.name == "timer" })
+  }
+
+  @Test func `hears the end of a handler whose subscription was cancelled before its turn`() async throws {
+    let clock = system.clock
+    let owner = Owner()
+    var calls: [String] = []
+    let second = system.bus.subscribe(owner, to: Application.DidEnterBackground.self, priority: .low, label: "second") {
+      _, _ async throws in calls.append("second")
+    }
+    let first = system.bus.subscribe(owner, to: Application.DidEnterBackground.self, label: "first") {
+      _, _ async throws in
+      calls.append("first")
+      try await clock.sleep(for: .seconds(1))
+      second.cancel()
+    }
+    var balance = CallBalance()
+    let token = application.observe { balance.take($0) }
+    try await system.play("launch; home")
+    token.cancel()
+    #expect(calls == ["first"] && balance.open == [] && balance.faults == [], "\(calls) \(balance)")
+    withExtendedLifetime(first) {}
+  }
+
+  @Test func `that uses up a budget is blamed alone, also for what runs meanwhile`() async throws {
+    application.enforcesBudgets = false
+    try application.manage("feed", while: .foreground) {
+    } release: {
+    }
+    let token = application.observe(label: "exporter") { [system] event in
+      if case .callBegan(let call) = event, call.step == "release" { system.clock.passWithoutWaking(.seconds(6)) }
+    }
+    let record = try await system.play("launch; home")
+    token.cancel()
+    #expect(record.filter { $0.kind == .report }.map(\.name) == ["watchdog:exporter"])
+    let release = try #require(application.ledger.pages.flatMap(\.entries).last { $0.step == "release" })
+    #expect(release.duration == .zero && release.outcome == .completed)
+  }
+
+  @Test func `ends and begins background tasks while the process is lost`() async throws {
+    var second: BackgroundTask?
+    var balance = CallBalance()
+    let token = application.observe { [application] event in
+      balance.take(event)
+      guard case .callEnded(let entry, _) = event, entry.name == "first" else { return }
+      second?.end()
+      _ = application.beginBackgroundTask(named: "too late") {}
+    }
+    try await system.play("launch; home")
+    _ = application.beginBackgroundTask(named: "first") {}
+    second = application.beginBackgroundTask(named: "second") {}
+    try await system.play("crash")
+    token.cancel()
+    let ends = application.ledger.pages.flatMap(\.entries).filter { $0.step == "backgroundTask" }
+    #expect(ends.map { "\($0.name) \($0.outcome)" } == ["first cutShort", "second cutShort"])
+    #expect(balance.faults == [])
+  }
+
+  @Test func `is not called with what happened before it was added`() async throws {
+    var late: [TraceEvent] = []
+    var tokens: [ObserverToken] = []
+    let token = application.observe { [application] event in
+      guard tokens.isEmpty, event.record?.name == "inactive" else { return }
+      application.beginBackgroundTask(named: "before") {}.end()
+      tokens.append(application.observe { late.append($0) })
+      application.beginBackgroundTask(named: "after") {}.end()
+    }
+    try await system.play("launch")
+    token.cancel()
+    guard case .callBegan(let call) = try #require(late.first) else { return #expect(Bool(false), "\(late)") }
+    #expect(call.name == "after")
+  }
+
+  @Test func `releases what it captured when its token is cancelled`() {
+    weak var captured: Owner?
+    var token: ObserverToken?
+    do {
+      let owner = Owner()
+      captured = owner
+      token = application.observe { _ in withExtendedLifetime(owner) {} }
+    }
+    #expect(captured != nil)
+    token?.cancel()
+    #expect(captured == nil)
+  }
+
+  @Test func `starts tasks whose inputs wait for nothing that it interrupted`() async throws {
+    let application = application
+    let clock = system.clock
+    var outcomes: [TransitionReport.Outcome] = []
+    let owner = Owner()
+    system.bus.subscribe(owner, to: Application.DidEnterBackground.self) { _, _ async throws in
+      application.beginBackgroundTask(named: "inside") {}.end()
+    }
+    let token = application.observe { event in
+      guard case .callBegan(let call) = event, call.name == "inside" else { return }
+      TaskStarter(clock: clock).startOnMainActor { outcomes.append(await application.handle(.memoryWarning).outcome) }
+    }
+    try await system.play("launch; home; wait:1s")
+    token.cancel()
+    #expect(outcomes == [.completed])
+  }
+}
