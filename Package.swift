@@ -157,7 +157,7 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal",
-        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "lifecycle",
+        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "UnixHost", "lifecycle",
       ]),
     .testTarget(
       name: "DocumentationTests",
