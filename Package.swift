@@ -91,6 +91,10 @@ let package = Package(
       name: "PseudoTerminal", dependencies: ["CPseudoTerminal", "TerminalEmulation"],
       path: "Tests/Support/PseudoTerminal"),
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
+    // What the adapters of the documentation are compiled against, in the place of libraries that this package does not use.
+    .target(name: "LoggingStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Logging"),
+    .target(name: "MetricsStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Metrics"),
+    .target(name: "TracingStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Tracing"),
     .target(name: "ProgramOptions", path: "Tests/Support/ProgramOptions"),
 
     // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal
@@ -169,8 +173,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "TestTraits", "UnixHost",
-        "UnixHostTesting", "lifecycle",
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn", "MetricsStandIn", "PubSub",
+        "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting", "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]
