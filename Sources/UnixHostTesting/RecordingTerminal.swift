@@ -9,7 +9,7 @@ public import UnixHost
 /// method returns. The life cycle is not its affair: a test drives that itself, with a `SimulatedSystem` for instance.
 ///
 ///     let terminal = RecordingTerminal(application: system.application)
-///     let view = Counter(bus: system.bus)
+///     let view = Tally(bus: system.bus)
 ///     terminal.requestDisplay()
 ///     terminal.press(.up, .up)
 ///     #expect(terminal.lines == ["Count: 2"])

@@ -7,14 +7,14 @@ import UnixHostTesting
 
 // The listings of Docs/TerminalPrograms.md, word for word.
 
-@MainActor final class Counter {
+@MainActor final class Tally {
   private var count = 0
 
   init(bus: EventBus) {
     bus.subscribe(self, to: Terminal.NeedsDisplay.self) { $0.draw(on: $1.terminal) }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { counter, event in
-      for key in event.keys { counter.press(key, in: event.application) }
-      counter.draw(on: event.terminal)
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { tally, event in
+      for key in event.keys { tally.press(key, in: event.application) }
+      tally.draw(on: event.terminal)
     }
   }
 
@@ -33,7 +33,7 @@ import UnixHostTesting
 
 @MainActor @Test func countsAndQuits() async throws {
   let system = SimulatedSystem()
-  let counter = Counter(bus: system.bus)
+  let tally = Tally(bus: system.bus)
   let terminal = RecordingTerminal(application: system.application)
   try await system.play("launch")
   terminal.requestDisplay()
@@ -42,7 +42,7 @@ import UnixHostTesting
   terminal.press(.control("u"), "q")
   await system.clock.settle()
   #expect(system.application.state == .notRunning)
-  withExtendedLifetime(counter) {}
+  withExtendedLifetime(tally) {}
 }
 
 private final class LineEditor {
