@@ -5,7 +5,7 @@ public import UnixHost
 
 /// A terminal for tests: it takes keys from the test, and shows what the program writes.
 ///
-/// It needs no host and no device. What it posts is what a ``TerminalHost`` posts, and every handler on the main actor has run when a
+/// It needs no host and no device. What it posts is what a `TerminalHost` posts, and every handler on the main actor has run when a
 /// method returns. The life cycle is not its affair: a test drives that itself, with a `SimulatedSystem` for instance.
 ///
 ///     let terminal = RecordingTerminal(application: system.application)
@@ -77,7 +77,7 @@ extension RecordingTerminal {
 // MARK: - What the terminal does
 
 extension RecordingTerminal {
-  /// Asks the program to draw: ``Terminal/NeedsDisplay``, as after a launch or `fg`.
+  /// Asks the program to draw: `Terminal.NeedsDisplay`, as after a launch or `fg`.
   ///
   /// A program that has given the terminal back gets it again, with an empty screen.
   public func requestDisplay() {
@@ -92,7 +92,7 @@ extension RecordingTerminal {
   /// Takes the terminal from the program, as Ctrl-Z does: what it writes is dropped until ``requestDisplay()``.
   public func takeAway() { terminal.setHeld(false) }
 
-  /// Gives the window another size, and asks the program to draw: ``Terminal/NeedsDisplay``.
+  /// Gives the window another size, and asks the program to draw: `Terminal.NeedsDisplay`.
   ///
   /// What is on the screen stays, cut off at the right and at the bottom. While the program does not have the terminal, nothing is posted.
   ///
@@ -104,20 +104,34 @@ extension RecordingTerminal {
     if terminal.isHeld { requestDisplay() }
   }
 
-  /// Presses keys, one after another, in one piece: ``Terminal/DidReceiveInput`` with these keys and the bytes that xterm sends.
+  /// Presses keys, one after another, in one piece: `Terminal.DidReceiveInput` with these keys and the bytes that xterm sends.
+  ///
+  /// A key that may also be the beginning of a sequence ends a piece: a pause follows Escape, and the next key is posted by itself.
   ///
   /// Ctrl-C, Ctrl-Z and Ctrl-\ are the host's, and are not posted. Keys that xterm cannot send are posted as the key that its bytes mean:
   /// `.control("i")` is `.tab`.
   ///
   /// - Parameter keys: the keys, or texts to paste.
-  public func press(_ keys: Terminal.Key...) { send(keys.flatMap(\.bytes)) }
+  public func press(_ keys: Terminal.Key...) {
+    var piece: [UInt8] = []
+    for key in keys {
+      piece += key.bytes
+      var alone = Terminal.KeyDecoder()
+      _ = alone.decode(key.bytes)
+      if alone.isUndecided {
+        send(piece)
+        piece = []
+      }
+    }
+    if !piece.isEmpty { send(piece) }
+  }
 
   /// Types text: each character is a key, a line feed is Enter.
   ///
   /// - Parameter text: the text.
   public func type(_ text: String) { send(Array(text.utf8)) }
 
-  /// Pastes text: one key, ``Terminal/Key/paste(_:)``.
+  /// Pastes text: one key, `Terminal.Key.paste(_:)`.
   ///
   /// - Parameter text: the text. The end of a paste, `ESC[201~`, cannot be in it.
   public func paste(_ text: String) { press(.paste(text)) }
