@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "AppLifecycle", targets: ["AppLifecycle"]),
     .library(name: "AppLifecycleTesting", targets: ["AppLifecycleTesting"]),
     .library(name: "UnixHost", targets: ["UnixHost"]),
+    .library(name: "UnixHostTesting", targets: ["UnixHostTesting"]),
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
   ],
@@ -37,6 +38,9 @@ let package = Package(
         "AppLifecycle", "PubSub", "CUnixHost",
         .target(name: "CSystemBus", condition: .when(platforms: [.linux], traits: ["Logind"])),
       ]),
+    // What a terminal shows after some bytes; for terminals of tests, recorded and real.
+    .target(name: "TerminalEmulation"),
+    .target(name: "UnixHostTesting", dependencies: ["AppLifecycle", "PubSub", "TerminalEmulation", "UnixHost"]),
     .target(
       name: "CSystemBus", cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))]),
     .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "PubSub"]),
@@ -83,7 +87,9 @@ let package = Package(
       dependencies: ["AppLifecycle", "JournalWorkload", "LifecycleJournal", "PubSub"],
       path: "Tests/Support/JournalProbe"),
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
-    .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
+    .target(
+      name: "PseudoTerminal", dependencies: ["CPseudoTerminal", "TerminalEmulation"],
+      path: "Tests/Support/PseudoTerminal"),
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
     // What the adapters of the documentation are compiled against, in the place of libraries that this package does not use.
     .target(name: "LoggingStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Logging"),
@@ -155,19 +161,20 @@ let package = Package(
       name: "UnixHostTests",
       dependencies: [
         "AppLifecycle", "JournalProbe", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ResourceScenarios",
-        "ServiceProbe", "TerminalProbe", "TestTraits",
+        "ServiceProbe", "TerminalProbe", "TestTraits", "UnixHostTesting",
       ]),
     .testTarget(
       name: "ExampleTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal",
-        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "lifecycle",
+        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "UnixHost", "UnixHostTesting",
+        "lifecycle",
       ]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn", "MetricsStandIn", "PubSub",
-        "TestTraits", "TracingStandIn", "UnixHost", "lifecycle",
+        "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting", "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]

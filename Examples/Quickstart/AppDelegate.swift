@@ -29,7 +29,7 @@ extension AppDelegate: MainApplicationDelegate {
       event.terminal.write("\u{1B}[2J\u{1B}[H" + greeting.text)
     }
     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, event in
-      if event.bytes.contains(UInt8(ascii: "q")) { Application.shared.send(.terminate, cause: "q") }
+      if event.keys.contains("q") { event.application.send(.terminate, cause: "q") }
     }
   }
 }

@@ -1,91 +1,21 @@
 import ExampleSupport
-import Glibc
 import PseudoTerminal
 import TestTraits
 import Testing
+import UnixHost
 
 @testable import PregTracker
 
 /// Texts without an end, or with characters without an end: they cost their length, and little of them is kept.
 @Suite(.timeLimit(.hang)) struct PregTrackerPasteTests {
-  /// By how much the time of a body grows when its input is eight times as long: 8 where it is linear, 64 where it is quadratic.
-  ///
-  /// Processor time of this thread: what else the machine does is none of it. The two lengths are measured in turns, and of each
-  /// the best time counts.
-  private func growth(of length: Int, _ body: (Int) -> Void) -> Double {
-    func time(_ length: Int) -> Duration {
-      func now() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-      }
-      let began = now()
-      body(length)
-      return now() - began
-    }
-    let times = (0..<3).map { _ in (time(length), time(8 * length)) }
-    return times.map(\.1).min()! / times.map(\.0).min()!
-  }
-
   /// Between 8 and 64, with room for what a cache or an allocation adds.
   private let most = 18.0
-
-  /// As a terminal's host hands them over.
-  private func decode(_ bytes: [UInt8], pieces: Int, with decoder: inout KeyDecoder) -> [Key] {
-    stride(from: 0, to: bytes.count, by: pieces).flatMap {
-      decoder.decode(Array(bytes[$0..<min($0 + pieces, bytes.count)]))
-    }
-  }
-
-  @Test(
-    .longRunning,
-    arguments: [
-      ("\u{1B}[", "1;"), ("", "e\u{301}\u{302}"), ("\u{1B}[200~", "x"), ("\u{1B}[200~", "\u{1B}[201"),
-      ("", "\u{1B}[200~x\u{1B}[201~"), ("", "\u{1B}[A"), ("", "\u{1B}"), ("", "\u{FFFD}"),
-    ])
-  func `Decoding costs as much as there are bytes`(beginning: String, repeated: String) {
-    let unit = Array(repeated.utf8)
-    func decode(_ length: Int, pieces: Int) {
-      var decoder = KeyDecoder()
-      let bytes = Array(beginning.utf8) + Array(repeating: unit, count: length / unit.count).flatMap { $0 }
-      _ = self.decode(bytes, pieces: pieces, with: &decoder)
-    }
-    for (length, pieces) in [(20_000, 1000), (60_000, .max)] {
-      let growth = growth(of: length) { decode($0, pieces: min(pieces, $0)) }
-      print("PregTracker: decoding eight times as much of \(repeated.debugDescription) takes \(growth) times as long")
-      #expect(growth < most)
-    }
-  }
-
-  @Test func `A sequence without an end is swallowed, and the next key is not`() {
-    var decoder = KeyDecoder()
-    let parameters = Array("\u{1B}[".utf8) + [UInt8](repeating: UInt8(ascii: "1"), count: 1_000_000)
-    #expect(decode(parameters, pieces: 4096, with: &decoder).isEmpty)
-    // Nothing of it is kept.
-    var short = KeyDecoder()
-    _ = short.decode(Array("\u{1B}[11".utf8))
-    #expect(decoder == short)
-    #expect(decoder.decode(Array("mq".utf8)) == [.character("q")])
-    // What no sequence contains ends it: Enter, a letter with an accent, another sequence.
-    for (text, keys) in [
-      ("\r", [Key.enter]), ("é", [.character("é")]), ("\u{1B}[Aq", [.character("q")]), ("\u{1B}", [.escape]),
-    ] {
-      _ = decoder.decode(Array("\u{1B}[1;".utf8))
-      #expect(decoder.decode(Array(text.utf8)) == keys, "\(text.debugDescription)")
-    }
-  }
-
-  @Test func `What looks like the end of a pasted text belongs to it`() {
-    var decoder = KeyDecoder()
-    let text = "\u{1B}\u{1B}[201\u{1B}[20\u{1B}[2011~"
-    #expect(decoder.decode(Array("\u{1B}[200~\(text)\u{1B}[201~q".utf8)) == [.paste(text), .character("q")])
-  }
 
   @Test(.longRunning) func `The line of a date is bounded in bytes, and costs the same for each mark`() throws {
     func type(_ count: Int) -> Interaction {
       var interaction = Interaction()
-      _ = interaction.press(.character("d"))
-      for _ in 0..<count { _ = interaction.press(.character("\u{301}")) }
+      _ = interaction.press("d")
+      for _ in 0..<count { _ = interaction.press("\u{301}") }
       return interaction
     }
     guard case .editing(let editor) = type(20_000).mode else { return #expect(Bool(false), "the editor is closed") }
@@ -95,8 +25,7 @@ import Testing
     #expect(growth < most)
     // Pasted, it is one character; a date still fits in after it.
     var interaction = Interaction()
-    for key in [.character("d"), .paste("e" + String(repeating: "\u{301}", count: 400)), .paste("2026-06-25")] as [Key]
-    {
+    for key in ["d", .paste("e" + String(repeating: "\u{301}", count: 400)), .paste("2026-06-25")] as [Terminal.Key] {
       _ = interaction.press(key)
     }
     #expect(interaction.mode == .editing(.init(text: "2026-06-25")))

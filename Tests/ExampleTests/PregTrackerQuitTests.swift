@@ -3,7 +3,7 @@ import PseudoTerminal
 import PubSub
 import TestTraits
 import Testing
-import ExampleSupport
+import UnixHost
 
 @testable import PregTracker
 
@@ -132,17 +132,17 @@ import ExampleSupport
 
   @Test func `the question has keys of its own`() {
     var interaction = Interaction()
-    func press(_ keys: Key...) -> [Interaction.Command?] { keys.map { interaction.press($0) } }
+    func press(_ keys: Terminal.Key...) -> [Interaction.Command?] { keys.map { interaction.press($0) } }
     func isAsked() -> Bool { interaction.askToQuit() }
     #expect(!isAsked())
-    _ = press(.character("d"))
+    _ = press("d")
     #expect(!isAsked())
-    _ = press(.character("2"))
+    _ = press("2")
     let editing = interaction.mode
     #expect(isAsked() && interaction.mode != editing)
-    #expect(press(.character("x"), .enter, .paste("y"), .control("l")) == [nil, nil, nil, .redraw])
-    #expect(press(.character("n")) == [.answer(false)] && interaction.mode == editing)
+    #expect(press("x", .enter, .paste("y"), .control("l")) == [nil, nil, nil, .redraw])
+    #expect(press("n") == [.answer(false)] && interaction.mode == editing)
     #expect(isAsked() && press(.escape) == [.answer(false)] && interaction.mode == editing)
-    #expect(isAsked() && press(.character("y")) == [.answer(true)])
+    #expect(isAsked() && press("y") == [.answer(true)])
   }
 }

@@ -1,6 +1,7 @@
 import ExampleSupport
 import TestTraits
 import Testing
+import UnixHost
 
 @testable import PregTracker
 
@@ -110,9 +111,9 @@ import Testing
     contents.previousRun = String(repeating: "run ", count: 30)
     contents.events += (0..<50).map { .init(name: "didBecomeActive", state: "active", time: "14:04:\($0 + 10)") }
     var editing = Interaction()
-    _ = editing.press(.character("d"))
+    _ = editing.press("d")
     var help = Interaction()
-    _ = help.press(.character("h"))
+    _ = help.press("h")
     for mode in [Interaction.Mode.browsing, editing.mode, help.mode] {
       contents.mode = mode
       for columns in [0, 1, 2, 5, 14, 15, 16, 20, 40, 61, 62, 63, 80, 200] {
@@ -137,7 +138,7 @@ import Testing
   @Test func `The editor is a line of the screen, and says what is wrong`() throws {
     var contents = try contents()
     var interaction = Interaction()
-    for key in [Key.character("d"), .character("x"), .enter] { _ = interaction.press(key) }
+    for key in ["d", "x", .enter] as [Terminal.Key] { _ = interaction.press(key) }
     contents.mode = interaction.mode
     let lines = text(contents, 80, 24)
     #expect(lines.contains("Due  x"))

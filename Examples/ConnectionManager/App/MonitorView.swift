@@ -9,7 +9,6 @@ import UnixHost
   enum Command { case quit, retry }
 
   private var contents: MonitorContents { didSet { draw() } }
-  private var decoder = KeyDecoder()
   private var update = ScreenUpdate()
   /// Where to draw; nil until the program has the terminal for the first time.
   private var screen: Terminal.NeedsDisplay?
@@ -35,11 +34,11 @@ import UnixHost
       view.update.invalidate()
       view.draw()
     }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, input in
-      for key in view.decoder.decode(input.bytes) {
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, input in
+      for key in input.keys {
         switch key {
-        case .character("q"): perform(.quit)
-        case .character("r"): perform(.retry)
+        case "q": perform(.quit)
+        case "r": perform(.retry)
         default: break
         }
       }

@@ -9,7 +9,6 @@ import UnixHost
 @MainActor final class TerminalView {
   private var contents = ScreenContents() { didSet { if contents != oldValue { drawSoon() } } }
   private var interaction = Interaction() { didSet { contents.mode = interaction.mode } }
-  private var decoder = KeyDecoder()
   private var update = ScreenUpdate()
   /// Whether keys are being taken: what they change is drawn once, after the last of them.
   private var isTakingKeys = false
@@ -42,13 +41,13 @@ import UnixHost
       view.redraw()
     }
     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, input in
-      view.take(input.bytes)
+      view.take(input.keys)
     }
   }
 
-  private func take(_ bytes: [UInt8]) {
+  private func take(_ keys: [Terminal.Key]) {
     isTakingKeys = true
-    for key in decoder.decode(bytes) { press(key) }
+    for key in keys { press(key) }
     isTakingKeys = false
     if needsDrawing { draw() }
   }
@@ -64,7 +63,7 @@ import UnixHost
     return true
   }
 
-  private func press(_ key: Key) {
+  private func press(_ key: Terminal.Key) {
     switch interaction.press(key) {
     case .redraw: redraw()
     case .answer(let mayQuit): answer?.yield(mayQuit)

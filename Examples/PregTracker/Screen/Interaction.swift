@@ -1,4 +1,4 @@
-import ExampleSupport
+import UnixHost
 
 /// What the keys mean: a state machine, pure.
 ///
@@ -43,7 +43,7 @@ struct Interaction: Hashable, Sendable {
     return true
   }
 
-  mutating func press(_ key: Key) -> Command? {
+  mutating func press(_ key: Terminal.Key) -> Command? {
     if key == .control("l") { return .redraw }
     switch mode {
     case .browsing: return browse(key)
@@ -54,28 +54,28 @@ struct Interaction: Hashable, Sendable {
     return nil
   }
 
-  private mutating func quit(_ editor: Editor, _ key: Key) -> Command? {
+  private mutating func quit(_ editor: Editor, _ key: Terminal.Key) -> Command? {
     switch key {
-    case .character("y"): return .answer(true)
-    case .character("n"), .escape:
+    case "y": return .answer(true)
+    case "n", .escape:
       mode = .editing(editor)
       return .answer(false)
     default: return nil
     }
   }
 
-  private mutating func browse(_ key: Key) -> Command? {
+  private mutating func browse(_ key: Terminal.Key) -> Command? {
     switch key {
-    case .character("q"): return .quit
-    case .character("t"): return .nextTip
-    case .character("d"): mode = .editing(Editor())
-    case .character("h"), .character("?"): mode = .help
+    case "q": return .quit
+    case "t": return .nextTip
+    case "d": mode = .editing(Editor())
+    case "h", "?": mode = .help
     default: break  // a pasted text above all: it must not press keys
     }
     return nil
   }
 
-  private mutating func edit(_ editor: Editor, _ key: Key) -> Command? {
+  private mutating func edit(_ editor: Editor, _ key: Terminal.Key) -> Command? {
     var editor = editor
     switch key {
     case .enter where editor.text.isEmpty, .escape:
@@ -91,9 +91,7 @@ struct Interaction: Hashable, Sendable {
       }
     case .backspace: _ = editor.text.popLast()
     case .control("u"): editor.text = ""
-    case .character(let character): editor.insert(String(character))
-    case .paste(let text): editor.insert(text)
-    case .control: break
+    default: if let text = key.text { editor.insert(text) }
     }
     if key != .enter { editor.complaint = nil }
     mode = .editing(editor)

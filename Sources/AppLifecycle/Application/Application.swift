@@ -152,23 +152,6 @@ public import PubSub
   }
 }
 
-// MARK: - The program's own application
-
-extension Application {
-  private static var adopted: Application?
-
-  /// The program's application.
-  ///
-  /// - Precondition: a host runs, or ``adopt(_:)`` was called.
-  public static var shared: Application {
-    guard let adopted else { preconditionFailure("no host and no adopt(_:) has set the shared application yet") }
-    return adopted
-  }
-
-  /// Makes an application the program's own, ``shared``; hosts do so when they start.
-  public static func adopt(_ application: Application) { adopted = application }
-}
-
 /// A clock once opened: instants become durations since it was made, and no existential is opened later.
 struct TransitionClock: Sendable {
   let now: @Sendable () -> Duration

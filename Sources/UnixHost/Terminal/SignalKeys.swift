@@ -9,9 +9,9 @@
 /// With the kernel's own way a key reaches the whole job at once: a wrapper such as `sh -c` stops or ends immediately, the shell
 /// takes the terminal, and the program can restore nothing any more. As bytes the keys reach the program alone, and it restores
 /// the terminal first.
-struct SignalKeys: Sendable, Hashable {
+package struct SignalKeys: Sendable, Hashable {
   /// What a key asks for.
-  enum Key: Sendable, Hashable {
+  package enum Key: Sendable, Hashable {
     /// Ctrl-C as a rule: end, in order.
     case interrupt
     /// Ctrl-Z as a rule: stop.
@@ -33,6 +33,11 @@ struct SignalKeys: Sendable, Hashable {
 
   /// No keys.
   init() {}
+
+  /// Ctrl-C, Ctrl-Z and Ctrl-\, as on most terminals.
+  package static let usual = SignalKeys(keys: [0x03: .interrupt, 0x1A: .suspend, 0x1C: .quit])
+
+  private init(keys: [UInt8: Key]) { self.keys = keys }
 
   /// The keys of the modes that the program found, while it has set its own.
   ///

@@ -1,11 +1,11 @@
-public import PubSub
+import PubSub
 
 /// The application's side of its terminal.
 ///
-/// Any thread may use it; the host thread does all reading and writing.
-///
 /// What the terminal says arrives as events on the application's bus, on the main actor: ``DidReceiveInput`` and
-/// ``NeedsDisplay``.
+/// ``NeedsDisplay``. Each carries the terminal. Any thread may write; the host's own thread does all the work at the device.
+///
+/// A ``TerminalHost`` makes it. A test makes a `RecordingTerminal` of the library `UnixHostTesting` instead.
 public final class Terminal: Sendable {
   /// How large a terminal's window is, in characters.
   public struct Size: Sendable, Hashable {
@@ -19,27 +19,6 @@ public final class Terminal: Sendable {
       self.rows = rows
       self.columns = columns
     }
-  }
-
-  /// Keys were pressed, the mouse was used, or text was pasted.
-  ///
-  /// Sequences are as whole as the terminal sent them; pasted text stands between its brackets, `ESC[200~` and `ESC[201~`.
-  /// Focus reports are not among them: they are the life cycle's.
-  public struct DidReceiveInput: MainActorEvent {
-    /// Whose input.
-    public let terminal: Terminal
-    /// What came, as the terminal sent it.
-    public let bytes: [UInt8]
-  }
-
-  /// The screen has to be drawn: the terminal was taken or taken back, its window has another size, or output was lost.
-  ///
-  /// Posted after the callbacks of the transition that it belongs to.
-  public struct NeedsDisplay: MainActorEvent {
-    /// Whose screen.
-    public let terminal: Terminal
-    /// How large it is now.
-    public let size: Size
   }
 
   /// What is written, and what is known.
@@ -56,9 +35,12 @@ public final class Terminal: Sendable {
   private static let outputLimit = 1 << 20
 
   private let state = Guarded(State())
-  private let waker: WakePipe
+  private let wake: @Sendable () -> Void
 
-  init(waker: WakePipe) { self.waker = waker }
+  /// A terminal that the program does not have yet.
+  ///
+  /// - Parameter wake: called on the writer's thread, without a lock, when there is output again after there was none.
+  package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
   /// The last known size; 24 lines of 80 characters before the first.
   public var size: Size { state.withLock { $0.size } }
@@ -80,15 +62,15 @@ public final class Terminal: Sendable {
       state.output += text.utf8
       return wasEmpty
     }
-    if mustWake { waker.wake() }
+    if mustWake { wake() }
   }
 
-  // MARK: For the host thread
+  // MARK: For the host
 
-  func setSize(_ size: Size) { state.withLock { $0.size = size } }
+  package func setSize(_ size: Size) { state.withLock { $0.size = size } }
 
   /// From now on text is kept for writing, or dropped.
-  func setHeld(_ isHeld: Bool) {
+  package func setHeld(_ isHeld: Bool) {
     state.withLock { state in
       state.isHeld = isHeld
       state.output = []
@@ -97,10 +79,10 @@ public final class Terminal: Sendable {
   }
 
   /// Whether text is kept for writing.
-  var isHeld: Bool { state.withLock { $0.isHeld } }
+  package var isHeld: Bool { state.withLock { $0.isHeld } }
 
   /// Takes what is to be written.
-  func takeOutput() -> [UInt8] {
+  package func takeOutput() -> [UInt8] {
     state.withLock { state in
       defer { state.output = [] }
       return state.output

@@ -88,8 +88,19 @@ public final class TerminalHost: Sendable {
   /// It may have been stopped by SIGSTOP, which cannot be caught, for any length of time; or somebody sent SIGCONT to a
   /// running program: from inside the two look alike.
   public struct WasContinued: MainActorEvent {
+    /// The application that the host runs.
+    public let application: Application
     /// The terminal, whose modes have been set again if it is the program's.
     public let terminal: Terminal
+
+    /// Makes the event.
+    ///
+    /// - Parameters:
+    ///   - application: the application that the host runs.
+    ///   - terminal: its terminal.
+    public init(application: Application, terminal: Terminal) {
+      (self.application, self.terminal) = (application, terminal)
+    }
   }
 
   /// The application's side of the terminal.
@@ -107,7 +118,7 @@ public final class TerminalHost: Sendable {
   @MainActor public init(application: Application, configuration: Configuration = Configuration()) {
     self.application = application
     self.configuration = configuration
-    terminal = Terminal(waker: link.waker)
+    terminal = Terminal { [waker = link.waker] in waker.wake() }
   }
 
   /// Why a program that uses the terminal in this way cannot run in this process's terminal; nil if it can.

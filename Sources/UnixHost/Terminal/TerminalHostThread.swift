@@ -26,6 +26,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private let jobMode: JobMode
   private var device: TerminalDevice
   private var parser = TerminalInputParser()
+  private var decoder = Terminal.KeyDecoder()
   private var hasHungUp = false
   /// Input that came while the machine went to sleep.
   private var waiting: [TerminalInputParser.Element] = []
@@ -130,7 +131,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       case .bytes(let bytes):
         tellLogind(.userIsPresent)
         process(.keyPressed)
-        tell(Terminal.DidReceiveInput(terminal: terminal, bytes: bytes))
+        // The parser holds back what may be a key or the beginning of a sequence: what comes undecided is a key.
+        let keys = decoder.decode(bytes) + decoder.flush()
+        tell(
+          Terminal.DidReceiveInput(application: parts.application, terminal: terminal, keys: keys, bytes: bytes))
       case .focus(let isFocused):
         if isFocused { tellLogind(.userIsPresent) }
         process(.focus(isFocused))
@@ -222,7 +226,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .stopSelf: return stop()
     case .reportRefusedStop:
       HostMessage(.warning, "cannot be stopped here: no shell with job control could continue it").send()
-    case .reportUncaughtStop: tell(TerminalHost.WasContinued(terminal: terminal))
+    case .reportUncaughtStop: tell(TerminalHost.WasContinued(application: parts.application, terminal: terminal))
     case .report(let overrun): report(overrun)
     case .die(let signal):
       unixhost_emergency_restore()
@@ -258,14 +262,16 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   private var display: @MainActor @Sendable () -> Void {
-    { [bus = parts.application.bus, terminal] in
-      bus.post(Terminal.NeedsDisplay(terminal: terminal, size: terminal.size), from: terminal)
+    { [application = parts.application, terminal] in
+      let event = Terminal.NeedsDisplay(application: application, terminal: terminal, size: terminal.size)
+      application.bus.post(event, from: terminal)
     }
   }
 
   private func takeTerminal() -> Bool {
     guard device.take() else { return false }
     take(parser.reset())
+    decoder.forgetUnfinished()
     parser.signalKeys = device.signalKeys
     escapeDeadline = nil
     leaveDeadline = nil

@@ -3,15 +3,16 @@
 /// Pure.
 ///
 /// The grammar, byte for byte: control sequences `ESC [`, parameters 0x30–0x3F, intermediates 0x20–0x2F, final 0x40–0x7E;
-/// mouse reports in the X10 encoding, `ESC [ M` and three bytes of any value; single shifts, `ESC O` and a key; `ESC` and a
-/// key for Alt; bracketed paste, `ESC [ 200 ~` to `ESC [ 201 ~`, inside which nothing is a report. An `ESC` where the
-/// grammar has none begins a new sequence, as on the terminals themselves.
+/// mouse reports in the X10 encoding, `ESC [ M` and three bytes of any value; single shifts, `ESC O` and a key; function keys of
+/// Linux's console, `ESC [ [` and a letter; `ESC` and a key, or `ESC` and a sequence, for Alt; bracketed paste, `ESC [ 200 ~` to
+/// `ESC [ 201 ~`, inside which nothing is a report. An `ESC` where the grammar has none begins a new sequence, as on the terminals
+/// themselves.
 ///
 /// All bytes but the focus reports are handed on unchanged and in order. A sequence that is not complete is held back until
 /// it is, until it is longer than any real one, or until ``flush()``: that is how the Escape key is told from the beginning of a sequence.
-struct TerminalInputParser: Sendable, Hashable {
+package struct TerminalInputParser: Sendable, Hashable {
   /// What the terminal said.
-  enum Element: Sendable, Hashable {
+  package enum Element: Sendable, Hashable {
     /// Keys, mouse reports, pasted text with its brackets.
     case bytes([UInt8])
     /// The terminal got the keyboard focus, or lost it.
@@ -29,6 +30,8 @@ struct TerminalInputParser: Sendable, Hashable {
     case parameters([UInt8]?)
     case x10Mouse(missing: Int)
     case singleShift
+    /// After `ESC [ [`, or after what begins an answer of the terminal: one more byte tells it from a key.
+    case oneMore
     /// Within a paste; so many bytes of its end have been seen.
     case paste(matched: Int)
   }
@@ -43,7 +46,7 @@ struct TerminalInputParser: Sendable, Hashable {
   private static let heldLimit = 256
 
   /// The bytes that, outside a paste, are an ``Element/signalKey(_:)``.
-  var signalKeys = SignalKeys()
+  package var signalKeys = SignalKeys()
   private var state = State.ground
   /// The bytes of a sequence that is not complete.
   ///
@@ -54,7 +57,7 @@ struct TerminalInputParser: Sendable, Hashable {
   var holdsBytes: Bool { !held.isEmpty }
 
   /// A parser at the beginning of a terminal's input.
-  init() {}
+  package init() {}
 
   /// Begins anew with the terminal's input, and forgets what is held back.
   ///
@@ -78,7 +81,7 @@ struct TerminalInputParser: Sendable, Hashable {
   ///   - isAfterPause: nothing has come for so long that a paste must have been broken off. Then a key that makes a signal, alone,
   ///     is a key again: else the keyboard could not end a program whose terminal vanished in the middle of a paste.
   /// - Returns: what the terminal said, oldest first.
-  mutating func feed(_ bytes: some Collection<UInt8>, afterPause isAfterPause: Bool = false) -> [Element] {
+  package mutating func feed(_ bytes: some Collection<UInt8>, afterPause isAfterPause: Bool = false) -> [Element] {
     if isAfterPause, case .paste = state, bytes.count == 1, let byte = bytes.first, let key = signalKeys.key(byte) {
       return reset() + [.signalKey(key)]
     }
@@ -98,11 +101,11 @@ struct TerminalInputParser: Sendable, Hashable {
   /// Hands on what is held back: nothing came after it for a while, so it was a key, or a terminal that pauses.
   ///
   /// After a lone `ESC` or `ESC [` the next byte begins something new; a sequence that is further on is still continued.
-  mutating func flush() -> [Element] {
+  package mutating func flush() -> [Element] {
     guard holdsBytes else { return [] }
     defer { held = [] }
     switch state {
-    case .escape, .introducer, .singleShift: state = .ground
+    case .escape, .introducer, .singleShift, .oneMore: state = .ground
     case .ground, .parameters, .x10Mouse, .paste: break
     }
     return [.bytes(held)]
@@ -111,9 +114,10 @@ struct TerminalInputParser: Sendable, Hashable {
   private mutating func take(_ byte: UInt8, _ plain: inout [UInt8], _ elements: inout [Element]) {
     if case .paste(let matched) = state { return takePasted(byte, matched, &plain) }
     if byte == Self.escape {
-      // Whatever came before it is not going to be a report.
-      plain += held
-      held = [byte]
+      // Whatever came before it is not going to be a report; but for Alt an `ESC` may stand before a sequence.
+      let prefix = state == .escape ? 1 : 0
+      plain += held.dropLast(prefix)
+      held = held.suffix(prefix) + [byte]
       state = .escape
       return
     }
@@ -131,9 +135,12 @@ struct TerminalInputParser: Sendable, Hashable {
       switch byte {
       case UInt8(ascii: "["): state = .introducer
       case UInt8(ascii: "O"): state = .singleShift
+      case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"): state = .oneMore
       default: complete(&plain)
       }
     case .introducer where byte == UInt8(ascii: "I") || byte == UInt8(ascii: "O"):
+      // An `ESC` before it was the key.
+      plain += held.dropLast(2)
       held = []
       state = .ground
       if !plain.isEmpty { elements.append(.bytes(plain)) }
@@ -142,6 +149,9 @@ struct TerminalInputParser: Sendable, Hashable {
     case .introducer where byte == UInt8(ascii: "M"):
       held.append(byte)
       state = .x10Mouse(missing: 3)
+    case .introducer where byte == UInt8(ascii: "["):
+      held.append(byte)
+      state = .oneMore
     case .introducer: takeParameter(byte, [], &plain)
     case .parameters(let parameters): takeParameter(byte, parameters, &plain)
     case .x10Mouse(let missing):
@@ -152,6 +162,9 @@ struct TerminalInputParser: Sendable, Hashable {
       held.append(byte)
       // Some terminals put the modifier keys' number between `ESC O` and the key.
       if !(0x30...0x3F).contains(byte) { complete(&plain) }
+    case .oneMore:
+      held.append(byte)
+      complete(&plain)
     case .paste: break
     }
   }

@@ -1,5 +1,7 @@
 import CPseudoTerminal
 import Glibc
+// Tests read the screen without a word about where it comes from.
+@_exported public import TerminalEmulation
 
 /// A program, a shell as a rule, under a pseudo-terminal of its own.
 ///

@@ -32,6 +32,8 @@ struct Options: Sendable {
   private(set) var refuses = false
   /// `--ask-at CAUSE`: an order of this cause asks, too.
   private(set) var asksAt: LifecycleCause?
+  /// `--keys`: the keys of each input are written, too.
+  private(set) var namesKeys = false
   /// `--cooked`: the terminal stays in its own modes, where the kernel makes signals of keys.
   private(set) var isCooked = false
   /// `--patient`: what was kept of standard error may take a minute to be shown.
@@ -46,6 +48,7 @@ struct Options: Sendable {
       case "--plain": isPlain = true
       case "--main": usesDelegateMain = true
       case "--ask": asks = true
+      case "--keys": namesKeys = true
       case "--refuse": refuses = true
       case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
       case "--cooked": isCooked = true

@@ -26,7 +26,7 @@ import UnixHost
 /// The probe's delegate.
 @MainActor final class Probe {
   /// Where to write; nil until it is drawn for the first time.
-  private var terminal: Terminal?
+  private var screen: Terminal.NeedsDisplay?
   private var visits = 0
   private var crashesInBackground = false
   /// What takes the answer while the question is open.
@@ -59,10 +59,10 @@ extension Probe: TerminalApplicationDelegate {
     guard options.asks else { return .now }
     let (answers, question) = AsyncStream.makeStream(of: TerminateReply.self)
     self.question = question
-    if let terminal { draw(on: terminal) }
+    draw()
     for await answer in answers {
       self.question = nil
-      if answer == .cancel, let terminal { draw(on: terminal) }
+      if answer == .cancel { draw() }
       return answer
     }
     Log.shared.write("question cancelled")
@@ -73,10 +73,11 @@ extension Probe: TerminalApplicationDelegate {
     // With the delegate's own `main` the application is not to be had any earlier.
     Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")
-    application.bus.subscribe(self, to: Terminal.DidReceiveInput.self) { $0.take($1.bytes) }
+    application.bus.subscribe(self, to: Terminal.DidReceiveInput.self) { $0.take($1) }
     application.bus.subscribe(self, to: Terminal.NeedsDisplay.self) { probe, event in
       Log.shared.write("display \(event.size.rows)x\(event.size.columns)")
-      probe.draw(on: event.terminal)
+      probe.screen = event
+      probe.draw()
     }
     application.bus.subscribe(self, to: TerminalHost.WasContinued.self) { _, _ in Log.shared.write("continued") }
     Log.shared.followSuspensions(of: application)
@@ -103,7 +104,7 @@ extension Probe: TerminalApplicationDelegate {
 
   func applicationWillTerminate(_ application: Application) {
     // The last line of a program without a screen.
-    if options.isPlain { terminal?.write("farewell\r\n") }
+    if options.isPlain { screen?.terminal.write("farewell\r\n") }
     if let duration = options.blockTerminate { block(for: duration) }
   }
 }
@@ -111,33 +112,32 @@ extension Probe: TerminalApplicationDelegate {
 // MARK: - What it shows and does
 
 extension Probe {
-  private func draw(on terminal: Terminal) {
-    self.terminal = terminal
-    let line = "state \(Application.shared.state.rawValue) visit \(visits)" + (question == nil ? "" : " really?")
-    terminal.write(options.isPlain ? "\(line)\r\n" : "\u{1B}[2J\u{1B}[H\(line)")
+  private func draw() {
+    guard let screen else { return }
+    let line = "state \(screen.application.state.rawValue) visit \(visits)" + (question == nil ? "" : " really?")
+    screen.terminal.write(options.isPlain ? "\(line)\r\n" : "\u{1B}[2J\u{1B}[H\(line)")
   }
 
-  private func take(_ bytes: [UInt8]) {
-    Log.shared.write("input \(bytes.map(hexadecimal).joined())")
-    // Sequences, pasted text among them, are no keys.
-    guard bytes.first != 0x1B else { return }
-    for byte in bytes { press(byte) }
+  private func take(_ input: Terminal.DidReceiveInput) {
+    Log.shared.write("input \(input.bytes.map(hexadecimal).joined())")
+    if options.namesKeys { Log.shared.write("keys \(input.keys.map(\.description).joined(separator: " "))") }
+    for key in input.keys { press(key, input.application) }
   }
 
-  private func press(_ key: UInt8) {
+  private func press(_ key: Terminal.Key, _ application: Application) {
     switch key {
-    case UInt8(ascii: "q"): Application.shared.send(.terminate, cause: "q")
-    case UInt8(ascii: "y"): question?.yield(.now)
-    case UInt8(ascii: "n"): question?.yield(.cancel)
-    case UInt8(ascii: "c"): crash()
-    case UInt8(ascii: "C"): crashesInBackground = true
-    case UInt8(ascii: "f"): fatalError("the probe was told to trap")
-    case UInt8(ascii: "o"): Log.shared.write("depth \(overflow(1))")
-    case UInt8(ascii: "e"): writeAll("a message on standard error\n", to: STDERR_FILENO)
-    case UInt8(ascii: "E"):
+    case "q": application.send(.terminate, cause: "q")
+    case "y": question?.yield(.now)
+    case "n": question?.yield(.cancel)
+    case "c": crash()
+    case "C": crashesInBackground = true
+    case "f": fatalError("the probe was told to trap")
+    case "o": Log.shared.write("depth \(overflow(1))")
+    case "e": writeAll("a message on standard error\n", to: STDERR_FILENO)
+    case "E":
       for _ in 0..<1024 { writeAll(String(repeating: "x", count: 1023) + "\n", to: STDERR_FILENO) }
       Log.shared.write("wrote a megabyte")
-    case UInt8(ascii: "x"): exit(5)
+    case "x": exit(5)
     default: break
     }
   }

@@ -109,6 +109,9 @@ extension TerminalScreen {
       return nil
     }
 
+    /// Larger than any screen, and too small to overflow in sums.
+    private static let largest = 99_999
+
     private static func sequence(_ bytes: [UInt8], final: UInt8) -> Action {
       var rest = bytes[...]
       var marker: UInt8?
@@ -117,9 +120,11 @@ extension TerminalScreen {
         rest = rest.dropFirst()
       }
       let numbers = rest.prefix { (0x30...0x3F).contains($0) }
-      let parameters = numbers.split(separator: 0x3B, omittingEmptySubsequences: false).map { field in
+      let parameters = numbers.split(separator: 0x3B, omittingEmptySubsequences: false).map { field -> Int? in
         // A colon separates sub-parameters; the first one is the parameter.
-        Int(String(decoding: field.prefix { $0 != 0x3A }, as: UTF8.self))
+        let digits = field.prefix { $0 != 0x3A }
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), largest) }
       }
       return .controlSequence(
         marker: marker, parameters: parameters, intermediates: Array(rest.dropFirst(numbers.count)), final: final)

@@ -1,0 +1,67 @@
+extension Application {
+  private static var adopted: Application?
+
+  /// The program's application.
+  ///
+  /// Main actor. The first of these that there is:
+  ///
+  /// 1. the application of the innermost `withShared(_:_:)` that encloses the task;
+  /// 2. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its own before it makes the first callback.
+  ///
+  /// Components need it seldom: delegate calls pass the application, and the events of the life cycle, of resources and of a terminal
+  /// carry it.
+  ///
+  /// - Precondition: there is one. Else the program ends with a message that says what to do.
+  public static var shared: Application {
+    if let application = SharedOverride.application ?? adopted { return application }
+    // Not a precondition: releases leave the message of one out.
+    fatalError(
+      """
+      there is no shared application. A program gets one from the `main` of its delegate, or calls Application.adopt(_:) before \
+      its host runs. A test encloses what it calls: Application.withShared(application) { … }
+      """)
+  }
+
+  /// Makes an application the program's own, ``shared``.
+  ///
+  /// The delegate's own `main` does so. A program with a `main` of its own does so before its host runs.
+  ///
+  /// - Parameter application: the application; it is kept alive until another is adopted.
+  public static func adopt(_ application: Application) { adopted = application }
+
+  /// Runs a body in which an application is ``shared``, whatever was adopted: for tests.
+  ///
+  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks that
+  /// the body starts, also after its end. Handlers with a mailbox and tasks that were started before see what they saw.
+  ///
+  /// - Parameters:
+  ///   - application: the application that is shared.
+  ///   - body: what to run.
+  /// - Returns: what the body returns.
+  /// - Throws: what the body throws.
+  public static func withShared<Result>(
+    _ application: Application, _ body: () throws -> Result
+  ) rethrows -> Result {
+    try SharedOverride.$application.withValue(application, operation: body)
+  }
+
+  /// Runs an asynchronous body in which an application is ``shared``, whatever was adopted: for tests.
+  ///
+  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks that
+  /// the body starts, also after its end. Handlers with a mailbox and tasks that were started before see what they saw.
+  ///
+  /// - Parameters:
+  ///   - application: the application that is shared.
+  ///   - body: what to run, on the main actor.
+  /// - Returns: what the body returns.
+  /// - Throws: what the body throws.
+  public static func withShared<Result>(
+    _ application: Application, _ body: @MainActor () async throws -> Result
+  ) async rethrows -> Result {
+    try await SharedOverride.$application.withValue(application, operation: body)
+  }
+}
+
+private enum SharedOverride {
+  @TaskLocal static var application: Application?
+}

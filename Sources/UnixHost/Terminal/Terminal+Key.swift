@@ -1,0 +1,208 @@
+extension Terminal {
+  /// A key that was pressed, or a text that was pasted at once.
+  ///
+  /// Compare it with literals and names, and take ``text`` for what a key enters:
+  ///
+  ///     switch key {
+  ///     case "q": quit()
+  ///     case .up, .control("p"): selectPrevious()
+  ///     case .shift(.tab): focusPrevious()
+  ///     default: if let text = key.text { line += text }
+  ///     }
+  ///
+  /// Terminals do not tell all keys apart. Ctrl-I arrives as ``tab``, Ctrl-M and Ctrl-J as ``enter``, Ctrl-H as ``backspace``,
+  /// Ctrl-[ as ``escape``. Shift with a character is part of the character: `"A"`, not `.shift("a")`.
+  public struct Key: Hashable, Sendable {
+    /// What was pressed or pasted, without modifier keys.
+    ///
+    /// Later versions may add kinds: a `switch` over them needs a `default`.
+    public enum Kind: Hashable, Sendable {
+      /// A key that enters a character: one Unicode scalar, as terminals send no more for one key.
+      ///
+      /// With Control, the letter in lower case.
+      case character(Character)
+      /// Enter, also on the number pad.
+      case enter
+      /// The tabulator.
+      case tab
+      /// Escape.
+      case escape
+      /// The key that deletes the character before the cursor.
+      case backspace
+      /// Insert.
+      case insert
+      /// The key that deletes the character at the cursor.
+      case delete
+      /// The arrow up.
+      case up
+      /// The arrow down.
+      case down
+      /// The arrow to the left.
+      case left
+      /// The arrow to the right.
+      case right
+      /// Home.
+      case home
+      /// End.
+      case end
+      /// Page up.
+      case pageUp
+      /// Page down.
+      case pageDown
+      /// A function key: F1 has the number 1; 20 is the highest that terminals send.
+      case function(Int)
+      /// Text from the clipboard, and how many bytes of it were left out.
+      ///
+      /// At most ``Terminal/KeyDecoder/pasteLimit`` bytes are kept. Lines end as the terminal sends them, most often with a
+      /// carriage return. The text may hold control characters; bytes that are no UTF-8 are U+FFFD.
+      case paste(String, omittedBytes: Int)
+    }
+
+    /// The modifier keys that were held, as far as the terminal tells.
+    public struct Modifiers: OptionSet, Hashable, Sendable {
+      /// The bits of the set.
+      public let rawValue: UInt8
+
+      /// A set from its bits.
+      public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+      /// Shift.
+      public static let shift = Modifiers(rawValue: 1 << 0)
+      /// Alt, also Meta and Option.
+      public static let alt = Modifiers(rawValue: 1 << 1)
+      /// Control.
+      public static let control = Modifiers(rawValue: 1 << 2)
+    }
+
+    /// What was pressed or pasted.
+    public var kind: Kind
+    /// The modifier keys that were held.
+    public var modifiers: Modifiers
+
+    /// A key with modifier keys.
+    ///
+    /// - Parameters:
+    ///   - kind: what is pressed or pasted.
+    ///   - modifiers: the modifier keys that are held.
+    public init(_ kind: Kind, modifiers: Modifiers = []) { (self.kind, self.modifiers) = (kind, modifiers) }
+
+    /// The text that the key enters: its character or the pasted text; nil for other keys, and with Alt or Control.
+    public var text: String? {
+      switch kind {
+      case .character(let character) where modifiers.isSubset(of: .shift): String(character)
+      case .paste(let text, _): text
+      default: nil
+      }
+    }
+  }
+}
+
+// MARK: - Names
+
+extension Terminal.Key: ExpressibleByExtendedGraphemeClusterLiteral {
+  /// The key that enters a character.
+  ///
+  /// - Parameter value: the character.
+  public init(extendedGraphemeClusterLiteral value: Character) { self.init(.character(value)) }
+}
+
+extension Terminal.Key {
+  /// Enter.
+  public static let enter = Self(.enter)
+  /// The tabulator.
+  public static let tab = Self(.tab)
+  /// Escape.
+  public static let escape = Self(.escape)
+  /// The key that deletes the character before the cursor.
+  public static let backspace = Self(.backspace)
+  /// Insert.
+  public static let insert = Self(.insert)
+  /// The key that deletes the character at the cursor.
+  public static let delete = Self(.delete)
+  /// The arrow up.
+  public static let up = Self(.up)
+  /// The arrow down.
+  public static let down = Self(.down)
+  /// The arrow to the left.
+  public static let left = Self(.left)
+  /// The arrow to the right.
+  public static let right = Self(.right)
+  /// Home.
+  public static let home = Self(.home)
+  /// End.
+  public static let end = Self(.end)
+  /// Page up.
+  public static let pageUp = Self(.pageUp)
+  /// Page down.
+  public static let pageDown = Self(.pageDown)
+
+  /// A function key.
+  ///
+  /// - Parameter number: 1 for F1.
+  /// - Returns: the key.
+  public static func function(_ number: Int) -> Self { Self(.function(number)) }
+
+  /// The key that enters a character that is known only when the program runs; for others a literal will do.
+  ///
+  /// - Parameter character: what it enters.
+  /// - Returns: the key.
+  public static func character(_ character: Character) -> Self { Self(.character(character)) }
+
+  /// A text that is pasted at once, whole.
+  ///
+  /// - Parameter text: the text.
+  /// - Returns: the paste.
+  public static func paste(_ text: String) -> Self { Self(.paste(text, omittedBytes: 0)) }
+
+  /// A key while Control is held: `.control("c")`, `.control(.left)`.
+  ///
+  /// - Parameter key: the key, a letter in lower case.
+  /// - Returns: the key with Control.
+  public static func control(_ key: Self) -> Self { key.adding(.control) }
+
+  /// A key while Alt is held: `.alt("x")`, `.alt(.enter)`.
+  ///
+  /// - Parameter key: the key.
+  /// - Returns: the key with Alt.
+  public static func alt(_ key: Self) -> Self { key.adding(.alt) }
+
+  /// A key while Shift is held: `.shift(.tab)`, `.shift(.function(5))`.
+  ///
+  /// - Parameter key: the key; for a character use the shifted character alone.
+  /// - Returns: the key with Shift.
+  public static func shift(_ key: Self) -> Self { key.adding(.shift) }
+
+  /// The key with more modifier keys.
+  func adding(_ more: Modifiers) -> Self { Self(kind, modifiers: modifiers.union(more)) }
+}
+
+extension Terminal.Key: CustomStringConvertible {
+  /// The key as people write it: `q`, `Ctrl-U`, `Alt-Shift-Left`, `F5`, `Space`; for a paste its length.
+  public var description: String {
+    (modifiers.contains(.control) ? "Ctrl-" : "") + (modifiers.contains(.alt) ? "Alt-" : "")
+      + (modifiers.contains(.shift) ? "Shift-" : "") + name
+  }
+
+  private var name: String {
+    switch kind {
+    case .character(" "): "Space"
+    case .character(let character): modifiers.contains(.control) ? character.uppercased() : String(character)
+    case .enter: "Enter"
+    case .tab: "Tab"
+    case .escape: "Escape"
+    case .backspace: "Backspace"
+    case .insert: "Insert"
+    case .delete: "Delete"
+    case .up: "Up"
+    case .down: "Down"
+    case .left: "Left"
+    case .right: "Right"
+    case .home: "Home"
+    case .end: "End"
+    case .pageUp: "PageUp"
+    case .pageDown: "PageDown"
+    case .function(let number): "F\(number)"
+    case .paste(let text, let omitted): "Paste(\(text.utf8.count) bytes" + (omitted > 0 ? ", \(omitted) omitted)" : ")")
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import AppLifecycle
+import PubSub
+import TestTraits
+import Testing
+
+/// `Application.shared` in tests: each has its own.
+@MainActor @Suite struct SharedApplicationTests {
+  private final class NoDelegate: ApplicationDelegate {}
+  private struct Tick: MainActorEvent {}
+
+  private func application() -> Application { Application(delegate: NoDelegate()) }
+
+  @Test(arguments: 0..<8) func `Tests that run in parallel see their own`(_: Int) async {
+    let mine = application()
+    await Application.withShared(mine) {
+      for _ in 0..<200 {
+        #expect(Application.shared === mine)
+        await Task.yield()
+      }
+    }
+  }
+
+  @Test func `Two bodies that take turns see their own`() async {
+    let (one, other) = (application(), application())
+    // Each goes on only after the other has: so both are open at once.
+    let (turns, next) = AsyncStream.makeStream(of: Void.self)
+    async let first: Void = Application.withShared(one) {
+      #expect(Application.shared === one)
+      for await _ in turns { break }
+      #expect(Application.shared === one)
+    }
+    await Application.withShared(other) {
+      #expect(Application.shared === other)
+      await Task.yield()
+      next.yield()
+      #expect(Application.shared === other)
+    }
+    await first
+  }
+
+  @Test func `A body without await, one within another, and one that throws`() {
+    let (outer, inner) = (application(), application())
+    struct Failure: Error {}
+    let result = Application.withShared(outer) {
+      #expect(throws: Failure.self) {
+        try Application.withShared(inner) {
+          #expect(Application.shared === inner)
+          throw Failure()
+        }
+      }
+      return Application.shared
+    }
+    #expect(result === outer)
+  }
+
+  @Test func `Handlers and tasks of the body see it`() async {
+    let mine = application()
+    var seen: [Application] = []
+    let subscription = mine.bus.subscribe(to: Tick.self) { _ in seen.append(.shared) }
+    let task = Application.withShared(mine) {
+      mine.bus.post(Tick())
+      return Task { seen.append(.shared) }
+    }
+    await task.value
+    subscription.cancel()
+    #expect(seen.count == 2 && seen.allSatisfy { $0 === mine })
+  }
+
+  @Test(.longRunning) func `It comes before the adopted one, which comes back after it`() async {
+    await #expect(processExitsWith: .success) {
+      await MainActor.run {
+        let (adopted, mine) = (Application(delegate: NoDelegate()), Application(delegate: NoDelegate()))
+        Application.adopt(adopted)
+        precondition(Application.shared === adopted)
+        Application.withShared(mine) { precondition(Application.shared === mine) }
+        precondition(Application.shared === adopted)
+      }
+    }
+  }
+
+  @Test(.longRunning) func `Without one the message says what to do`() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await MainActor.run { _ = Application.shared }
+    }
+    let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    for advice in ["there is no shared application", "`main`", "adopt(_:)", "Application.withShared(application)"] {
+      #expect(message.contains(advice), "\(message)")
+    }
+  }
+}

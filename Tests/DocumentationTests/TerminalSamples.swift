@@ -1,0 +1,114 @@
+import AppLifecycle
+import AppLifecycleTesting
+import PubSub
+import Testing
+import UnixHost
+import UnixHostTesting
+
+// The listings of Docs/TerminalPrograms.md, word for word.
+
+@MainActor final class Tally {
+  private var count = 0
+
+  init(bus: EventBus) {
+    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { $0.draw(on: $1.terminal) }
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { tally, event in
+      for key in event.keys { tally.press(key, in: event.application) }
+      tally.draw(on: event.terminal)
+    }
+  }
+
+  private func press(_ key: Terminal.Key, in application: Application) {
+    switch key {
+    case .up, "+": count += 1
+    case .down, "-": count -= 1
+    case .control("u"): count = 0
+    case "q": application.send(.terminate, cause: "q")
+    default: break
+    }
+  }
+
+  private func draw(on terminal: Terminal) { terminal.write("\u{1B}[2J\u{1B}[HCount: \(count)") }
+}
+
+@MainActor @Test func countsAndQuits() async throws {
+  let system = SimulatedSystem()
+  let tally = Tally(bus: system.bus)
+  let terminal = RecordingTerminal(application: system.application)
+  try await system.play("launch")
+  terminal.requestDisplay()
+  terminal.press(.up, .up, "+", .down)
+  #expect(terminal.lines == ["Count: 2"])
+  terminal.press(.control("u"), "q")
+  await system.clock.settle()
+  #expect(system.application.state == .notRunning)
+  withExtendedLifetime(tally) {}
+}
+
+private final class LineEditor {
+  var line = ""
+  var asksForHelp = false
+
+  func press(_ key: Terminal.Key) {
+    switch key {
+    case .backspace: _ = line.popLast()
+    case .control("u"): line = ""
+    case .function(1), .alt("h"): asksForHelp = true
+    default: if let text = key.text { line += text }
+    }
+  }
+}
+
+private func isCut(_ key: Terminal.Key) -> Bool {
+  if case .paste(let text, let omitted) = key.kind, omitted > 0 {
+    return text.utf8.count + omitted > Terminal.KeyDecoder.pasteLimit
+  }
+  return false
+}
+
+private struct RemoteKeys {
+  var decoder = Terminal.KeyDecoder()
+
+  mutating func received(_ bytes: [UInt8]) -> [Terminal.Key] {
+    decoder.decode(bytes)
+  }
+
+  /// 50 ms have passed since, and nothing has come.
+  mutating func paused() -> [Terminal.Key] {
+    decoder.flush()
+  }
+}
+
+@MainActor @Suite struct `The samples of the terminal page` {
+  @Test func `edit a line, and take what is pasted`() {
+    let editor = LineEditor()
+    for key in ["a", "é", .backspace, .up, .paste("bc"), .control("x"), .function(1)] as [Terminal.Key] {
+      editor.press(key)
+    }
+    #expect(editor.line == "abc" && editor.asksForHelp)
+    editor.press(.control("u"))
+    #expect(editor.line == "")
+  }
+
+  @Test func `know a paste that was cut`() {
+    var decoder = Terminal.KeyDecoder()
+    let text = [UInt8](repeating: 0x78, count: Terminal.KeyDecoder.pasteLimit + 1)
+    let keys = decoder.decode(Array("\u{1B}[200~".utf8) + text + Array("\u{1B}[201~".utf8))
+    #expect(keys.map(isCut) == [true] && !isCut(.paste("x")))
+  }
+
+  @Test func `decode what comes another way`() {
+    var remote = RemoteKeys()
+    #expect(remote.received([0x1B]) == [] && remote.paused() == [.escape])
+    #expect(remote.received([0x1B]) == [] && remote.received(Array("[A".utf8)) == [.up])
+  }
+
+  @Test func `use the shared application`() {
+    let system = SimulatedSystem()
+    func makeScreen() -> Application { .shared }
+    Application.withShared(system.application) {
+      let screen = makeScreen()
+      #expect(screen === system.application)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import AppLifecycle
+import PubSub
+import Testing
+import UnixHost
+import UnixHostTesting
+
+/// The terminal for tests: what it posts, and what it records.
+@MainActor @Suite struct RecordingTerminalTests {
+  private final class NoDelegate: ApplicationDelegate {}
+
+  /// Notes what a program is told.
+  @MainActor private final class Program {
+    let application = Application(delegate: NoDelegate())
+    let terminal: RecordingTerminal
+    var inputs: [Terminal.DidReceiveInput] = []
+    var displays: [Terminal.NeedsDisplay] = []
+    var keys: [Terminal.Key] { inputs.flatMap(\.keys) }
+
+    init(rows: Int = 4, columns: Int = 10) {
+      terminal = RecordingTerminal(application: application, size: Terminal.Size(rows: rows, columns: columns))
+      application.bus.subscribe(self, to: Terminal.DidReceiveInput.self, from: terminal.terminal) {
+        $0.inputs.append($1)
+      }
+      application.bus.subscribe(self, to: Terminal.NeedsDisplay.self, from: terminal.terminal) {
+        $0.displays.append($1)
+      }
+    }
+  }
+
+  @Test func `What is sent is posted before the call returns, with application and terminal`() throws {
+    let program = Program()
+    program.terminal.type("né\n")
+    let input = try #require(program.inputs.first)
+    #expect(program.inputs.count == 1 && input.keys == ["n", "é", .enter] && input.bytes == Array("né\n".utf8))
+    #expect(input.application === program.application && input.terminal === program.terminal.terminal)
+  }
+
+  @Test func `Every key that is pressed arrives as that key`() {
+    let kinds: [Terminal.Key] =
+      [
+        "a", "Q", "[", "O", "P", " ", "é", "👶", ".", .enter, .tab, .escape, .backspace, .insert, .delete, .up, .down,
+        .left, .right,
+        .home, .end, .pageUp, .pageDown,
+      ] + (1...20).map { .function($0) }
+    for modifiers in 0..<8 {
+      for key in kinds {
+        let key = Terminal.Key(key.kind, modifiers: Terminal.Key.Modifiers(rawValue: UInt8(modifiers)))
+        // Shift with a character is part of the character.
+        if key.modifiers == .shift, key.text?.first?.isUppercase == true { continue }
+        let program = Program()
+        program.terminal.press(key, "x")
+        // Of Alt with Escape xterm sends two of it.
+        let expected: [Terminal.Key] = key == .alt(.escape) ? [.escape, .escape, "x"] : [key, "x"]
+        #expect(program.keys == expected)
+      }
+    }
+    let program = Program()
+    program.terminal.press(.escape)
+    program.terminal.paste("q\u{1B}[A")
+    program.terminal.press(.control("i"), .control("m"))
+    #expect(program.keys == [.escape, .paste("q\u{1B}[A"), .tab, .enter])
+  }
+
+  @Test func `What a host keeps for itself is not posted`() {
+    let program = Program()
+    program.terminal.press("a", .control("c"), .control("z"), .control("\\"), "b")
+    program.terminal.send(Array("\u{1B}[Ic\u{1B}[O".utf8))
+    #expect(program.keys == ["a", "b", "c"])
+  }
+
+  @Test func `A character that is sent in two pieces is one key`() {
+    let program = Program()
+    let bytes = Array("é".utf8)
+    program.terminal.send([bytes[0]])
+    program.terminal.send([bytes[1]])
+    #expect(program.inputs.map(\.keys) == [[], ["é"]])
+  }
+
+  @Test func `What is written is recorded as text and as a screen`() {
+    let program = Program()
+    let terminal = program.terminal
+    terminal.terminal.write("\u{1B}[?25l\u{1B}[2J\u{1B}[2;3Hone\u{1B}[1mtwo\u{1B}[0m\r\nx")
+    #expect(terminal.output == "\u{1B}[?25l\u{1B}[2J\u{1B}[2;3Hone\u{1B}[1mtwo\u{1B}[0m\r\nx")
+    #expect(terminal.lines == ["", "  onetwo", "x"])
+    #expect(terminal.cursor == (2, 1) && !terminal.showsCursor)
+    terminal.clearOutput()
+    terminal.terminal.write("\u{1B}[2;1H\u{1B}[K\u{1B}[99999999999999999999B\u{1B}[9223372036854775807C!")
+    #expect(terminal.output.hasPrefix("\u{1B}[2;1H") && terminal.lines == ["", "", "x", "         !"])
+  }
+
+  @Test func `A megabyte more than a host keeps is recorded whole`() {
+    let program = Program()
+    for _ in 0..<3 { program.terminal.terminal.write(String(repeating: "x", count: 1 << 20)) }
+    #expect(program.terminal.output.utf8.count == 3 << 20)
+  }
+
+  @Test func `Threads write at once, and nothing is lost`() async {
+    let program = Program()
+    let terminal = program.terminal.terminal
+    await withTaskGroup { group in
+      for number in 0..<8 {
+        group.addTask { for count in 0..<500 { terminal.write("\(number):\(count)\n") } }
+      }
+    }
+    let lines = program.terminal.output.split(separator: "\n")
+    #expect(lines.count == 4000)
+    for number in 0..<8 {
+      // Of each thread in its order.
+      #expect(lines.filter { $0.hasPrefix("\(number):") } == (0..<500).map { "\(number):\($0)" })
+    }
+  }
+
+  @Test func `The program draws when it is asked to`() {
+    let program = Program()
+    let terminal = program.terminal
+    #expect(program.displays.isEmpty)
+    terminal.requestDisplay()
+    terminal.terminal.write("shown")
+    terminal.resize(to: Terminal.Size(rows: 2, columns: 3))
+    #expect(program.displays.map(\.size) == [Terminal.Size(rows: 4, columns: 10), Terminal.Size(rows: 2, columns: 3)])
+    #expect(program.displays.allSatisfy { $0.application === program.application && $0.terminal === terminal.terminal })
+    #expect(terminal.lines == ["sho"] && terminal.terminal.size == Terminal.Size(rows: 2, columns: 3))
+  }
+
+  @Test func `Without the terminal nothing is shown, and nothing is posted`() {
+    let program = Program()
+    let terminal = program.terminal
+    terminal.terminal.write("before")
+    terminal.takeAway()
+    terminal.terminal.write("meanwhile")
+    terminal.type("q")
+    terminal.resize(to: Terminal.Size(rows: 3, columns: 20))
+    #expect(program.keys.isEmpty && program.displays.isEmpty && terminal.output == "before")
+    terminal.requestDisplay()
+    #expect(terminal.lines == [] && program.displays.map(\.size.columns) == [20])
+    terminal.terminal.write("after")
+    terminal.type("q")
+    #expect(terminal.lines == ["after"] && program.keys == ["q"])
+  }
+}
