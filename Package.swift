@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "PubSub", targets: ["PubSub"]),
     .library(name: "AppLifecycle", targets: ["AppLifecycle"]),
     .library(name: "AppLifecycleTesting", targets: ["AppLifecycleTesting"]),
+    .library(name: "AppLifecycleTestSupport", targets: ["AppLifecycleTestSupport"]),
     .library(name: "UnixHost", targets: ["UnixHost"]),
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
@@ -30,6 +31,8 @@ let package = Package(
     .target(name: "AppLifecycle", dependencies: ["PubSub"]),
     .target(name: "CSimulation"),
     .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "CSimulation", "PubSub"]),
+    // For tests: it links Swift Testing, which no program may.
+    .target(name: "AppLifecycleTestSupport", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .target(name: "CUnixHost"),
     .target(
       name: "UnixHost",
@@ -129,6 +132,9 @@ let package = Package(
         "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "lifecycle", "PseudoTerminal",
         "TestTraits",
       ]),
+    .testTarget(
+      name: "AppLifecycleTestSupportTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "PubSub", "TestTraits"]),
     // One file of client code, compiled as clients may: in plain Swift 6, with what is to come, on the main actor by default.
     .testTarget(
       name: "UsageTests",
@@ -156,13 +162,15 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal",
-        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "lifecycle",
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport",
+        "LifecycleJournal", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits",
+        "lifecycle",
       ]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "TestTraits", "UnixHost", "lifecycle",
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "TestTraits",
+        "UnixHost", "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]

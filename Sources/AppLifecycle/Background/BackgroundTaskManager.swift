@@ -49,6 +49,9 @@ internal import PubSub
 
   var hasOpenTasks: Bool { !time.tasks.isEmpty }
 
+  /// The names of the open tasks, in order of begin.
+  var openTasks: [String] { time.tasks.map(\.name) }
+
   func didCommit(_ state: ApplicationState) {
     if state == .notRunning { loseProcess() }
     time.didCommit(state, at: clock.now())
