@@ -113,13 +113,9 @@ extension AppDelegate: ApplicationDelegate {
   @Test func `a failure reads as the page shows it`() async throws {
     let checker = try ScriptChecker { run in
       let system = SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)))
-      run.afterEachAction {
-        // The fault: a second connection where the user returns during a call.
-        if system.record.last?.cause == "open", system.application.deactivationReasons.contains(.call),
-          run.balance.open == ["connection": 1]
-        {
-          run.balance.opened("connection")
-        }
+      // The fault: where the user returns during a call, something else opens the connection first.
+      system.bus.subscribe(run, to: Application.WillEnterForeground.self) { run, event in
+        if event.application.deactivationReasons.contains(.call) { run.balance.opened("connection") }
       }
       return system
     }
