@@ -13,7 +13,7 @@ import Testing
     case leakOnInterruptedReturn
     /// What was opened in the background is not closed at the end.
     case leakAtEnd
-    /// The delegate refuses to end, and forgets itself over it.
+    /// The delegate refuses to end, and is confused the next time that it leaves the foreground.
     case refusal
     /// Time is lost.
     case lateness
@@ -22,6 +22,7 @@ import Testing
   private let run: ScriptRun
   private let fault: Fault?
   private var returns = 0
+  private var hasRefused = false
   private(set) var isConfused = false
 
   init(_ run: ScriptRun, _ fault: Fault?) { (self.run, self.fault) = (run, fault) }
@@ -41,12 +42,13 @@ import Testing
   func applicationWillEnterForeground(_ application: Application) { returns += 1 }
 
   func applicationDidEnterBackground(_ application: Application) {
+    isConfused = hasRefused
     if fault == .leakAtEnd { run.balance.opened("cache", atMost: .max) }
   }
 
   func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
     guard fault == .refusal else { return .now }
-    isConfused = true
+    hasRefused = true
     return .cancel
   }
 }
@@ -96,8 +98,11 @@ import Testing
   }
 
   @Test func `does not take an end that was refused for one that was ignored`() async throws {
-    let checker = try ScriptChecker(alphabet: "launch quit kill", of: program(.refusal))
-    #expect(try await checker.checkAll(upTo: 3).failure?.script == "launch; quit")
+    let checker = try ScriptChecker(alphabet: "launch quit home", of: program(.refusal))
+    let failure = try await checker.checkAll(upTo: 3).failure
+    // The end of the script takes the application to the background, too.
+    #expect(failure?.script == "launch; quit")
+    #expect(failure?.isRepeatable == true)
   }
 
   @Test func `says so if a fault does not show again`() async throws {
