@@ -88,6 +88,10 @@ let package = Package(
     .target(name: "CPseudoTerminal", path: "Tests/Support/CPseudoTerminal"),
     .target(name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/Support/PseudoTerminal"),
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
+    // What the adapters of the documentation are compiled against, in the place of libraries that this package does not use.
+    .target(name: "LoggingStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Logging"),
+    .target(name: "MetricsStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Metrics"),
+    .target(name: "TracingStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Tracing"),
     .target(name: "ProgramOptions", path: "Tests/Support/ProgramOptions"),
 
     // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal
@@ -169,8 +173,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "TestTraits",
-        "UnixHost", "lifecycle",
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn",
+        "MetricsStandIn", "PubSub", "TestTraits", "TracingStandIn", "UnixHost", "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]

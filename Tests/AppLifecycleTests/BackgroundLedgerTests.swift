@@ -61,10 +61,11 @@ import Testing
     let clock = ManualClock()
     let application = Application(delegate: Bare(), clock: clock)
     var log: [String] = []
-    application.recorder = { record in
-      guard record.kind == .task || record.kind == .report else { return }
+    let token = application.observe { event in
+      guard let record = event.record, [.task, .report].contains(record.kind) else { return }
       log.append("\(record.instant / .seconds(1)) \(record.name) \(record.cause.rawValue)")
     }
+    defer { token.cancel() }
     _ = await clock.running { await application.handle(.launch) }
     body(application, clock)
     _ = await clock.running { await application.handle(.home) }

@@ -340,7 +340,8 @@ import Testing
     let clock = ManualClock()
     let application = Application(delegate: Nobody(), clock: clock)
     var record: [String] = []
-    application.recorder = { record.append("\($0.kind.rawValue) \($0.name)") }
+    let token = application.observe { if let new = $0.record { record.append("\(new.kind.rawValue) \(new.name)") } }
+    defer { token.cancel() }
     _ = await clock.running { await application.handle(.launchInBackground) }
     let task = application.beginBackgroundTask(named: "long") { Issue.record("expired") }
     try await clock.advance(by: .seconds(86_400))

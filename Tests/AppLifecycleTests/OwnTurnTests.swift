@@ -110,7 +110,7 @@ import Testing
   @Test func `inputs that come meanwhile are taken in their turn`() async {
     let application = Application(delegate: Delegate(), clock: StillClock())
     var states: [ApplicationState] = []
-    application.recorder = { if $0.kind == .state { states.append($0.state) } }
+    let token = application.observe { if let new = $0.record, new.kind == .state { states.append(new.state) } }
     let subscription = application.bus.subscribe(to: Application.DidBecomeActive.self) { event in
       event.application.send(.home)
     }
@@ -118,6 +118,7 @@ import Testing
     let report = await application.handle(.memoryWarning)
     #expect(report.from == .background)
     #expect(states == [.inactive, .active, .inactive, .background])
+    token.cancel()
     subscription.cancel()
   }
 }

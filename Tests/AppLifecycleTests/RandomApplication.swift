@@ -12,6 +12,9 @@ import PubSub
   let chance: Chance
   let script: RandomScript
   let system: SimulatedSystem
+  private var observation: ObserverToken?
+  /// What has begun and not ended.
+  private(set) var calls = CallBalance()
   /// What was done, with its time.
   private(set) var notes: [String] = []
   /// What must not have happened.
@@ -46,7 +49,7 @@ import PubSub
       delegate: forwarder, profile: profile, configuration: configuration,
       order: chance.once(in: 3) ? .fifo : .seeded(seed))
     forwarder.program = self
-    system.application.observeRecords { [weak self] in self?.observe($0) }
+    observation = system.application.observe { [weak self] in self?.observe($0) }
     try manageResources()
     startBodies()
     subscribe()
@@ -61,6 +64,11 @@ import PubSub
     subscriptions = []
     for body in bodies { body.caller?.cancel() }
     try await clock.run(limit: .seconds(600))
+  }
+
+  private func observe(_ event: TraceEvent) {
+    calls.take(event)
+    if let record = event.record { observe(record) }
   }
 
   private func observe(_ record: LifecycleRecord) {

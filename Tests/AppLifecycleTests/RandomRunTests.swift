@@ -67,6 +67,7 @@ import Testing
     for resource in program.resources where resource.status != .held {
       program.fault("\(resource.name) is \(resource.status) after all")
     }
+    if program.calls.open != Set(system.application.openCalls.map(\.id)) { program.fault("the open calls differ") }
     try await play("kill")
     try await program.end()
 
@@ -75,7 +76,7 @@ import Testing
     rules.end()
     run.json = system.record.jsonLines
     run.notes = program.notes
-    run.faults = program.faults + rules.violations.map { "\($0.place): \($0.message)" }
+    run.faults = program.faults + program.calls.faults + rules.violations.map { "\($0.place): \($0.message)" }
     run.foreignWakeUps = system.clock.executor.foreignWakeUps
     for record in system.record where record.kind == .delegate { coverage.callbacks.insert(record.name) }
     coverage.tokens.formUnion(run.script.map { $0.split(separator: ":").prefix(2).joined(separator: ":") })

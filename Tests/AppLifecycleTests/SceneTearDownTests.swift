@@ -29,10 +29,10 @@ import Testing
   }
 
   /// Notes a call of a scene's delegate when it happens.
-  private func noteCalls() {
-    application.recorder = { [trace, recorder = application.recorder] record in
-      recorder?(record)
-      if record.kind == .delegate { trace.lines.append("\(record.scene ?? "application") \(record.name)") }
+  private func noteCalls() -> ObserverToken {
+    application.observe { [trace] event in
+      guard let record = event.record, record.kind == .delegate else { return }
+      trace.lines.append("\(record.scene ?? "application") \(record.name)")
     }
   }
 
@@ -81,7 +81,8 @@ import Testing
 
   @Test func `of one of several windows is awaited before that is disconnected`() async throws {
     let subscription = subscribe(Scene.DidEnterBackground.self, taking: 2)
-    noteCalls()
+    let calls = noteCalls()
+    defer { calls.cancel() }
     try await system.play("launch; scene:open:b")
     trace.lines = []
     try await system.play("scene:close:b")
@@ -142,13 +143,14 @@ import Testing
     async throws
   {
     let subscription = subscribe(Scene.DidEnterBackground.self, taking: 3)
-    noteCalls()
+    let calls = noteCalls()
+    defer { calls.cancel() }
     try await system.play("launch")
     trace.lines = []
-    application.recorder = { [weak application, recorder = application.recorder] record in
-      recorder?(record)
-      if record.name == "UIApplicationDidEnterBackgroundNotification" { application?.send(.openScene("b")) }
+    let token = application.observe { [weak application] event in
+      if event.record?.name == "UIApplicationDidEnterBackgroundNotification" { application?.send(.openScene("b")) }
     }
+    defer { token.cancel() }
     try await system.play("home; wait:1s")
     withExtendedLifetime(subscription) {}
     #expect(
@@ -162,15 +164,14 @@ import Testing
   @Test func `of one of several windows is not hurried, as the application is not away`() async throws {
     let subscription = subscribe(Scene.DidEnterBackground.self, taking: 3)
     try await system.play("launch; scene:open:b")
-    application.recorder = { [weak application, recorder = application.recorder] record in
-      recorder?(record)
-      if record.name == "UISceneDidEnterBackgroundNotification" {
+    let token = application.observe { [weak application] event in
+      if event.record?.name == "UISceneDidEnterBackgroundNotification" {
         application?.send(.memoryWarning)
         application?.send(.openScene("c"))
       }
     }
     try await system.play("scene:background:b; wait:1s")
-    withExtendedLifetime(subscription) {}
+    withExtendedLifetime((subscription, token)) {}
     #expect(trace.lines == ["b didEnterBackground ended at 3.0"])
     #expect(application.scenes.map(\.identifier) == ["main", "b", "c"] && reports.isEmpty)
   }

@@ -11,10 +11,12 @@ import Testing
     let clock = ManualClock()
     let application: Application
     let log = EventLog()
+    private let token: ObserverToken
 
     init() {
       application = Application(delegate: Bare(), bus: EventBus(taskExecutor: clock.executor), clock: clock)
-      application.recorder = { [log] record in
+      token = application.observe { [log] event in
+        guard let record = event.record else { return }
         let isTold = [.task, .report].contains(record.kind) || record.name == "applicationWillTerminate"
         guard isTold || record.kind == .state && record.name == "notRunning" else { return }
         log.lines.append("\(record.instant / .seconds(1)) \(record.name) \(record.state.rawValue)")

@@ -93,7 +93,10 @@ extension Editor: ApplicationDelegate {
     let system = SimulatedSystem()
     let guest = Application(delegate: TrackerDelegate(), bus: EventBus(clock: system.clock), clock: system.clock)
     var record: [LifecycleRecord] = []
-    guest.recorder = { record.append($0) }
+    let token = guest.observe { event in
+      if let new = event.record, new.kind != .input, new.kind != .ignored { record.append(new) }
+    }
+    defer { token.cancel() }
     let subscriptions = embed(guest, in: system.application)
     try await system.play("launch; home; open; kill; launch:background; kill")
     withExtendedLifetime(subscriptions) {}

@@ -55,6 +55,37 @@ private struct Feed {
   #expect(database.current == nil && feed.current == nil)
 }
 
+private struct NoAnswer: Error {}
+
+private struct Client {
+  static func connect(to address: String) async throws -> Client {
+    note("connect to \(address)")
+    return Client()
+  }
+  func run() async throws {
+    for await _ in AsyncStream<Never>.makeStream().stream {}
+    note("run ends")
+  }
+  func ping() async throws {
+    note("ping")
+    if log.withLock({ $0 }).count(where: { $0 == "ping" }) == 2 { throw NoAnswer() }
+  }
+  func close() async { note("close client") }
+}
+
+@MainActor private func connect(_ application: Application, to address: String) throws {
+  let client = try application.manage("client", while: .running, checkEvery: .seconds(5)) {
+    try await Client.connect(to: address)
+  } run: { client in
+    try await client.run()
+  } check: { client in
+    try await client.ping()
+  } release: { client in
+    await client.close()
+  }
+  #expect(client.status == .idle)
+}
+
 @MainActor private func poll(_ application: Application) async {
   func refresh() { note("refresh") }
   await application.run(while: .active) {
@@ -157,6 +188,15 @@ extension SavingDelegate: ApplicationDelegate {
     try await system.play("launch; wait:1s; home; kill")
     #expect(
       log.withLock { $0 } == ["open database", "open feed", "save", "close feed", "close database"])
+  }
+
+  @Test func `acquire again what breaks`() async throws {
+    log.withLock { $0 = [] }
+    let system = SimulatedSystem()
+    try connect(system.application, to: "a")
+    try await system.play("launch; wait:11s")
+    // The second check fails ten seconds after the acquire: that is long enough to be tried again at once.
+    #expect(log.withLock { $0 } == ["connect to a", "ping", "ping", "run ends", "close client", "connect to a"])
   }
 
   @Test func `keep a journal, and learn of a crash from it`() async throws {

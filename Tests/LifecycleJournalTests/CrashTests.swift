@@ -20,7 +20,8 @@ import Testing
       var workload = JournalWorkload(seed: seed)
       let application = Application(delegate: BareDelegate())
       let recorded = Recorded()
-      application.observeRecords { recorded.records.append($0) }
+      let token = application.observe { if let new = $0.record { recorded.records.append(new) } }
+      defer { token.cancel() }
       while recorded.records.count < records || counts.count < inputs, let input = workload.next() {
         await application.handle(input, cause: JournalWorkload.cause(counts.count))
         counts.append(recorded.records.count)

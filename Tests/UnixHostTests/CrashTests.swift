@@ -113,7 +113,7 @@ import Testing
       terminal.control("Z")
       try await terminal.jobHasStopped(in: .dash)
       #expect(terminal.text.contains("applicationDidEnterBackground overran its budget"))
-      #expect(terminal.text.contains("the main actor did not answer"))
+      #expect(terminal.text.contains("applicationDidEnterBackground blocks the main actor"))
       #expect(terminal.screen.isLeftInOrder())
       try probe.signal(SIGTERM)
       terminal.line("fg")

@@ -29,11 +29,11 @@ import Testing
     var reports = ResourceReports()
     #expect(reports.take(health(.acquiring), at: .zero) == nil)
     let text = "“server” cannot be acquired: in use; trying again in 0.25 s"
-    #expect(reports.take(failing(1), at: .zero)?.line == text)
+    #expect(reports.take(failing(1), at: .zero)?.message?.text == text)
     #expect(reports.trouble == text)
     #expect(reports.take(health(.acquiring, failures: 1), at: .zero) == nil)
     #expect(reports.trouble == text)
-    #expect(reports.take(health(.held), at: .zero)?.line == "“server” has been acquired after one failure")
+    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired after one failure")
     #expect(reports.trouble == nil)
     // Where nothing failed, nothing is said.
     #expect(reports.take(health(.held), at: .zero) == nil)
@@ -53,7 +53,8 @@ import Testing
     // 0.25, 0.5, 1, 2, 4, 8, 16 and 30 s.
     #expect(reported == Array(1...8), "seed \(seed)")
     #expect(
-      reports.take(health(.held), at: .seconds(1001))?.line == "“server” has been acquired after 1000 failures")
+      reports.take(health(.held), at: .seconds(1001))?.message?.text == "“server” has been acquired after 1000 failures"
+    )
   }
 
   @Test func anotherErrorIsNewsAndTheSameOneIsNot() {
@@ -61,7 +62,7 @@ import Testing
     #expect(reports.take(failing(1), at: .zero) != nil)
     #expect(reports.take(failing(2), at: .zero) == nil)
     #expect(
-      reports.take(failing(3, error: "no route"), at: .zero)?.line
+      reports.take(failing(3, error: "no route"), at: .zero)?.message?.text
         == "“server” cannot be acquired: no route; trying again in 0.25 s")
     #expect(reports.take(failing(4, error: "no route"), at: .zero) == nil)
   }
@@ -70,21 +71,21 @@ import Testing
     var reports = ResourceReports()
     // Acquired again at once.
     #expect(reports.take(health(.releasing, isBroken: true), at: .zero) == nil)
-    #expect(reports.take(health(.acquiring), at: .zero)?.line == "“server” broke: in use; acquiring it again")
+    #expect(reports.take(health(.acquiring), at: .zero)?.message?.text == "“server” broke: in use; acquiring it again")
     #expect(reports.trouble == "“server” broke: in use; acquiring it again")
-    #expect(reports.take(health(.held), at: .zero)?.line == "“server” has been acquired again")
+    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired again")
     #expect(reports.trouble == nil)
     // After a wait.
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
-    #expect(reports.take(failing(1), at: .zero)?.line == "“server” broke: in use; trying again in 0.25 s")
+    #expect(reports.take(failing(1), at: .zero)?.message?.text == "“server” broke: in use; trying again in 0.25 s")
     #expect(
-      reports.take(failing(2, error: "refused"), at: .zero)?.line
+      reports.take(failing(2, error: "refused"), at: .zero)?.message?.text
         == "“server” cannot be acquired: refused; trying again in 0.25 s")
-    #expect(reports.take(health(.held), at: .zero)?.line == "“server” has been acquired after 2 failures")
+    #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired after 2 failures")
     // Given up.
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
     #expect(
-      reports.take(health(.failed(failures: 1)), at: .zero)?.line
+      reports.take(health(.failed(failures: 1)), at: .zero)?.message?.text
         == "“server” broke: in use; given up after one failure")
   }
 
@@ -106,9 +107,9 @@ import Testing
     #expect(reports.take(health(.idle, failures: 1), at: .zero) == nil)
     #expect(reports.take(health(.waiting(for: "disk"), failures: 1), at: .zero) == nil)
     #expect(reports.trouble != nil)
-    #expect(reports.take(health(.idle), at: .zero) == ResourceReports.Report(line: nil))
+    #expect(reports.take(health(.idle), at: .zero) == ResourceReports.Report(message: nil))
     #expect(reports.trouble == nil)
-    #expect(reports.take(failing(1), at: .zero)?.line != nil)
+    #expect(reports.take(failing(1), at: .zero)?.message?.text != nil)
   }
 
   @Test func theTroubleNamesTheFirstOfSeveral() {
@@ -126,7 +127,7 @@ import Testing
     var reports = ResourceReports()
     let error = "no\n\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E} route" + String(repeating: "e\u{301}", count: 100_000)
     let name = String(repeating: "n", count: 100_000)
-    let line = try #require(reports.take(failing(1, error: error, name: name), at: .zero)?.line)
+    let line = try #require(reports.take(failing(1, error: error, name: name), at: .zero)?.message?.text)
     #expect(line.contains(#"no\n\u{1B}[2J\u{009B}\u{7F}\u{2028}\u{202E} route"#))
     #expect(line.contains("…; trying again in 0.25 s"))
     #expect(line.utf8.count < 8000)
@@ -139,7 +140,7 @@ import Testing
   ])
   func aWaitIsShort(wait: Duration, text: String) {
     var reports = ResourceReports()
-    #expect(reports.take(failing(1, wait: wait), at: .zero)?.line?.hasSuffix("trying again in \(text)") == true)
+    #expect(reports.take(failing(1, wait: wait), at: .zero)?.message?.text.hasSuffix("trying again in \(text)") == true)
   }
 
   // MARK: The bound
@@ -150,7 +151,7 @@ import Testing
     // A thousand times a second, for a minute.
     for turn in 0..<60_000 {
       for health in [failing(1), health(.held)] {
-        if let line = reports.take(health, at: .milliseconds(turn))?.line { lines.append(line) }
+        if let line = reports.take(health, at: .milliseconds(turn))?.message?.text { lines.append(line) }
       }
     }
     let failures = lines.filter { $0.contains("cannot be acquired") }
@@ -167,7 +168,8 @@ import Testing
     var named: Set<String> = []
     let names = (0..<150).map { "resource \($0)" }
     for second in 0..<600 {
-      for name in names where reports.take(failing(second + 1, name: name), at: .seconds(second))?.line != nil {
+      for name in names where reports.take(failing(second + 1, name: name), at: .seconds(second))?.message?.text != nil
+      {
         #expect(named.insert(name).inserted, "\(name)")
       }
       if second == 0 { #expect(named.count == ResourceReports.burst) }

@@ -210,8 +210,8 @@ import Testing
       #expect(finished.ending == .exited(70))
       #expect(
         finished.errors
-          == "ServiceProbe: applicationWillTerminate overran its budget of 0.1 seconds: the main actor did not answer\n"
-      )
+          == "ServiceProbe: applicationWillTerminate overran its budget of 0.1 seconds: "
+          + "applicationWillTerminate blocks the main actor\n")
     }
   }
 

@@ -15,7 +15,7 @@ extension Application {
   /// Has an operation that no budget covered, and that is late, reported by name.
   func operationIsLate(_ name: String, _ step: String = "release", on page: LedgerKeeper.PageID?) {
     record(.report, "watchdog:\(name)", presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
-    ledgerKeeper.note(
+    note(
       BudgetOverrun(
         callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name]), on: page)
   }

@@ -20,7 +20,7 @@ extension Application {
     noteInput(pending.input)
     if let question {
       question.inputs.append(pending)
-      transitionObserver?(.questionOpened)
+      tell(.terminationAsked)
       return nil
     }
     return await ask(pending)
@@ -36,7 +36,9 @@ extension Application {
       pending, began: began, deadline: timing.instant(after: configuration.shouldTerminateBudget))
     self.question = question
     transitionCause = pending.cause
-    record(.delegate, ApplicationCallback.shouldTerminate.rawValue, pending.cause)
+    let name = ApplicationCallback.shouldTerminate.rawValue
+    record(.delegate, name, pending.cause)
+    question.call = callBegins(LedgerEntry(.delegate, name, step: name, began: began, duration: .zero))
     await callDelegate(question)
     transitionCause = nil
     switch question.answer {
@@ -52,7 +54,7 @@ extension Application {
     case nil:
       question.isPutAside = true
       setTimer(of: question)
-      transitionObserver?(.questionOpened)
+      tell(.terminationAsked)
       return nil
     }
   }
@@ -62,7 +64,7 @@ extension Application {
     let firstStep = OneShot()
     let call: @Sendable @MainActor () async -> Void = { [self] in
       let answer = await delegate.applicationShouldTerminate(self, cause: question.cause)
-      delegateCallObserver?(ApplicationCallback.shouldTerminate.rawValue)
+      timing.passTime?(ApplicationCallback.shouldTerminate.rawValue)
       take(answer, to: question)
       firstStep.settle(true)
     }
@@ -118,20 +120,20 @@ extension Application {
 
   private func refuse(_ pending: PendingInput, _ question: TerminationQuestion) -> TransitionReport {
     // One call, though several inputs may have waited for it.
-    if let entry = question.entry { note(entry) }
+    if let entry = question.entry { note(entry, of: question.call) }
     question.entry = nil
     let report = TransitionReport(outcome: .ignored(reason: .refused), cause: pending.cause, from: state, to: state)
     noteOutcome(report, of: pending.input)
-    transitionObserver?(.questionRefused)
+    tell(.terminationRefused)
     return report
   }
 
   /// The end begins whose question was answered: its page has the delegate's call, and what that overran.
   func note(_ question: TerminationQuestion) {
     guard let entry = question.entry else { return }
-    note(entry, on: ledgerKeeper.transition)
+    note(entry, of: question.call, on: ledgerKeeper.transition)
     guard question.isLate else { return }
-    ledgerKeeper.note(
+    note(
       BudgetOverrun(
         callback: .shouldTerminate, budget: configuration.shouldTerminateBudget, culprits: [entry.name]),
       on: ledgerKeeper.transition)

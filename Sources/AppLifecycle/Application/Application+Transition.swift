@@ -5,7 +5,7 @@ internal import PubSub
 extension Application {
   /// Runs one transition to its end.
   func run(_ pending: PendingInput) async -> TransitionReport {
-    transitionObserver?(.willBegin(pending.input))
+    tell(.transitionBegan(pending.input, cause: pending.cause))
     transitionCause = pending.cause
     defer { transitionCause = nil }
     // One that was asked about was noted when its turn came.
@@ -56,7 +56,7 @@ extension Application {
       (report.entries, report.overruns) = (page.entries, page.overruns)
     }
     noteOutcome(report, of: pending.input)
-    transitionObserver?(.didEnd(report))
+    tell(.transitionEnded(report))
     answerOvertakenInputs()
     return report
   }
@@ -106,10 +106,10 @@ extension Application {
   }
 
   func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {
-    let new = LifecycleRecord(
-      instant: timing.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause)
-    recorder?(new)
-    for observer in recordObservers { observer(new) }
+    tell(
+      .recorded(
+        LifecycleRecord(
+          instant: timing.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause)))
   }
 
   /// From where to where a callback's step goes: *will…* callbacks come before the commit, *did…* callbacks after it.

@@ -60,19 +60,8 @@ public import PubSub
   /// The exit status that the application's host returns when the application has ended in order; see
   /// ``terminate(status:cause:)``.
   public internal(set) var exitStatus: Int32 = 0
-  /// Is told everything that happens, in order, before anybody else is: state, delegate, notification and report records.
-  public var recorder: (@MainActor (LifecycleRecord) -> Void)?
-  /// Is told when a transition begins and when it has ended, whoever sent its input: a host watches over the budgets of
-  /// those too that it did not ask for.
-  package var transitionObserver: (@MainActor (TransitionStep) -> Void)?
-  /// Are told all that ``recorder`` is told, after it, and the inputs themselves (``observeRecords(_:)``).
-  var recordObservers: [@MainActor (LifecycleRecord) -> Void] = []
-  /// Are told who has spent time (``observeEntries(_:)``).
-  var entryObservers: [@MainActor (LedgerEntry) -> Void] = []
-
-  /// Is told, by the method's name, when a call of a delegate has returned and its notification has not been posted yet:
-  /// there a simulated system lets the time pass that a slow call takes.
-  package var delegateCallObserver: (@MainActor (String) -> Void)?
+  /// Who watches; see ``observe(label:fileID:line:_:)``.
+  nonisolated let observers: ObserverList
   /// What the system is doing, as the cause of what happens outside of a transition.
   package var ambientCause: LifecycleCause?
 
@@ -132,6 +121,7 @@ public import PubSub
       profile: configuration.profile,
       callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
     tasks = TaskStarter(clock: clock)
+    observers = ObserverList()
     ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
     manager = ResourceManager(
       tasks: tasks, clock: timing, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil,
@@ -183,6 +173,8 @@ extension Application {
 struct TransitionClock: Sendable {
   let now: @Sendable () -> Duration
   let sleepUntil: @Sendable (Duration) async throws -> Void
+  /// Lets the time pass that a script gives a call of this name; nil where time passes by itself.
+  var passTime: (@Sendable (_ call: String) -> Void)?
 
   /// The instant that lies so far ahead, or a century where that is more.
   ///
@@ -197,6 +189,7 @@ struct TransitionClock: Sendable {
       case let clock as ContinuousClock: Self.opened(clock)
       default: Self.opened(clock)
       }
+    if let clock = clock as? any SimulatedClock { passTime = { clock.passTime(in: $0) } }
   }
 
   private static func opened(_ clock: SuspendingClock) -> TransitionClock {

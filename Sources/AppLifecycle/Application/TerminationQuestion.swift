@@ -19,6 +19,8 @@ internal import PubSub
   var answer: TerminateReply?
   /// The call of the delegate, as the ledger has it once it is over.
   var entry: LedgerEntry?
+  /// The call, for those who observe it.
+  var call: TracedCall.ID?
   /// Whether other inputs run while the delegate takes its time.
   var isPutAside = false
   var task: Task<Void, Never>?

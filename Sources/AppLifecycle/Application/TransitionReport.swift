@@ -52,17 +52,3 @@ extension TransitionReport: CustomStringConvertible {
     }
   }
 }
-
-/// Where a transition stands.
-package enum TransitionStep: Sendable, Hashable {
-  /// The transition of this input is about to begin, or the input to be ignored.
-  case willBegin(SystemInput)
-  /// The budget of this callback begins to run.
-  case budgetBegan(ApplicationCallback)
-  /// The delegate was asked whether the application may end, and has not answered yet.
-  case questionOpened
-  /// The delegate has answered that the application goes on.
-  case questionRefused
-  /// It has ended.
-  case didEnd(TransitionReport)
-}

@@ -87,7 +87,8 @@ extension Application {
 
   func connectBackground() {
     background.clockDidStrike = { [weak self] in self?.enqueue(.backgroundClock) }
-    background.didSpend = { [weak self] in self?.note($0) }
+    background.didBegin = { [weak self] in self?.callBegins($0) }
+    background.didSpend = { [weak self] in self?.note($0, of: $1) }
     background.didBeginStay = { [weak self] now, cause in
       guard let self else { return }
       ledgerKeeper.beginStay(presentCause ?? cause, at: now)
@@ -144,7 +145,7 @@ extension Application {
     guard !names.isEmpty else { return }
     for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
     background.noteUnended()
-    ledgerKeeper.note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ledgerKeeper.transition)
+    note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ledgerKeeper.transition)
   }
 
   /// Lets open background tasks end before a host stops the process: what is not finished would stand still with it.

@@ -5,6 +5,8 @@ internal import PubSub
   private let clock: TransitionClock
   private let starter: TaskStarter
   private var time: BackgroundTime
+  /// The calls of those tasks whose beginning was observed.
+  private var calls: [BackgroundTime.TaskID: TracedCall.ID] = [:]
   private var expirationHandlers: [BackgroundTime.TaskID: @MainActor () -> Void] = [:]
   /// What ``Application/performBackgroundTask(named:_:)`` runs, as long as an end may wait for it.
   private var operations: [BackgroundTime.TaskID: (task: Task<Void, Never>, run: HandlerRun)] = [:]
@@ -28,7 +30,9 @@ internal import PubSub
   /// Told when the clock strikes: it is to call ``nextAction()`` in its turn.
   var clockDidStrike: (@MainActor () -> Void)?
   /// Told who has spent time in the background, and how it ended.
-  var didSpend: (@MainActor (LedgerEntry) -> Void)?
+  var didSpend: (@MainActor (LedgerEntry, _ call: TracedCall.ID?) -> Void)?
+  /// Told that a task begins; returns what its end refers to, if anything observes it.
+  var didBegin: (@MainActor (LedgerEntry) -> TracedCall.ID?)?
   /// Told that a new stay has begun with the end of the last mode.
   var didBeginStay: (@MainActor (_ now: Duration, _ cause: LifecycleCause) -> Void)?
   /// Told what has to stand in the record, and what led to it if nothing else did.
@@ -86,6 +90,7 @@ extension BackgroundTaskManager {
       expirationHandler(task)
     } else {
       expirationHandlers[id] = { expirationHandler(task) }
+      noteBegin(of: id)
       setClock()
     }
     return task
@@ -107,6 +112,7 @@ extension BackgroundTaskManager {
     } else {
       operations[id] = (running, run)
       expirationHandlers[id] = { running.cancel() }
+      noteBegin(of: id)
       setClock()
     }
     return running
@@ -133,11 +139,16 @@ extension BackgroundTaskManager {
     if time.tasks.isEmpty { endWait() }
   }
 
+  private func noteBegin(of id: BackgroundTime.TaskID) {
+    guard let task = time[id] else { return }
+    calls[id] = didBegin?(LedgerEntry(.task, task.name, step: "backgroundTask", began: task.began, duration: .zero))
+  }
+
   private func noteTime(of task: BackgroundTime.OpenTask, _ outcome: LedgerEntry.Outcome) {
     didSpend?(
       LedgerEntry(
         .task, task.name, step: "backgroundTask", began: task.began, duration: clock.now() - task.began,
-        outcome: outcome))
+        outcome: outcome), calls.removeValue(forKey: task.id))
   }
 
   func begin(_ mode: BackgroundMode) -> BackgroundModeAssertion {

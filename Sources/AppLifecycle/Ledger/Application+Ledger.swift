@@ -5,11 +5,22 @@ extension Application {
   public var ledger: BudgetLedger { ledgerKeeper.ledger }
 
   /// Adds to the stay that lasts, else to the transition under way, else to the latest page.
-  func note(_ entry: LedgerEntry) { note(entry, on: ledgerKeeper.present) }
+  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil) { note(entry, of: call, on: ledgerKeeper.present) }
 
-  /// Adds to a page, and tells those who want to know.
-  func note(_ entry: LedgerEntry, on page: LedgerKeeper.PageID?) {
+  /// Adds to a page.
+  ///
+  /// - Parameters:
+  ///   - entry: what has ended.
+  ///   - call: the call that it is about, if its beginning was observed.
+  ///   - page: where it belongs.
+  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?) {
     ledgerKeeper.note(entry, on: page)
-    for observer in entryObservers { observer(entry) }
+    tell(.callEnded(entry, of: call))
+  }
+
+  /// Adds the overrun of a budget to a page.
+  func note(_ overrun: BudgetOverrun, on page: LedgerKeeper.PageID?) {
+    ledgerKeeper.note(overrun, on: page)
+    tell(.overran(overrun))
   }
 }

@@ -14,6 +14,8 @@ public struct LedgerEntry: Sendable, Hashable {
     case runBody
     /// A background task, or a task that the application's `task` started.
     case task
+    /// An observer of the application.
+    case observer
   }
 
   /// How it ended.

@@ -46,6 +46,8 @@ struct Resource {
   /// When its operation began; when that was decided, if it has not begun.
   var operationBegan = Duration.zero
   var operationHasBegun = false
+  /// Its operation, for those who observe it.
+  var call: TracedCall.ID?
   /// To which page its operation belongs.
   var page: LedgerKeeper.PageID?
   /// What runs beside the handle while it is held.
@@ -64,7 +66,7 @@ struct Resource {
   }
 
   mutating func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
-    (operationBegan, operationHasBegun, isCutShort) = (time, false, false)
+    (operationBegan, operationHasBegun, isCutShort, call) = (time, false, false, nil)
     operation += 1
     self.page = page
   }

@@ -17,6 +17,7 @@ extension ResourceManager {
 
   private func begin(_ index: Int, lease: ResourceLease? = nil) -> HandlerRun {
     resources[index]?.operationBegins(at: clock.now())
+    callBegins(index)
     return HandlerRun(of: scope, generation: generation, lease: lease)
   }
 
@@ -88,11 +89,11 @@ extension ResourceManager {
     // What is released for another reason than the tear-down has its own time.
     let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
+    resources[index]?.endsLoop = resource.lease?.isRunning ?? false
     let run = begin(index)
     setDeadline(of: index)
     let handle = operations.holding.take()
     if let lease = resource.lease {
-      resources[index]?.endsLoop = lease.isRunning
       // A body that was cancelled for good is not asked.
       await lease.end(isHurried: isQuick || (operations.body != nil && graph.isRemoved(index)))
     }

@@ -242,11 +242,24 @@ internal import PubSub
     _ index: Int, _ outcome: LedgerEntry.Outcome, at time: Duration, in application: Application?
   ) {
     guard let application, let resource = resources[index] else { return }
-    let isAcquired = graph.status(of: index) == .acquiring
-    // A body is no resource: what it takes is its end, if it ran until then.
-    if resource.operations.body != nil, isAcquired || !resource.endsLoop { return }
+    guard let step = stepInLedger(index) else { return }
     application.note(
-      resource.entry(isAcquired ? "acquire" : "release", outcome, at: time), on: resource.page,
-      isTearDown: !graph.isWanted(index))
+      resource.entry(step, outcome, at: time), of: resource.call, on: resource.page, isTearDown: !graph.isWanted(index))
+  }
+
+  /// What the ledger calls the operation that is under way; nil for one that is not in it.
+  ///
+  /// A body is no resource: what it takes is its end, if it ran until then.
+  private func stepInLedger(_ index: Int) -> String? {
+    guard let resource = resources[index] else { return nil }
+    let isAcquired = graph.status(of: index) == .acquiring
+    if resource.operations.body != nil, isAcquired || !resource.endsLoop { return nil }
+    return isAcquired ? "acquire" : "release"
+  }
+
+  /// An operation has begun: those who observe are called.
+  func callBegins(_ index: Int) {
+    guard let resource = resources[index], let step = stepInLedger(index) else { return }
+    resources[index]?.call = application?.callBegins(resource.entry(step, .completed, at: resource.operationBegan))
   }
 }

@@ -16,6 +16,8 @@ internal import PubSub
     var timer: Deadlines.ID?
     /// When the body that runs was asked to end.
     var endingBegan = Duration.zero
+    /// Its end, for those who observe it.
+    var endingCall: TracedCall.ID?
     /// Whether the body that runs has been named already as late.
     var isLate = false
     var error: (any Error)?
@@ -136,6 +138,7 @@ internal import PubSub
       case .start: start(id, call)
       case .cancel:
         call.endingBegan = now()
+        call.endingCall = application?.callBegins(end(of: call, .completed))
         if !call.closing.close() || isHurried { call.task?.cancel() }
         setTimer(of: call, id)
       case .finish:
@@ -204,9 +207,12 @@ internal import PubSub
   private func noteEnd(of call: Call, _ outcome: LedgerEntry.Outcome) {
     guard let application else { return }
     application.note(
-      LedgerEntry(
-        .runBody, call.source, step: "run(while: .\(call.phase))", began: call.endingBegan,
-        duration: now() - call.endingBegan, outcome: outcome),
-      on: application.ledgerKeeper.ownPage, isTearDown: true)
+      end(of: call, outcome), of: call.endingCall, on: application.ledgerKeeper.ownPage, isTearDown: true)
+  }
+
+  private func end(of call: Call, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
+    LedgerEntry(
+      .runBody, call.source, step: "run(while: .\(call.phase))", began: call.endingBegan,
+      duration: now() - call.endingBegan, outcome: outcome)
   }
 }

@@ -5,6 +5,8 @@ internal import PubSub
   private struct Running {
     let source: Subscriber
     let began: Duration
+    /// The call, for those who observe it.
+    let call: TracedCall.ID?
     let cancel: @Sendable () -> Void
   }
 
@@ -43,7 +45,9 @@ internal import PubSub
         }
       }
     }
-    running[id] = Running(source: source, began: now()) { task.cancel() }
+    let began = now()
+    let call = application?.callBegins(entry(source, began: began, .completed))
+    running[id] = Running(source: source, began: began, call: call) { task.cancel() }
     return task
   }
 
@@ -66,8 +70,10 @@ internal import PubSub
   }
 
   private func note(_ task: Running, _ outcome: LedgerEntry.Outcome) {
-    application?.note(
-      LedgerEntry(
-        .task, task.source, step: "task", began: task.began, duration: now() - task.began, outcome: outcome))
+    application?.note(entry(task.source, began: task.began, outcome), of: task.call)
+  }
+
+  private func entry(_ source: Subscriber, began: Duration, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
+    LedgerEntry(.task, source, step: "task", began: began, duration: now() - began, outcome: outcome)
   }
 }

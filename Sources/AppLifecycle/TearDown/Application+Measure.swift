@@ -7,12 +7,14 @@ extension Application {
   ///
   /// The call that outlasts the budget that runs is to blame for it.
   func measure(_ method: String, of scene: SceneIdentifier? = nil, _ call: () -> Void) {
+    let name = scene.map { "\(method) (\($0.rawValue))" } ?? method
+    let id = callBegins(
+      LedgerEntry(.delegate, name, step: method, began: timing.now(), duration: .zero), isSynchronous: true)
     let began = timing.now()
     tasks.naming(Subscriber(label: method, fileID: "", line: 0)) { call() }
-    delegateCallObserver?(method)
-    let name = scene.map { "\(method) (\($0.rawValue))" } ?? method
+    timing.passTime?(method)
     note(
-      LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began),
+      LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began), of: id,
       on: ledgerKeeper.transition, isTearDown: true)
   }
 
@@ -31,11 +33,23 @@ extension Application {
   ) {
     let page = ledgerKeeper.ownPage
     let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
-    let post = bus.postObserved(event, from: subject, now: timing.now, awaits: awaits) { [weak self] delivery in
+    let post = bus.postObserved(
+      event, from: subject, now: timing.now, awaits: awaits, begin: handlerBegins(method)
+    ) { [weak self] delivery in
       self?.note(delivery, of: method, on: page, isTearDown: awaits)
     }
     guard let post else { return }
     keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: page))
+  }
+
+  /// What is done when a handler of a method's notification begins; nil if nothing observes.
+  private func handlerBegins(_ method: String) -> ObservedPost.Begin? {
+    guard !observers.isEmpty else { return nil }
+    return { [weak self] subscriber, began, isSynchronous in
+      self?.callBegins(
+        LedgerEntry(.subscriber, subscriber, step: method, began: began, duration: .zero, outcome: .completed),
+        isSynchronous: isSynchronous)
+    }
   }
 
   private func note(
@@ -53,11 +67,13 @@ extension Application {
       LedgerEntry(
         .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
         outcome: outcome),
-      on: page, isTearDown: isTearDown)
+      of: delivery.call, on: page, isTearDown: isTearDown)
   }
 
   /// Notes a call that has ended; during a tear-down, whether the deadline passed while it ran.
-  func note(_ entry: LedgerEntry, on page: LedgerKeeper.PageID?, isTearDown: Bool) {
+  func note(
+    _ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?, isTearDown: Bool
+  ) {
     var entry = entry
     if isTearDown, let budget, entry.outcome.isEndInTime {
       let end = entry.began + entry.duration
@@ -68,7 +84,7 @@ extension Application {
         self.budget?.culprits.append(entry.kind == .delegate ? entry.step : entry.name)
       }
     }
-    note(entry, on: page)
+    note(entry, of: call, on: page)
   }
 }
 

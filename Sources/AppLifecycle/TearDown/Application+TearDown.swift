@@ -9,7 +9,7 @@ extension Application {
     let length =
       callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
     budget = RunningBudget(of: callback, length, until: timing.instant(after: length))
-    transitionObserver?(.budgetBegan(callback))
+    tell(.budgetBegan(callback, length))
     // What is still waited for is part of it.
     for index in pendingPosts.indices { clearTimer(of: index) }
   }
@@ -35,7 +35,7 @@ extension Application {
     for index in pendingPosts.indices { setTimer(of: index) }
     guard !budget.culprits.isEmpty else { return true }
     for name in budget.culprits { record(.report, "watchdog:\(name)", cause) }
-    ledgerKeeper.note(
+    note(
       BudgetOverrun(callback: budget.callback, budget: budget.length, culprits: budget.culprits),
       on: ledgerKeeper.transition)
     if enforcesBudgets {
@@ -178,7 +178,7 @@ extension Application {
     if !late.isEmpty {
       // A window whose scene is reclaimed resigns nothing: it has the time of a didEnterBackground, and its name.
       let callback = pending.closes == .active ? ApplicationCallback.willResignActive : .didEnterBackground
-      ledgerKeeper.note(
+      note(
         BudgetOverrun(callback: callback, budget: configuration.didEnterBackgroundBudget, culprits: late),
         on: pending.page)
     }

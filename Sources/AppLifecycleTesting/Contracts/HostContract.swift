@@ -32,7 +32,7 @@ public enum HostContract {
 
   /// A host under test, with the application that it drives.
   @MainActor public protocol Subject {
-    /// The application; the contract sets its recorder.
+    /// The application; the contract observes it.
     var application: Application { get }
 
     /// Makes something happen to the program for the host to notice, and returns when the transition has ended.
@@ -75,7 +75,10 @@ public enum HostContract {
     of subject: any Subject, in scenario: [Event]
   ) async throws -> [ContractViolation] {
     let record = Recording()
-    subject.application.recorder = { record.records.append($0) }
+    let token = subject.application.observe(label: "host contract") { event in
+      if let new = event.record, new.kind != .input, new.kind != .ignored { record.records.append(new) }
+    }
+    defer { token.cancel() }
     var violations: [ContractViolation] = []
     var done: [Event] = []
     for event in scenario {

@@ -39,6 +39,8 @@ public final class ManualClock: SimulatedClock {
   package var taskExecutor: any TaskExecutor { executor }
 
   private let state = Guarded(State())
+  /// How long the next call of a name takes.
+  private let slowCalls = Guarded<[String: Duration]>([:])
 
   /// A clock at zero.
   public init(executor: SimulationExecutor = SimulationExecutor()) { self.executor = executor }
@@ -161,6 +163,16 @@ extension ManualClock {
   package func passWithoutWaking(_ duration: Duration) {
     let duration = min(max(duration, .zero), Self.latest.offset)
     state.withLock { $0.now = min($0.now.advanced(by: duration), Self.latest) }
+  }
+
+  /// The next call of this name takes so long.
+  package func setLength(of call: String, to duration: Duration) { slowCalls.withLock { $0[call] = duration } }
+
+  /// A call of this name is about to return.
+  ///
+  /// Its time passes inside the call: nothing else runs meanwhile, and what sleeps until then wakes afterwards.
+  package func passTime(in call: String) {
+    if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
   }
 
   /// Whether somebody sleeps until an instant that has passed.

@@ -3,7 +3,7 @@ internal import AppLifecycle
 // What a script has the application do: background tasks and modes, and calls that take their time.
 
 extension SimulatedSystem {
-  /// The background tasks and modes that scripts have begun in the present process, and the calls that are to be slow.
+  /// The background tasks and modes that scripts have begun in the present process.
   struct ScriptedWork {
     /// By name, in order of begin, those that scripts have not ended.
     var tasks: [String: [BackgroundTask]] = [:]
@@ -11,10 +11,8 @@ extension SimulatedSystem {
     var endedTasks: [String: BackgroundTask] = [:]
     /// By name, those that stand.
     var modes: [String: [BackgroundModeAssertion]] = [:]
-    /// How long the next call takes, by the delegate method's name.
-    var slowCalls: [String: Duration] = [:]
 
-    /// The process has ended; what is to be slow belongs to the script.
+    /// The process has ended.
     mutating func loseProcess() { (tasks, endedTasks, modes) = ([:], [:], [:]) }
   }
 
@@ -22,7 +20,7 @@ extension SimulatedSystem {
   func performWork(_ action: ScriptAction.Kind) -> String? {
     switch action {
     case .slow(let call, let duration):
-      work.slowCalls[delegateMethod(of: call)] = duration
+      clock.setLength(of: delegateMethod(of: call), to: duration)
       return nil
     case _ where !application.state.isInMemory: return IgnoredReason.notRunning.rawValue
     case _ where !application.state.runsCode: return IgnoredReason.suspended.rawValue
@@ -54,14 +52,6 @@ extension SimulatedSystem {
 // MARK: - Slow calls
 
 extension SimulatedSystem {
-  /// Lets the time pass that this call of a delegate takes.
-  ///
-  /// It passes inside the call: nothing else runs meanwhile, and whoever slept until then wakes afterwards.
-  func pass(_ delegateMethod: String) {
-    guard let duration = work.slowCalls.removeValue(forKey: delegateMethod) else { return }
-    clock.passWithoutWaking(duration)
-  }
-
   /// With scenes `didEnterBackground` and the like are the scene's.
   private func delegateMethod(of call: String) -> String {
     if application.configuration.profile == .scenes,

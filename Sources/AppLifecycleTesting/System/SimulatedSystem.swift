@@ -29,6 +29,7 @@ public import PubSub
   /// What has happened so far, in order.
   public private(set) var record: [LifecycleRecord] = []
 
+  private var observation: ObserverToken?
   /// What scripts have had the application do.
   var work = ScriptedWork()
 
@@ -49,8 +50,9 @@ public import PubSub
     bus = EventBus(clock: clock)
     application = Application(
       delegate: delegate ?? BareDelegate(), bus: bus, configuration: configuration, clock: clock)
-    application.recorder = { [weak self] in self?.take($0) }
-    application.delegateCallObserver = { [weak self] in self?.pass($0) }
+    observation = application.observe(label: "simulated system") { [weak self] in
+      if let record = $0.record { self?.take(record) }
+    }
     application.enforceBackgroundTime()
     application.enforcesBudgets = true
   }
@@ -117,8 +119,8 @@ extension SimulatedSystem {
   /// What becomes of a question that stays open is noted when the answer comes.
   private func quit(_ cause: LifecycleCause) async throws(EscapedWork) -> TransitionReport? {
     let wait = QuitWait()
-    application.transitionObserver = { if $0 == .questionOpened { wait.end(nil) } }
-    defer { application.transitionObserver = nil }
+    let token = application.observe(label: "simulated system") { if $0 == .terminationAsked { wait.end(nil) } }
+    defer { token.cancel() }
     let report = await clock.running { [application, clock] in
       TaskStarter(clock: clock).startOnMainActor { [weak self] in
         let report = await application.handle(.terminate, cause: cause)
@@ -139,6 +141,8 @@ extension SimulatedSystem {
   }
 
   private func take(_ new: LifecycleRecord) {
+    // Inputs are noted as the script has them.
+    guard new.kind != .input, new.kind != .ignored else { return }
     record.append(new)
     if new.kind == .state, new.state == .notRunning { work.loseProcess() }
   }

@@ -31,6 +31,7 @@ public final class Journal: Sendable {
   private let writer: Guarded<JournalWriter>
   private let bus: EventBus?
   private let timer: JournalTimer?
+  private let observation = Guarded<ObserverToken?>(nil)
 
   /// Opens a journal, and begins a run in it.
   ///
@@ -69,10 +70,14 @@ public final class Journal: Sendable {
     self.init(
       at: path, configuration: configuration, bus: application.bus, instant: application.instant, files: files,
       facts: facts, state: application.state, timer: JournalTimer(on: application.deadlines))
-    application.observeRecords { [self] in append($0) }
-    if configuration.entries != .none {
-      application.observeEntries { [self] entry in
-        if configuration.entries.includes(entry) { append(entry) }
+    // The application keeps the journal, and the journal what keeps it there.
+    observation.withLock {
+      $0 = application.observe(label: "journal") { [self] event in
+        switch event {
+        case .recorded(let record): append(record)
+        case .callEnded(let entry, _): if configuration.entries.includes(entry) { append(entry) }
+        default: break
+        }
       }
     }
   }

@@ -78,4 +78,7 @@ package protocol SimulatedClock: Clock<Duration> {
 
   /// Suspends the task for a duration, and names the line that sleeps if the task does not belong to the world.
   func sleep(for duration: Duration, tolerance: Duration?, fileID: String, line: Int) async throws
+
+  /// A call of this name is about to return: the time passes that the world says it takes.
+  func passTime(in call: String)
 }

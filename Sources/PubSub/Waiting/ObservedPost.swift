@@ -15,6 +15,8 @@ package struct ObservedDelivery: Sendable {
   package let began: Duration
   package let duration: Duration
   package let outcome: Outcome
+  /// What ``ObservedPost/Begin`` has returned for it.
+  package var call: UInt64?
 }
 
 /// The asynchronous part of a post that a life cycle makes and watches: each handler is measured, and whoever is late named.
@@ -29,10 +31,15 @@ package struct ObservedDelivery: Sendable {
     let receiver: any AsynchronousReceiver
     let delivery: AwaitedDelivery
     let began: Duration
+    let call: UInt64?
     var isLate = false
   }
 
+  /// Is called before a handler is: what the delivery's note refers to.
+  package typealias Begin = @MainActor (Subscriber, _ began: Duration, _ isSynchronous: Bool) -> UInt64?
+
   let awaited: AwaitedPost
+  private let begin: Begin?
   private let bus: EventBus
   private let type: any BusEvent.Type
   private let now: @Sendable () -> Duration
@@ -44,10 +51,10 @@ package struct ObservedDelivery: Sendable {
   fileprivate var proceed: (@MainActor (ObservedPost) -> Void)?
 
   fileprivate init(
-    _ type: any BusEvent.Type, on bus: EventBus, now: @escaping @Sendable () -> Duration,
+    _ type: any BusEvent.Type, on bus: EventBus, now: @escaping @Sendable () -> Duration, begin: Begin?,
     note: @escaping @MainActor (ObservedDelivery) -> Void
   ) {
-    (self.type, self.bus, self.now, self.note) = (type, bus, now, note)
+    (self.type, self.bus, self.now, self.begin, self.note) = (type, bus, now, begin, note)
     let awaited = AwaitedPost(poster: HandlerRun.enclosing, now: now)
     token = WaitGraph.begin(in: awaited.poster) { awaited.awaited }
     self.awaited = awaited
@@ -65,7 +72,8 @@ package struct ObservedDelivery: Sendable {
       mailbox.takePromised(event)
       return note(.init(subscriber: mailbox.subscriber, began: time, duration: .zero, outcome: .cutShort))
     }
-    open.append(Open(subscriber: mailbox.subscriber, receiver: mailbox, delivery: delivery, began: time))
+    let call = begin?(mailbox.subscriber, time, false)
+    open.append(Open(subscriber: mailbox.subscriber, receiver: mailbox, delivery: delivery, began: time, call: call))
     if !mailbox.take(event, for: delivery) { awaited.cancelled(delivery) }
   }
 
@@ -101,7 +109,7 @@ package struct ObservedDelivery: Sendable {
     case .timedOut: result = one.isLate ? .late : .cutShort
     case .skipped: result = .cutShort
     }
-    note(.init(subscriber: one.subscriber, began: one.began, duration: duration, outcome: result))
+    note(.init(subscriber: one.subscriber, began: one.began, duration: duration, outcome: result, call: one.call))
   }
 }
 
@@ -154,15 +162,16 @@ extension EventBus {
   ///   - subject: what it happened to.
   ///   - now: measures the handlers.
   ///   - awaits: whether asynchronous handlers are waited for; else they get the event in their mailbox, as from any post.
+  ///   - begin: is called before each handler that `note` will be called for; nil where nothing wants to know.
   ///   - note: told of each handler: synchronous ones at once, asynchronous ones in ``ObservedPost/finish()``.
   /// - Returns: what is to be waited for; nil if nothing is.
   @MainActor package func postObserved<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, now: @escaping @Sendable () -> Duration, awaits: Bool,
-    note: @escaping @MainActor (ObservedDelivery) -> Void
+    begin: ObservedPost.Begin? = nil, note: @escaping @MainActor (ObservedDelivery) -> Void
   ) -> ObservedPost? {
     let recipients = core.recipients(of: event, from: subject)
     guard !recipients.list.isEmpty else { return nil }
-    var run = ObservedRun(event: event, bus: self, recipients: recipients, now: now, note: note)
+    var run = ObservedRun(event: event, bus: self, recipients: recipients, now: now, begin: begin, note: note)
     return run.deliver(for: nil, awaits: awaits)
   }
 }
@@ -173,6 +182,7 @@ extension EventBus {
   let bus: EventBus
   let recipients: Recipients
   let now: @Sendable () -> Duration
+  let begin: ObservedPost.Begin?
   let note: @MainActor (ObservedDelivery) -> Void
   var next = 0
 
@@ -201,7 +211,7 @@ extension EventBus {
         }
         if awaits, let mailbox = registration.mailbox {
           calls.end()
-          let present = post ?? ObservedPost(E.self, on: bus, now: now, note: note)
+          let present = post ?? ObservedPost(E.self, on: bus, now: now, begin: begin, note: note)
           present.handOver(event, to: mailbox)
           post = present
           continue
@@ -214,6 +224,14 @@ extension EventBus {
   }
 
   private func call(_ recipient: Recipient, _ time: inout Duration) {
+    var id: UInt64?
+    // What only takes events into a mailbox runs later, and is nobody whose time counts here.
+    let isCounted = recipient.registration?.mailbox == nil
+    if isCounted, let begin {
+      id = begin(recipient.subscriber, time, true)
+      // What watches takes none of the handler's time.
+      time = now()
+    }
     let began = time
     var outcome = ObservedDelivery.Outcome.delivered
     do {
@@ -223,8 +241,7 @@ extension EventBus {
       bus.reportFailure(of: recipient.subscriber, error, in: E.self)
     }
     time = now()
-    // What only takes events into a mailbox runs later, and is nobody whose time counts here.
-    guard recipient.registration?.mailbox == nil else { return }
-    note(.init(subscriber: recipient.subscriber, began: began, duration: time - began, outcome: outcome))
+    guard isCounted else { return }
+    note(.init(subscriber: recipient.subscriber, began: began, duration: time - began, outcome: outcome, call: id))
   }
 }

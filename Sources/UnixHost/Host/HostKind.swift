@@ -28,7 +28,9 @@ enum HostKind: Sendable, Hashable {
     guard !(delegate is any ServiceApplicationDelegate.Type), getenv("NOTIFY_SOCKET") == nil,
       !TerminalDevice.hasControllingTerminal, TerminalDevice.streamAtTerminal != nil
     else { return }
-    StandardError.report("there is no controlling terminal: runs as a service; SIGTERM ends it (process \(getpid()))")
+    HostMessage(
+      .notice, "there is no controlling terminal: runs as a service; SIGTERM ends it (process \(getpid()))"
+    ).send()
   }
 
   /// For a delegate, in this process's surroundings.

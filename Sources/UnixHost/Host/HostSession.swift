@@ -30,21 +30,19 @@ import CUnixHost
     precondition(!isRunning, "a process has one set of signals: a host runs already")
     isRunning = true
     defer { isRunning = false }
-    application.transitionObserver = { [weak application] step in
-      let isInMemory = application?.state.isInMemory ?? false
-      switch step {
-      case .willBegin(.terminate) where isInMemory, .willBegin(.shutDown) where isInMemory,
-        .willBegin(.killFromSwitcher) where isInMemory:
+    let observation = application.observe(label: "host") { [weak application] event in
+      switch event {
+      case .transitionBegan(let input, _) where input.endsProcess && application?.state.isInMemory ?? false:
         link.send(.applicationBeganToEnd)
-      case .questionOpened: link.send(.questionOpened)
-      case .questionRefused: link.send(.questionRefused)
-      case .didEnd(let report) where report.from.isInMemory && !report.to.isInMemory:
+      case .terminationAsked: link.send(.questionOpened)
+      case .terminationRefused: link.send(.questionRefused)
+      case .transitionEnded(let report) where report.from.isInMemory && !report.to.isInMemory:
         link.send(.applicationEnded(overruns: report.overruns))
-      case .budgetBegan(let callback): link.send(.budgetBegan(callback))
-      case .willBegin, .didEnd: break
+      case .budgetBegan(let callback, _): link.send(.budgetBegan(callback))
+      default: break
       }
     }
-    defer { application.transitionObserver = nil }
+    defer { observation.cancel() }
     let reporter = ResourceReporter(application, setTrouble: setTrouble)
     defer { withExtendedLifetime(reporter) {} }
     // The main actor's thread is the one that runs the program's own code, and so the one whose stack may overflow.
@@ -91,7 +89,17 @@ import CUnixHost
   /// Says why the host cannot begin, with the number that a person can change.
   nonisolated static func refused(_ what: String, _ error: Int32) -> Int32 {
     let hint = error == EMFILE ? " (the limit, `ulimit -n`, is \(sysconf(Int32(_SC_OPEN_MAX))))" : ""
-    StandardError.report("cannot start: \(what): \(String(cString: strerror(error)))\(hint)")
+    HostMessage(.error, "cannot start: \(what): \(String(cString: strerror(error)))\(hint)").send()
     return ExitStatus.systemRefused
+  }
+}
+
+extension SystemInput {
+  /// Whether a program that is in memory begins to end with it.
+  fileprivate var endsProcess: Bool {
+    switch self {
+    case .terminate, .shutDown, .killFromSwitcher: true
+    default: false
+    }
   }
 }

@@ -164,6 +164,11 @@ class HostThread<Machine: HostMachine> {
     }
   }
 
+  /// Says which budget was overrun, and by what; also while the main actor is blocked.
+  final func report(_ overrun: BudgetOverrun) {
+    HostMessage(overrun, openCalls: parts.application.openCalls).send()
+  }
+
   /// From now on ``HostEvent/deadlinePassed`` comes after so long, instead of after what was armed before; nil: not at all.
   final func arm(_ duration: Duration?) { deadline = duration.map { .now + $0 } }
 

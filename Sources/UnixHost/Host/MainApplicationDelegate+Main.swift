@@ -36,7 +36,7 @@ extension MainApplicationDelegate {
       let terminal = (Self.self as? any TerminalApplicationDelegate.Type)?.terminalConfiguration ?? .init()
       // Before the delegate opens a journal for a run that does not take place.
       if kind == .terminal, let obstacle = TerminalHost.obstacle(to: terminal) {
-        StandardError.report(obstacle)
+        HostMessage(.error, obstacle).send()
         return ExitStatus.unavailable
       }
       let delegate = Self()

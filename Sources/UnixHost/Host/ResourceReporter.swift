@@ -18,7 +18,7 @@ import PubSub
     subscription = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) {
       [weak self] event in
       guard let self, let report = reports.take(event.resource, at: .now - origin) else { return }
-      if let line = report.line { StandardError.report(line) }
+      report.message?.send()
       setTrouble?(reports.trouble)
     }
   }
@@ -34,8 +34,8 @@ import PubSub
 struct ResourceReports: Sendable, Hashable {
   /// Something to report; ``ResourceReports/trouble`` may have changed.
   struct Report: Sendable, Hashable {
-    /// What to write to standard error; nil if nothing.
-    var line: String?
+    /// What to say; nil if nothing.
+    var message: HostMessage?
   }
 
   /// What was reported of a resource that is not held.
@@ -88,9 +88,9 @@ struct ResourceReports: Sendable, Hashable {
     case .held:
       guard let failure = remove(health.name) else { return nil }
       let after = failure.count == 0 ? "again" : "after \(failure.count.failures)"
-      return Report(line: "“\(health.name.bounded)” has been acquired \(after)")
+      return Report(message: HostMessage(.notice, "“\(health.name.bounded)” has been acquired \(after)"))
     // Its phase has closed: it is not wanted any more, and the next failure is a new one.
-    case .idle where health.failures == 0: return remove(health.name).map { _ in Report(line: nil) }
+    case .idle where health.failures == 0: return remove(health.name).map { _ in Report(message: nil) }
     case .releasing:
       if health.isBroken { broken.insert(health.name) }
       return nil
@@ -128,7 +128,8 @@ struct ResourceReports: Sendable, Hashable {
     let text = "“\(health.name.bounded)” \(hasBroken ? "broke" : "cannot be acquired"): \(error); \(sequel)"
     failures[health.name] = Failure(error: error, wait: wait, count: count, text: text)
     defer { omitted = 0 }
-    return Report(line: omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))")
+    let line = omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))"
+    return Report(message: HostMessage(.warning, line))
   }
 
   private mutating func remove(_ name: String) -> Failure? {

@@ -1,4 +1,3 @@
-import AppLifecycle
 import CUnixHost
 
 /// Messages for the person at the terminal, or for the log of a service.
@@ -17,19 +16,6 @@ public enum StandardError {
   public static func writeLine(_ text: String) {
     let line = Array("\(text.escaped)\n".utf8)
     _ = unixhost_stderr_write(line, line.count)
-  }
-
-  /// Writes a line that begins with the program's name.
-  static func report(_ message: String) {
-    let program = CommandLine.arguments.first?.split(separator: "/").last ?? "program"
-    writeLine("\(program): \(message)")
-  }
-
-  /// Names the budget that was overrun, and what overran it.
-  static func report(_ overrun: BudgetOverrun) {
-    let culprits =
-      overrun.culprits.isEmpty ? "the main actor did not answer" : overrun.culprits.joined(separator: ", ")
-    report("\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(culprits)")
   }
 }
 

@@ -118,9 +118,9 @@ extension HostThread {
     case .stopFinishingBackgroundTasks:
       parts.mailbox.send { [application = parts.application] in application.stopFinishingBackgroundTasks() }
     case .armDeadline(let duration): logind?.deadline = duration.map { .now + $0 }
-    case .report(let overrun): StandardError.report(overrun)
+    case .report(let overrun): report(overrun)
     case .reportDelay(let delay):
-      StandardError.report("the machine waits no longer for the tear-down: logind's delay of \(delay) has passed")
+      HostMessage(.error, "the machine waits no longer for the tear-down: logind's delay of \(delay) has passed").send()
     }
   }
 

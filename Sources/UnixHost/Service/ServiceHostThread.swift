@@ -70,7 +70,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     case .armDeadline(let duration): arm(duration)
     case .armHeartbeat(let duration): nextHeartbeat = duration.map { .now + $0 }
     case .armExtension(let duration): nextExtension = duration.map { .now + $0 }
-    case .report(let overrun): StandardError.report(overrun)
+    case .report(let overrun): report(overrun)
     case .die(let signal): unixhost_die_by_signal(signal.number)
     case .finish(let status, let mainActorAnswers): finish(status, mainActorAnswers: mainActorAnswers)
     }
@@ -109,7 +109,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     guard !hasReportedSilence else { return }
     hasReportedSilence = true
     let reason = reason ?? String(cString: strerror(error))
-    StandardError.report("the service manager cannot be told anything: \(reason)")
+    HostMessage(.warning, "the service manager cannot be told anything: \(reason)").send()
   }
 
   private func reload() {
@@ -118,7 +118,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
         ServiceHost.Reload(application: application), from: application, within: budget)
       let late = report.stragglers.map { "\($0.subscriber)" }
       if !late.isEmpty {
-        StandardError.report("the reload overran its budget of \(budget): \(late.joined(separator: ", "))")
+        HostMessage(.error, "the reload overran its budget of \(budget): \(late.joined(separator: ", "))").send()
       }
       link.send(.reloaded)
     }

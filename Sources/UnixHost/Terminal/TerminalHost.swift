@@ -139,7 +139,7 @@ public final class TerminalHost: Sendable {
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
     if let obstacle = Self.obstacle(to: configuration) {
-      StandardError.report(obstacle)
+      HostMessage(.error, obstacle).send()
       return ExitStatus.unavailable
     }
     let budgets = HostBudgets(

@@ -47,8 +47,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   override func begin() {
     if device.strayStream >= 0 {
-      StandardError.report(
-        "there is no controlling terminal: runs in the background, without a screen, until this terminal is closed")
+      HostMessage(
+        .notice,
+        "there is no controlling terminal: runs in the background, without a screen, until this terminal is closed"
+      ).send()
     }
     process(.started(device.look))
   }
@@ -218,9 +220,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
           isPossible: ProcessTree.live.canStop(getpid()), screenWasLeft: unixhost_emergency_left() != UNIXHOST_NOT_LEFT)
       ]
     case .stopSelf: return stop()
-    case .reportRefusedStop: StandardError.report("cannot be stopped here: no shell with job control could continue it")
+    case .reportRefusedStop:
+      HostMessage(.warning, "cannot be stopped here: no shell with job control could continue it").send()
     case .reportUncaughtStop: tell(TerminalHost.WasContinued(terminal: terminal))
-    case .report(let overrun): StandardError.report(overrun)
+    case .report(let overrun): report(overrun)
     case .die(let signal):
       unixhost_emergency_restore()
       unixhost_die_by_signal(signal.number)

@@ -178,7 +178,7 @@ struct TimelineFold {
     let name = entry.name.cutForPicture
     let lane: TimelineLane =
       switch entry.kind {
-      case .delegate, .subscriber, .runBody: .handlers
+      case .delegate, .subscriber, .runBody, .observer: .handlers
       case .task: .tasks
       case .resource: .resource(name)
       }
@@ -186,7 +186,7 @@ struct TimelineFold {
       lane: lane, name: name, style: "handler", begin: place(of: entry.began), end: place(of: entry.ended),
       details: details.cutForPicture, isAlarming: entry.isLate || entry.outcome.isFailure)
     switch entry.kind {
-    case .delegate, .subscriber, .runBody: break
+    case .delegate, .subscriber, .runBody, .observer: break
     case .task: bar.style = "task"
     case .resource:
       // An acquire begins a time in which the resource is held, a release ends it.

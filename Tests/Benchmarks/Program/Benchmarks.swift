@@ -59,7 +59,8 @@ import Foundation
   private static func sections(_ scale: Scale) -> [Section] {
     [
       .posting(scale), .threads(scale), .subscribing(scale), .cancelling(scale), .subjects(scale), .delivery(scale),
-      .memory(scale), .counts(), .cycles(scale), .resources(scale), .journal(scale),
+      .memory(scale), .counts(), .cycles(scale), .resources(scale), .observers(scale),
+      .journal(scale),
     ]
   }
 
@@ -79,7 +80,7 @@ import Foundation
   private static func help(_ names: [String]) -> String {
     """
     Measures the event bus against bare calls, closures, Foundation, AsyncStream and the signal libraries that are installed,
-    and what a life cycle costs: home and back, resources by the thousand, and a journal.
+    and what a life cycle costs: home and back, resources by the thousand, observers, and a journal.
 
     usage: swift run -c release Benchmarks [--quick] [--only NAME]… [--check] [--json FILE]
 

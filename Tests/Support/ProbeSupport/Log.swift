@@ -27,9 +27,18 @@ package struct Log: Sendable {
 
   /// As long as the program runs.
   @MainActor private static var subscriptions: [Subscription] = []
+  @MainActor private static var observation: ObserverToken?
+
+  /// Writes all that happens in the application, but inputs; a second call has no effect.
+  @MainActor package func follow(_ application: Application) {
+    guard Self.observation == nil else { return }
+    Self.observation = application.observe { event in
+      if let record = event.record, record.kind != .input, record.kind != .ignored { write(record) }
+    }
+  }
 
   /// Writes a record as `kind name state cause`.
-  package func write(_ record: LifecycleRecord) {
+  private func write(_ record: LifecycleRecord) {
     write("\(record.kind.rawValue) \(record.name) \(record.state.rawValue) \(record.cause.rawValue)")
   }
 }

@@ -19,7 +19,7 @@ import UnixHost
   @MainActor static func host() async -> Int32 {
     let application = Application(delegate: Probe(), configuration: Probe.configuration)
     Application.adopt(application)
-    application.recorder = { Log.shared.write($0) }
+    Log.shared.follow(application)
     return await ServiceHost(
       application: application, configuration: Probe.serviceConfiguration,
       wallClock: Options.shared.clock.map { fakeClock($0) }
@@ -62,7 +62,7 @@ extension Probe: MainApplicationDelegate {
 
   func applicationWillFinishLaunching(_ application: Application) {
     // With the delegate's own `main` the application is not to be had any earlier.
-    if application.recorder == nil { application.recorder = { Log.shared.write($0) } }
+    Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")
     Log.shared.write("host \(ServiceHost.current == nil ? "terminal" : "service")")
     for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] where getenv(name) != nil {

@@ -17,7 +17,7 @@ import UnixHost
       let application = Application(delegate: Probe(), configuration: Probe.configuration)
       Application.adopt(application)
       // Set before the launch, so that the very first record is told, too.
-      application.recorder = { Log.shared.write($0) }
+      Log.shared.follow(application)
       return await TerminalHost(application: application, configuration: Probe.terminalConfiguration).run()
     }
   }
@@ -71,7 +71,7 @@ extension Probe: TerminalApplicationDelegate {
 
   func applicationWillFinishLaunching(_ application: Application) {
     // With the delegate's own `main` the application is not to be had any earlier.
-    if application.recorder == nil { application.recorder = { Log.shared.write($0) } }
+    Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")
     application.bus.subscribe(self, to: Terminal.DidReceiveInput.self) { $0.take($1.bytes) }
     application.bus.subscribe(self, to: Terminal.NeedsDisplay.self) { probe, event in

@@ -147,6 +147,7 @@ private final class JournalSubject: @unchecked Sendable {
   private var application: Application?
   private var reading: FileHandle?
   private var file: PlainFile?
+  private var observation: ObserverToken?
   private var elapsed = Duration.zero
   /// What the last way home and back has written.
   private(set) var written = Transition()
@@ -186,7 +187,8 @@ private final class JournalSubject: @unchecked Sendable {
     case .plain(let transition):
       let file = try PlainFile(in: disk)
       self.file = file
-      application.observeRecords { record in
+      observation = application.observe { event in
+        guard let record = event.record else { return }
         if record.name == Application.DidEnterBackground.name.rawValue { try? file.write(transition()) }
       }
     }

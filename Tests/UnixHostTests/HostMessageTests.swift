@@ -1,0 +1,75 @@
+import AppLifecycle
+import PubSub
+import TestTraits
+import Testing
+
+@testable import UnixHost
+
+/// Messages of hosts, and where they go.
+///
+/// The sink is the process's: one test after another.
+@Suite(.serialized, .timeLimit(.hang)) struct HostMessageTests {
+  private let overrun = BudgetOverrun(callback: .willTerminate, budget: .seconds(5), culprits: [])
+
+  private func call(
+    _ name: String, _ kind: LedgerEntry.Kind = .subscriber, isSynchronous: Bool = true, id: UInt64 = 1
+  ) -> TracedCall {
+    TracedCall(
+      id: id, kind, name, step: "applicationWillTerminate", began: .zero, isSynchronous: isSynchronous)
+  }
+
+  @Test func anOverrunNamesWhatTheMainActorHasNamed() {
+    var overrun = overrun
+    overrun.culprits = ["a", "b"]
+    #expect(
+      HostMessage(overrun, openCalls: [call("c")]).text
+        == "applicationWillTerminate overran its budget of 5.0 seconds: a, b")
+  }
+
+  @Test func aBlockedMainActorIsThatOfTheInnermostSynchronousCall() {
+    let calls = [call("outer", .delegate), call("inner"), call("later", isSynchronous: false)]
+    #expect(
+      HostMessage(overrun, openCalls: calls).text
+        == "applicationWillTerminate overran its budget of 5.0 seconds: "
+        + "inner, handler of applicationWillTerminate, blocks the main actor")
+    #expect(HostMessage(overrun, openCalls: [call("outer", .delegate)]).text.hasSuffix(": outer blocks the main actor"))
+  }
+
+  @Test func otherwiseAllThatHasBegunIsNamed() {
+    let calls = [call("a", isSynchronous: false), call("b", .resource, isSynchronous: false, id: 2)]
+    #expect(
+      HostMessage(overrun, openCalls: calls).text.hasSuffix(
+        "the main actor did not answer; begun and not ended: a (applicationWillTerminate), b (applicationWillTerminate)"
+      ))
+    #expect(HostMessage(overrun).text.hasSuffix(": the main actor did not answer"))
+  }
+
+  @Test func aSinkGetsTheMessagesInOrder() {
+    let messages = Guarded<[HostMessage]>([])
+    HostMessage.redirect { message in messages.withLock { $0.append(message) } }
+    defer { HostMessage.redirect(to: nil) }
+    let sent = [HostMessage(.notice, "one"), HostMessage(.warning, "two\u{1B}"), HostMessage(.error, "three")]
+    for message in sent { message.send() }
+    #expect(messages.withLock { $0 } == sent)
+    #expect(sent[1].text == #"two\u{1B}"#)
+  }
+
+  /// A sink that waits for the main actor, or for a lock that the sender holds, holds up no host.
+  @Test func aSinkThatDoesNotReturnIsDoneWithout() async {
+    let gate = Guarded(true)
+    let calls = Guarded(0)
+    let hasReturned = AsyncStream.makeStream(of: Void.self)
+    HostMessage.redirect { _ in
+      calls.withLock { $0 += 1 }
+      while gate.withLock({ $0 }) {}
+      hasReturned.continuation.yield()
+    }
+    HostMessage(.error, "test of a sink that does not return: this line belongs on standard error").send()
+    // The next one does not even try.
+    HostMessage(.error, "test of a sink that does not return: and so does this").send()
+    #expect(calls.withLock { $0 } == 1)
+    gate.withLock { $0 = false }
+    for await _ in hasReturned.stream { break }
+    HostMessage.redirect(to: nil)
+  }
+}
