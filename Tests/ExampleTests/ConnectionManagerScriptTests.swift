@@ -44,9 +44,9 @@ import Testing
   }
 
   /// The program as it is, with a server that answers at once.
-  private static func program(_ run: ScriptRun) throws -> SimulatedSystem {
+  private static func program(_ run: ScriptRun, _ options: Options = Options()) throws -> SimulatedSystem {
     let server = MemoryServer()
-    let delegate = MonitorDelegate(Options()) { CountedTransport(try server.connect(), run.balance) }
+    let delegate = MonitorDelegate(options) { CountedTransport(try server.connect(), run.balance) }
     return SimulatedSystem(delegate: delegate, order: run.order)
   }
 
@@ -71,7 +71,7 @@ import Testing
     let clock = ContinuousClock()
     let began = clock.now
     let length = Self.isFull ? 6 : 5
-    let all = try await checkAllScripts(upTo: length, of: Self.program)
+    let all = try await checkAllScripts(upTo: length) { try Self.program($0) }
     let actions = all.alphabet.count
     #expect(all.scripts == (1...length).reduce(0) { sum, _ in (sum + 1) * actions })
     print("scripts of up to \(length) actions, \(clock.now - began): \(all)")
@@ -79,7 +79,12 @@ import Testing
     let half = clock.now
     let seed = UInt64.random(in: 0 ... .max)
     let count = Self.isFull ? 10_000 : 500
-    let random = try await checkRandomScripts(seed: seed, count: count, length: 12, of: Self.program)
+    let random = try await checkRandomScripts(seed: seed, count: count, length: 12) { run in
+      // Long waits are full of health checks: one in twenty seconds leaves time for the rest.
+      var options = Options()
+      options.checkInterval = .seconds(20)
+      return try Self.program(run, options)
+    }
     #expect(random.played == count)
     print("random scripts, seed \(seed), \(clock.now - half): \(random)")
     if !Self.isFull { print("scripts of 6 actions, and 9,500 random ones, are left out; SCRIPTS=all has them") }
