@@ -180,6 +180,31 @@ import Testing
     }
     #expect(ignored > 1_000)
   }
+
+  @Test(arguments: [
+    "launch", "launch; home", "launch; interrupt:call; home; open", "launch; lock", "launch:background",
+  ])
+  func `ends a script as the kill does that it therefore does not play`(script: String) async throws {
+    let (played, ended) = (try program()(ScriptRun(order: .fifo)), try program()(ScriptRun(order: .fifo)))
+    try await played.play("\(script); kill")
+    try await ended.play(script)
+    #expect(await RunWatch(ended).end() == [])
+    #expect(ended.record == played.record)
+  }
+
+  @Test(arguments: ["", "lock; unlock; ", "interrupt:call; ", "launch; crash; "])
+  func `does not play an open that launches, as it is a launch of another name`(beginning: String) async throws {
+    let (launched, opened) = (try program()(ScriptRun(order: .fifo)), try program()(ScriptRun(order: .fifo)))
+    try await launched.play(beginning + "launch; wait:1s; home; wait:6s")
+    try await opened.play(beginning + "open; wait:1s; home; wait:6s")
+    let records = opened.record.map { record in
+      var record = record
+      if record.cause == "open" { record.cause = "launch" }
+      if record.name == "open" { record.name = "launch" }
+      return record
+    }
+    #expect(records == launched.record)
+  }
 }
 
 @Suite(.timeLimit(.hang)) @MainActor struct `The check of random scripts` {
