@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "PubSub", targets: ["PubSub"]),
     .library(name: "AppLifecycle", targets: ["AppLifecycle"]),
     .library(name: "AppLifecycleTesting", targets: ["AppLifecycleTesting"]),
+    .library(name: "AppLifecycleTestSupport", targets: ["AppLifecycleTestSupport"]),
     .library(name: "UnixHost", targets: ["UnixHost"]),
     .library(name: "UnixHostTesting", targets: ["UnixHostTesting"]),
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
@@ -31,6 +32,8 @@ let package = Package(
     .target(name: "AppLifecycle", dependencies: ["PubSub"]),
     .target(name: "CSimulation"),
     .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "CSimulation", "PubSub"]),
+    // For tests: it links Swift Testing, which no program may.
+    .target(name: "AppLifecycleTestSupport", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .target(name: "CUnixHost"),
     .target(
       name: "UnixHost",
@@ -139,6 +142,9 @@ let package = Package(
         "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "lifecycle", "PseudoTerminal",
         "TestTraits",
       ]),
+    .testTarget(
+      name: "AppLifecycleTestSupportTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "PubSub", "TestTraits"]),
     // One file of client code, compiled as clients may: in plain Swift 6, with what is to come, on the main actor by default.
     .testTarget(
       name: "UsageTests",
@@ -166,15 +172,17 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal",
-        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "UnixHost", "UnixHostTesting",
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport",
+        "LifecycleJournal", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits",
+        "UnixHost",
+        "UnixHostTesting",
         "lifecycle",
       ]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn", "MetricsStandIn", "PubSub",
-        "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting", "lifecycle",
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn",
+        "MetricsStandIn", "PubSub", "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting", "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -59,7 +59,8 @@ import Testing
     let owner = Owner()
     var calls: [String] = []
     // Closing notifications are delivered in reverse: the higher priority comes last.
-    let second = system.bus.subscribe(owner, to: Application.DidEnterBackground.self, priority: .high, label: "second") {
+    let second = system.bus.subscribe(owner, to: Application.DidEnterBackground.self, priority: .high, label: "second")
+    {
       _, _ async throws in calls.append("second")
     }
     let first = system.bus.subscribe(owner, to: Application.DidEnterBackground.self, label: "first") {

@@ -53,6 +53,9 @@ internal import PubSub
 
   var hasOpenTasks: Bool { !time.tasks.isEmpty }
 
+  /// The names of the open tasks, in order of begin.
+  var openTasks: [String] { time.tasks.map(\.name) }
+
   func didCommit(_ state: ApplicationState) {
     let lost = state == .notRunning ? time.tasks : []
     time.didCommit(state, at: clock.now())

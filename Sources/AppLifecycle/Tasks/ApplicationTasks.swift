@@ -14,11 +14,18 @@ internal import PubSub
   private let now: @Sendable () -> Duration
   /// By number, which grows with each start.
   private var running: [UInt64: Running] = [:]
+  /// Those that were cancelled with their process and have not ended.
+  private var lost: [UInt64: Running] = [:]
   private var lastID: UInt64 = 0
   /// Keeps the ledger.
   weak var application: Application?
 
   init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration) { (self.tasks, self.now) = (tasks, now) }
+
+  /// Those that have not ended, in the order of their beginning.
+  var names: [String] {
+    (running.map { $0 } + lost.map { $0 }).sorted { $0.key < $1.key }.map { String(describing: $0.value.source) }
+  }
 
   func start<Success: Sendable>(
     _ source: Subscriber, _ body: @escaping @MainActor () async throws -> Success
@@ -44,10 +51,11 @@ internal import PubSub
     return task
   }
 
-  /// The process has ended, and its tasks with it; one that ignores its cancellation is not heard of again.
+  /// The process has ended, and its tasks with it; the ledger has none of them twice.
   func loseProcess() {
     // In the order of their beginning: what they do about it has to be repeatable.
     let lost = running.sorted { $0.key < $1.key }.map(\.value)
+    self.lost.merge(running) { _, new in new }
     running = [:]
     for task in lost {
       note(task, .cutShort)
@@ -56,7 +64,8 @@ internal import PubSub
   }
 
   private func didEnd(_ id: UInt64, _ outcome: LedgerEntry.Outcome) {
-    guard let task = running.removeValue(forKey: id) else { return }
+    // What was lost with its process has been noted.
+    guard lost.removeValue(forKey: id) == nil, let task = running.removeValue(forKey: id) else { return }
     note(task, outcome)
   }
 

@@ -1,0 +1,205 @@
+import AppLifecycle
+public import AppLifecycleTesting
+import PubSub
+
+/// Watches one simulated system, and says what is wrong with its run.
+///
+///     let watch = RunWatch(system)
+///     try await system.play("launch; home")
+///     let complaints = await watch.end()
+///     #expect(complaints == [])
+///
+/// ``SimulatedSystemTrait`` and the script checks use one; make one yourself where a test has several systems, or needs the
+/// complaints as values.
+@MainActor public final class RunWatch {
+  /// The system that is watched.
+  public nonisolated let system: SimulatedSystem
+  /// What doubles open and close.
+  public nonisolated let balance: ResourceBalance
+
+  private var rules: LifecycleRecordRules
+  /// How many records have been examined.
+  private var examined = 0
+  /// How many violations of the rules have become complaints.
+  private var violations = 0
+  private var found: [RunComplaint] = []
+  /// What the application holds.
+  var resources = HeldResources()
+  /// Whether a script had a call take long: overruns are meant then.
+  private var asksForOverruns = false
+  /// What the present process has been told of its end.
+  private var end = ProcessEnd.none
+  /// How the latest process ended; nil once that has been looked at.
+  private var past: ProcessEnd?
+  private var subscriptions: [Subscription] = []
+
+  private enum ProcessEnd {
+    case none
+    /// willTerminate has been called.
+    case inOrder
+    /// The process was purged for an overrun, which is a complaint of its own.
+    case overrun
+  }
+
+  /// Begins to watch.
+  ///
+  /// - Parameters:
+  ///   - system: the system, before the first script is played on it.
+  ///   - balance: what doubles open and close.
+  public init(_ system: SimulatedSystem, balance: ResourceBalance = ResourceBalance()) {
+    (self.system, self.balance) = (system, balance)
+    rules = LifecycleRecordRules(profile: system.application.configuration.profile)
+    let resourceChanges = system.bus.subscribe(
+      to: Application.ResourceDidChange.self, from: system.application, label: "RunWatch"
+    ) { [weak self] event in
+      self?.resources.take(event.resource.status, of: event.resource.name)
+    }
+    // What is open when the next process begins was left by the one before.
+    let stateChanges = system.bus.subscribe(
+      to: Application.StateDidChange.self, from: system.application, label: "RunWatch"
+    ) { [weak self] event in
+      if event.transition.from == .notRunning { self?.examine() }
+    }
+    subscriptions = [resourceChanges, stateChanges]
+  }
+
+  /// What is wrong with the run so far, each fault once, in the order in which the faults were found.
+  ///
+  /// Reads the records since the last look. Call it between two scripts, never inside a handler.
+  ///
+  /// - Complexity: linear in the number of new records.
+  public var complaints: [RunComplaint] {
+    examine()
+    return found
+  }
+
+  /// Ends the application, and says what is wrong with the whole run.
+  ///
+  /// 1. A suspended application is woken, as it would otherwise be killed without a word.
+  /// 2. If background tasks are open, the application leaves the foreground and gets its whole background time.
+  /// 3. The system ends the application in order, as by the script action `kill`.
+  ///
+  /// - Returns: ``complaints``, those about the end included.
+  public func end() async -> [RunComplaint] {
+    do throws(EscapedWork) {
+      try await endApplication()
+    } catch {
+      note(error)
+    }
+    examine()
+    rules.end()
+    takeViolations()
+    if system.application.launchCause != nil {
+      for name in system.application.openTasks {
+        add(RunComplaint(.task, "the task “\(name)” has not ended with its process; let it heed its cancellation"))
+      }
+    }
+    return found
+  }
+
+  /// Adds what has escaped from the simulation, as a script or the clock has thrown it.
+  ///
+  /// - Parameter escaped: the error.
+  public func note(_ escaped: EscapedWork) {
+    for violation in escaped.violations { add(RunComplaint(.escapedWork, violation.description)) }
+  }
+
+  /// Adds a complaint, unless there is one about the same fault.
+  func add(_ complaint: RunComplaint) {
+    if !found.contains(where: { $0.isSameFault(as: complaint) }) { found.append(complaint) }
+  }
+}
+
+// MARK: - The end
+
+extension RunWatch {
+  private func endApplication() async throws(EscapedWork) {
+    let application = system.application
+    if application.state == .suspended { try await play("wake") }
+    if !application.openBackgroundTasks.isEmpty {
+      if application.state.isForeground { try await play("home") }
+      let allowance = application.configuration.backgroundTaskAllowance / .milliseconds(1)
+      // A script knows twelve digits, some thirty years.
+      try await play("wait:\(Int64(min(max(allowance.rounded(.up), 0), 999_999_999_999)))ms")
+      for name in application.openBackgroundTasks { add(.neverEnded(name)) }
+      if application.state == .suspended { try await play("wake") }
+    }
+    // Each action looks for escaped work at its end.
+    if application.state.isInMemory { try await play("kill") } else { try await system.clock.checkForEscapes() }
+  }
+
+  /// Whether ``end()`` would do no more than play `kill`.
+  var endsByKill: Bool { system.application.state.runsCode && system.application.openBackgroundTasks.isEmpty }
+
+  private func play(_ script: String) async throws(EscapedWork) {
+    guard let script = try? Script(script) else { return }
+    try await system.play(script)
+  }
+}
+
+// MARK: - Reading the record
+
+extension RunWatch {
+  private func examine() {
+    let new = system.record[examined...]
+    examined = system.record.count
+    examine(new)
+  }
+
+  /// Reads the next records, and what has happened to resources meanwhile.
+  func examine(_ new: ArraySlice<LifecycleRecord>) {
+    for record in new {
+      rules.take(record)
+      switch record.kind {
+      case .input where record.name.hasPrefix("slow:"): asksForOverruns = true
+      case .delegate where record.name == ApplicationCallback.willTerminate.rawValue: end = .inOrder
+      case .report: take(record)
+      case .state where record.state == .notRunning: (past, end) = (end, .none)
+      default: break
+      }
+    }
+    takeViolations()
+    for complaint in balance.takeComplaints() { add(complaint) }
+    for complaint in resources.takeComplaints() { add(complaint) }
+    if let past { processEnded(past) }
+    past = nil
+  }
+
+  private func takeViolations() {
+    let all = rules.violations
+    for violation in all[violations...] { add(RunComplaint(.lifecycle, violation.message, at: violation.place)) }
+    violations = all.count
+  }
+
+  private func take(_ report: LifecycleRecord) {
+    // The reports of the application: `watchdog:NAME`, `backgroundTimeExpired:NAME`, `taskEndedTwice:NAME`.
+    guard let colon = report.name.firstIndex(of: ":") else { return }
+    let name = String(report.name[report.name.index(after: colon)...])
+    switch report.name[..<colon] {
+    case "watchdog":
+      end = .overrun
+      if !asksForOverruns { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: report.cause.rawValue)) }
+    case "backgroundTimeExpired": add(.neverEnded(name))
+    case "taskEndedTwice": add(RunComplaint(.backgroundTask, "the background task “\(name)” was ended twice"))
+    default: break
+    }
+  }
+
+  /// The process has ended, and all that this set going has been done.
+  private func processEnded(_ end: ProcessEnd) {
+    let held = resources.loseProcess()
+    if end == .inOrder {
+      for name in held { add(RunComplaint(.resource, "“\(name)” was held when the application had ended in order")) }
+      for name in balance.open.keys.sorted() {
+        add(RunComplaint(.resource, "“\(name)” was open when the application had ended in order"))
+      }
+    }
+    balance.loseProcess()
+  }
+}
+
+extension RunComplaint {
+  fileprivate static func neverEnded(_ task: String) -> RunComplaint {
+    RunComplaint(.backgroundTask, "the background task “\(task)” was not ended within its time")
+  }
+}

@@ -1,0 +1,18 @@
+/// The actions of which the script checks make their scripts.
+///
+/// An alphabet is a script in which each action stands once. The system's other actions (Docs/LifeCycle.md) may stand in it,
+/// too: `task:begin:upload`, `scene:open:left`, `slow:didEnterBackground:1s`.
+public enum ScriptAlphabet {
+  /// What every application lives through: launch, leaving and returning, interruptions, the lock, suspension, the end.
+  ///
+  /// `wait:6s` is longer than an application without background tasks stays awake in the background.
+  public static let standard = "launch home open interrupt:call end:call lock unlock wait:6s kill"
+
+  /// The standard actions, and what is rarer: short memory, the switcher, a launch into the background, a changed clock, crashes.
+  ///
+  /// `wait:40s` is longer than background tasks keep an application awake.
+  public static let extended = """
+    \(standard) wait:100ms wait:40s launch:background switcher switcher:return switcher:leave memory time fetch suspend \
+    wake quit crash reclaim
+    """
+}

@@ -1,0 +1,81 @@
+import AppLifecycleTesting
+
+/// Makes a script that fails shorter and simpler, for as long as it still fails.
+@MainActor enum Shrinker {
+  /// The shortest and simplest script that can be found by removing actions and shortening waits.
+  ///
+  /// Chunks of actions are removed first, then single ones (delta debugging): without any one action the result does not fail.
+  /// Then each wait is made as short as it may be, and removal is tried again.
+  ///
+  /// - Parameters:
+  ///   - actions: a script that fails.
+  ///   - fails: whether a script fails in the same way.
+  /// - Returns: the shrunk script.
+  /// - Throws: what `fails` throws.
+  /// - Complexity: quadratic in the number of actions, in calls of `fails`, if little can be removed.
+  static func shrink(_ actions: [String], while fails: ([String]) async throws -> Bool) async throws -> [String] {
+    var actions = actions
+    while true {
+      actions = try await removing(from: actions, while: fails)
+      let simpler = try await shorteningWaits(of: actions, while: fails)
+      if simpler == actions { return actions }
+      actions = simpler
+    }
+  }
+
+  private static func removing(
+    from actions: [String], while fails: ([String]) async throws -> Bool
+  ) async throws -> [String] {
+    var rest = actions
+    var chunks = 2
+    while !rest.isEmpty {
+      let size = (rest.count + chunks - 1) / chunks
+      var start = 0
+      var isReduced = false
+      while start < rest.count, !isReduced {
+        var candidate = rest
+        candidate.removeSubrange(start..<min(start + size, rest.count))
+        if try await fails(candidate) {
+          (rest, isReduced) = (candidate, true)
+        } else {
+          start += size
+        }
+      }
+      if isReduced {
+        chunks = max(chunks - 1, 2)
+      } else if size == 1 {
+        break
+      } else {
+        chunks = min(chunks * 2, rest.count)
+      }
+    }
+    return rest
+  }
+
+  private static let waits = ["1ms", "10ms", "100ms", "1s", "2s", "5s", "10s", "30s", "1m", "1h", "1d"]
+    .map { "wait:\($0)" }
+
+  private static func shorteningWaits(
+    of actions: [String], while fails: ([String]) async throws -> Bool
+  ) async throws -> [String] {
+    var actions = actions
+    for index in actions.indices {
+      guard let length = length(ofWait: actions[index]) else { continue }
+      for wait in waits {
+        guard let shorter = self.length(ofWait: wait), shorter < length else { break }
+        var candidate = actions
+        candidate[index] = wait
+        if try await fails(candidate) {
+          actions = candidate
+          break
+        }
+      }
+    }
+    return actions
+  }
+
+  private static func length(ofWait action: String) -> Duration? {
+    guard let kind = try? Script(action).actions.first?.kind, case .wait(let length) = kind else { return nil }
+    return length
+  }
+}

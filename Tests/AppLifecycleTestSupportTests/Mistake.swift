@@ -1,0 +1,69 @@
+import AppLifecycle
+import AppLifecycleTestSupport
+import AppLifecycleTesting
+import PubSub
+
+/// What a program under test may do wrong, and what is said about it.
+enum Mistake: String, CaseIterable, Sendable {
+  case leaksOnTheSide, closesTwice, opensTwice, leavesBackgroundTask, endsBackgroundTaskTwice, ignoresCancellation
+  case escapes, isSlow
+
+  var complaint: RunComplaint {
+    switch self {
+    case .leaksOnTheSide: RunComplaint(.resource, "“file” was open when the application had ended in order")
+    case .closesTwice: RunComplaint(.resource, "“file” was closed, and is not open")
+    case .opensTwice: RunComplaint(.resource, "“file” was opened, and is open already")
+    case .leavesBackgroundTask:
+      RunComplaint(.backgroundTask, "the background task “upload” was not ended within its time")
+    case .endsBackgroundTaskTwice: RunComplaint(.backgroundTask, "the background task “upload” was ended twice")
+    case .ignoresCancellation:
+      RunComplaint(.task, "the task “stubborn” has not ended with its process; let it heed its cancellation")
+    case .escapes:
+      RunComplaint(
+        .escapedWork,
+        """
+        AppLifecycleTestSupportTests/Mistake.swift:\(Self.sleep): a task outside the simulation sleeps here on the simulated \
+        clock. Write application.task { … } instead of Task { … }.
+        """)
+    case .isSlow: RunComplaint(.overrun, "“database” exceeded its budget")
+    }
+  }
+
+  private static let sleep = #line + 24
+
+  /// Makes the mistake in an application that has been launched.
+  @MainActor func make(in system: SimulatedSystem, _ balance: ResourceBalance) throws {
+    let application = system.application
+    switch self {
+    case .leaksOnTheSide: balance.opened("file")
+    case .closesTwice:
+      balance.opened("file")
+      balance.closed("file")
+      balance.closed("file")
+    case .opensTwice:
+      balance.opened("file")
+      balance.opened("file")
+      balance.closed("file")
+      balance.closed("file")
+    case .leavesBackgroundTask: _ = application.beginBackgroundTask(named: "upload")
+    case .endsBackgroundTaskTwice:
+      let task = application.beginBackgroundTask(named: "upload")
+      task.end()
+      task.end()
+    case .ignoresCancellation:
+      application.task(label: "stubborn") { await Self.waitForEver() }
+    case .escapes:
+      Task { try await system.clock.sleep(for: .seconds(1)) }
+    case .isSlow:
+      try application.manage("database", while: .running) {
+      } release: { _ in
+        await Self.waitForEver()
+      }
+    }
+  }
+
+  /// Ignores its cancellation, and never ends.
+  @MainActor private static func waitForEver() async {
+    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+  }
+}

@@ -1,0 +1,173 @@
+import AppLifecycle
+import AppLifecycleTesting
+import PubSub
+import TestTraits
+import Testing
+
+@testable import AppLifecycleTestSupport
+
+@Suite(.timeLimit(.hang)) @MainActor struct `The watch of a run` {
+  @Test(arguments: Mistake.allCases)
+  func `complains of each mistake, and of nothing else`(mistake: Mistake) async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    try await system.play("launch")
+    try mistake.make(in: system, watch.balance)
+    let complaints = await watch.end()
+    #expect(complaints.map(\.kind) == [mistake.complaint.kind])
+    #expect(complaints.map(\.message) == [mistake.complaint.message])
+  }
+
+  @Test func `has no complaint about a program that does all in order`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let balance = watch.balance
+    try system.application.manage("file", while: .foreground) {
+      balance.opened("file")
+    } release: {
+      balance.closed("file")
+    }
+    system.application.task(label: "ticker") {
+      while true { try await system.application.clock.sleep(for: .seconds(1)) }
+    }
+    try await system.play("launch; wait:3s; home; open; interrupt:call")
+    system.application.performBackgroundTask(named: "upload") {
+      try? await system.application.clock.sleep(for: .seconds(20))
+    }
+    #expect(balance.open == ["file": 1])
+    #expect(system.application.openBackgroundTasks == ["upload"])
+    #expect(await watch.end() == [])
+    #expect(system.application.state == .notRunning)
+    #expect(balance.open == [:])
+    // The upload had its twenty seconds.
+    #expect(system.clock.now.offset >= .seconds(23))
+  }
+
+  @Test func `wakes a suspended application, so that it ends in order`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let balance = watch.balance
+    try system.application.manage("file", while: .running) {
+      balance.opened("file")
+    } release: {
+      balance.closed("file")
+    }
+    try await system.play("launch; home; wait:6s")
+    #expect(system.application.state == .suspended)
+    #expect(await watch.end() == [])
+    #expect(system.record.callbacks.last == "willTerminate (background)")
+    #expect(balance.open == [:])
+  }
+
+  @Test(arguments: ["launch; crash", "launch; home; suspend; kill", "launch; home; suspend; reclaim; launch; crash"])
+  func `does not ask a lost process for what it held, whenever one looks`(script: String) async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let balance = watch.balance
+    try system.application.manage("file", while: .running) {
+      balance.opened("file")
+    } release: {
+      balance.closed("file")
+    }
+    for action in script.split(separator: "; ") {
+      try await system.play(String(action))
+      #expect(watch.complaints == [])
+    }
+    #expect(balance.open == [:])
+    try await system.play("\(script); launch")
+    #expect(balance.open == ["file": 1])
+    #expect(await watch.end() == [])
+  }
+
+  @Test func `asks each process for what it held, also one that another has followed`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    system.bus.subscribe(watch, to: Application.DidFinishLaunching.self) { watch, _ in
+      watch.balance.opened("file")
+    }
+    try await system.play("launch; kill; launch; crash")
+    #expect(
+      watch.complaints == [RunComplaint(.resource, "“file” was open when the application had ended in order")])
+  }
+
+  @Test func `does not complain of an overrun that a script asks for`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    try await system.play("launch; slow:didEnterBackground:6s; home")
+    #expect(system.application.ledger.overruns.count == 1)
+    #expect(await watch.end() == [])
+  }
+
+  @Test func `says each fault once, and where it was found first`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let wrong = LifecycleRecord(instant: .zero, kind: .state, name: "active", state: .active, cause: "launch")
+    watch.examine([wrong, wrong])
+    let complaint = try #require(watch.complaints.first)
+    #expect(complaint.kind == .lifecycle)
+    #expect(complaint.message == "notRunning does not lead to active")
+    #expect(complaint.place?.hasPrefix("record 1, ") == true)
+    #expect(Set(watch.complaints.map(\.message)).count == watch.complaints.count)
+  }
+
+  @Test func `complains of what was held when the application had ended`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    try await system.play("launch")
+    watch.resources.take(.held, of: "socket")
+    #expect(
+      await watch.end() == [RunComplaint(.resource, "“socket” was held when the application had ended in order")])
+  }
+
+  @Test func `says the kind, the fault and the place in one line`() {
+    #expect("\(RunComplaint(.escapedWork, "a"))" == "escaped work: a")
+    #expect("\(RunComplaint(.lifecycle, "a", at: "b"))" == "life cycle: a (b)")
+  }
+}
+
+@Suite struct `What the application holds` {
+  private func complaints(_ changes: [(ResourceStatus, String)]) -> [String] {
+    var resources = HeldResources()
+    for (status, name) in changes { resources.take(status, of: name) }
+    return resources.takeComplaints().map(\.message) + resources.loseProcess()
+  }
+
+  @Test func `is in order if each acquire has its release`() {
+    #expect(complaints([(.acquiring, "a"), (.held, "a"), (.releasing, "a"), (.acquiring, "a"), (.idle, "a")]) == [])
+    // A cancelled acquire that succeeded all the same.
+    #expect(complaints([(.acquiring, "a"), (.releasing, "a"), (.idle, "a")]) == [])
+  }
+
+  @Test func `is not acquired twice`() {
+    #expect(complaints([(.held, "a"), (.held, "a"), (.releasing, "a")]) == ["“a” was acquired, and is held already"])
+  }
+
+  @Test func `does not vanish without a release, unless the process does`() {
+    #expect(complaints([(.held, "a"), (.idle, "a"), (.held, "b")]) == ["a", "b"])
+  }
+}
+
+@Suite struct `A balance` {
+  private func messages(_ body: (ResourceBalance) -> Void) -> [String] {
+    let balance = ResourceBalance()
+    body(balance)
+    return balance.takeComplaints().map(\.message)
+  }
+
+  @Test func `allows as many as are said to be allowed`() {
+    #expect(messages { balance in for _ in 0..<3 { balance.opened("a", atMost: 3) } } == [])
+    let said = messages { balance in for _ in 0..<3 { balance.opened("a", atMost: 2) } }
+    #expect(said == ["“a” was opened, and 2 are open already"])
+  }
+
+  @Test func `of a lost process may be closed by what remains of it, and no more often`() {
+    let said = messages { balance in
+      balance.opened("a")
+      balance.loseProcess()
+      #expect(balance.open == [:])
+      balance.closed("a")
+      balance.closed("a")
+    }
+    #expect(said == ["“a” was closed, and is not open"])
+  }
+}

@@ -1,0 +1,266 @@
+import AppLifecycle
+import AppLifecycleTesting
+import PubSub
+import TestTraits
+import Testing
+
+@testable import AppLifecycleTestSupport
+
+/// A program with a file that is open in the foreground, and with a fault if a test wants one.
+@MainActor private final class FileDelegate: ApplicationDelegate {
+  enum Fault: Sendable {
+    /// The file is opened twice when the application comes back during a call.
+    case leakOnInterruptedReturn
+    /// What was opened in the background is not closed at the end.
+    case leakAtEnd
+    /// The delegate refuses to end, and is confused the next time that it leaves the foreground.
+    case refusal
+    /// Time is lost.
+    case lateness
+  }
+
+  private let run: ScriptRun
+  private let fault: Fault?
+  private var returns = 0
+  private var hasRefused = false
+  private(set) var isConfused = false
+
+  init(_ run: ScriptRun, _ fault: Fault?) { (self.run, self.fault) = (run, fault) }
+
+  func applicationDidFinishLaunching(_ application: Application) {
+    returns = 0
+    _ = try? application.manage("file", while: .foreground) { [self] in
+      run.balance.opened("file")
+      if fault == .leakOnInterruptedReturn, returns > 0, application.deactivationReasons.contains(.call) {
+        run.balance.opened("file")
+      }
+    } release: { [self] in
+      run.balance.closed("file")
+    }
+  }
+
+  func applicationWillEnterForeground(_ application: Application) { returns += 1 }
+
+  func applicationDidEnterBackground(_ application: Application) {
+    isConfused = hasRefused
+    if fault == .leakAtEnd { run.balance.opened("cache", atMost: .max) }
+  }
+
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    guard fault == .refusal else { return .now }
+    hasRefused = true
+    return .cancel
+  }
+}
+
+@MainActor private func program(
+  _ fault: FileDelegate.Fault? = nil
+) -> @MainActor (ScriptRun) throws -> SimulatedSystem {
+  { run in
+    let delegate = FileDelegate(run, fault)
+    let system = SimulatedSystem(delegate: delegate, order: run.order)
+    run.afterEachAction {
+      run.expect(!delegate.isConfused, "confused")
+      if fault == .lateness { run.expect(system.clock.now.offset < .seconds(3), "late at \(system.clock.now)") }
+    }
+    return system
+  }
+}
+
+@Suite(.timeLimit(.hang)) @MainActor struct `The check of all scripts` {
+  @Test func `decides every script, and finds nothing in a program without a fault`() async throws {
+    let report = try await checkAllScripts(upTo: 4, of: program())
+    #expect(report.failure == nil)
+    #expect(report.alphabet.count == 9)
+    #expect(report.scripts == 9 + 9 * 9 + 9 * 9 * 9 + 9 * 9 * 9 * 9)
+    #expect(report.played > 300 && report.pruned > report.played)
+  }
+
+  @Test func `finds the shortest script of all`() async throws {
+    let report = try await ScriptChecker(of: program(.leakOnInterruptedReturn)).checkAll(upTo: 6)
+    let failure = try #require(report.failure)
+    #expect(failure.script == "launch; home; interrupt:call; open")
+    #expect(failure.complaints == [RunComplaint(.resource, "“file” was opened, and is open already")])
+    #expect(failure.isRepeatable)
+  }
+
+  @Test func `looks at the end of each script`() async throws {
+    let failure = try await ScriptChecker(of: program(.leakAtEnd)).checkAll(upTo: 3).failure
+    #expect(failure?.script == "launch")
+    #expect(failure?.complaints.map(\.message) == ["“cache” was open when the application had ended in order"])
+  }
+
+  @Test func `shortens waits, and compares the test's own checks by kind`() async throws {
+    let failure = try await ScriptChecker(of: program(.lateness)).checkAll(upTo: 3).failure
+    #expect(failure?.script == "wait:5s")
+    #expect(failure?.foundIn == "wait:6s")
+    #expect(failure?.complaints == [RunComplaint(.check, "late at t+5.0 seconds")])
+  }
+
+  @Test func `does not take an end that was refused for one that was ignored`() async throws {
+    let checker = try ScriptChecker(alphabet: "launch quit home", of: program(.refusal))
+    let failure = try await checker.checkAll(upTo: 3).failure
+    // The end of the script takes the application to the background, too.
+    #expect(failure?.script == "launch; quit")
+    #expect(failure?.isRepeatable == true)
+  }
+
+  @Test func `says so if a fault does not show again`() async throws {
+    var worlds = 0
+    let checker = try ScriptChecker(alphabet: "launch home") { run in
+      worlds += 1
+      let world = worlds
+      run.afterEachAction { run.expect(world != 2, "the second") }
+      return SimulatedSystem()
+    }
+    let failure = try #require(try await checker.checkAll(upTo: 2).failure)
+    #expect(!failure.isRepeatable)
+    #expect("\(failure)".contains("did not show again"))
+  }
+
+  @Test func `takes what a check throws for a complaint`() async throws {
+    struct Wrong: Error {}
+    let failure = try await ScriptChecker(alphabet: "launch") { run in
+      let system = SimulatedSystem()
+      run.afterEachAction { if system.application.state == .active { throw Wrong() } }
+      return system
+    }.checkAll(upTo: 1).failure
+    #expect(failure?.complaints == [RunComplaint(.check, "Wrong()")])
+  }
+
+  @Test func `counts as many scripts as there are numbers`() async throws {
+    let report = try await ScriptChecker(alphabet: "home memory", of: program()).checkAll(upTo: 100)
+    #expect(report.played == 0 && report.pruned == .max && report.scripts == .max)
+  }
+
+  @Test func `knows each action once, and none that does not exist`() async throws {
+    let checker = try ScriptChecker(alphabet: "launch; launch\nhome # a comment", of: program())
+    #expect(checker.alphabet == ["launch", "home"])
+    #expect(throws: ScriptError.self) { try ScriptChecker(alphabet: "launch jump", of: program()) }
+    #expect(try await ScriptChecker(alphabet: "", of: program()).checkAll(upTo: 3).scripts == 0)
+  }
+
+  @Test func `leaves out what is allowed`() async throws {
+    let checker = try ScriptChecker(allowing: [.resource], of: program(.leakAtEnd))
+    #expect(try await checker.checkAll(upTo: 3).failure == nil)
+  }
+
+  @Test func `records the failure as an issue of the line that asked`() async throws {
+    let line = #line + 2
+    try await withKnownIssue {
+      try await checkAllScripts(upTo: 4, of: program(.leakOnInterruptedReturn))
+    } matching: { issue in
+      let failure = issue.error as? ScriptFailure
+      return failure?.script == "launch; home; interrupt:call; open" && issue.sourceLocation?.line == line
+    }
+  }
+
+  /// What the pruning rests on: an action that is ignored leaves the rest of the run as it is.
+  @Test func `prunes nothing that matters`() async throws {
+    let actions = ["launch", "home", "open", "interrupt:call", "lock", "kill"]
+    var scripts: [[String]] = [[]]
+    for _ in 1...4 { scripts = scripts.flatMap { script in actions.map { script + [$0] } } }
+    var records: [[String]: [LifecycleRecord]] = [:]
+    var ignored = 0
+    for script in scripts {
+      let system = try program()(ScriptRun(order: .fifo))
+      var effective: [String] = []
+      var record: [LifecycleRecord] = []
+      for action in script {
+        let new = try await system.play(action)
+        if new.last?.kind == .ignored {
+          ignored += 1
+          #expect(new.count == 2)
+        } else {
+          effective.append(action)
+          record += new
+        }
+      }
+      if let known = records[effective] { #expect(known == record, "\(script)") } else { records[effective] = record }
+    }
+    #expect(ignored > 1_000)
+  }
+
+  @Test(arguments: [
+    "launch", "launch; home", "launch; interrupt:call; home; open", "launch; lock", "launch:background",
+  ])
+  func `ends a script as the kill does that it therefore does not play`(script: String) async throws {
+    let (played, ended) = (try program()(ScriptRun(order: .fifo)), try program()(ScriptRun(order: .fifo)))
+    try await played.play("\(script); kill")
+    try await ended.play(script)
+    #expect(await RunWatch(ended).end() == [])
+    #expect(ended.record == played.record)
+  }
+
+  @Test(arguments: ["", "lock; unlock; ", "interrupt:call; ", "launch; crash; "])
+  func `does not play an open that launches, as it is a launch of another name`(beginning: String) async throws {
+    let (launched, opened) = (try program()(ScriptRun(order: .fifo)), try program()(ScriptRun(order: .fifo)))
+    try await launched.play(beginning + "launch; wait:1s; home; wait:6s")
+    try await opened.play(beginning + "open; wait:1s; home; wait:6s")
+    let records = opened.record.map { record in
+      var record = record
+      if record.cause == "open" { record.cause = "launch" }
+      if record.name == "open" { record.name = "launch" }
+      return record
+    }
+    #expect(records == launched.record)
+  }
+}
+
+@Suite(.timeLimit(.hang)) @MainActor struct `The check of random scripts` {
+  @Test func `finds nothing in a program without a fault, and plays the same scripts again`() async throws {
+    func scripts() async throws -> [String] {
+      var systems: [SimulatedSystem] = []
+      let report = try await checkRandomScripts(seed: 1, count: 30, length: 12) { run in
+        let system = try program()(run)
+        systems.append(system)
+        return system
+      }
+      #expect(report.failure == nil && report.scripts == 30)
+      return systems.map { system in system.record.filter { $0.kind == .input }.map(\.name).joined(separator: " ") }
+    }
+    let first = try await scripts()
+    #expect(try await scripts() == first)
+    #expect(Set(first).count == 30)
+    // Twelve that had an effect, those that had none, and the end.
+    #expect(first.allSatisfy { $0.split(separator: " ").count >= 12 })
+  }
+
+  @Test func `shrinks what it finds, and names the seed that makes it again`() async throws {
+    let checker = try ScriptChecker(alphabet: ScriptAlphabet.extended, of: program(.leakOnInterruptedReturn))
+    let failure = try #require(try await checker.checkRandom(seed: 5, count: 500, length: 30).failure)
+    #expect(failure.script.split(separator: "; ").count <= 4, "\(failure)")
+    #expect(failure.isRepeatable)
+    let seed = try #require(failure.seed)
+    #expect(try await checker.checkRandom(seed: seed, count: 1, length: 30).failure == failure)
+    #expect("\(failure)".contains("checkRandomScripts(seed: \(seed), count: 1, …)"))
+  }
+
+  @Test func `records the failure as an issue of the line that asked`() async throws {
+    let line = #line + 2
+    try await withKnownIssue {
+      try await checkRandomScripts(seed: 5, count: 500, of: program(.leakAtEnd))
+    } matching: { issue in
+      issue.error is ScriptFailure && issue.sourceLocation?.line == line
+    }
+  }
+
+  @Test func `ends, also where nothing can happen`() async throws {
+    let report = try await checkRandomScripts(seed: 1, count: 3, alphabet: "home", of: program())
+    #expect(report.played == 3)
+    #expect(try await checkRandomScripts(seed: 1, count: -1, of: program()).played == 0)
+  }
+}
+
+@Suite(.timeLimit(.hang)) @MainActor struct `The check of one script` {
+  @Test func `plays again what was found`() async throws {
+    #expect(try await checkScript("launch; home; interrupt:call; open", of: program()) == [])
+    let line = #line + 2
+    try await withKnownIssue {
+      try await checkScript("launch; home; interrupt:call; open; kill", of: program(.leakOnInterruptedReturn))
+    } matching: { issue in
+      issue.comments.contains { $0.rawValue.contains("“file” was opened, and is open already") }
+        && issue.sourceLocation?.line == line
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import AppLifecycle
+import AppLifecycleTestSupport
+import AppLifecycleTesting
+import PubSub
+import Testing
+
+// The samples of Docs/Testing.md, in its order. DocumentationTests compares them word for word.
+
+@MainActor private protocol Backend {
+  func open() async throws -> any BackendConnection
+}
+
+@MainActor private protocol BackendConnection: Sendable {
+  func close()
+}
+
+@MainActor private final class ServerDouble: Backend {
+  private let balance: ResourceBalance
+
+  init(_ balance: ResourceBalance) { self.balance = balance }
+
+  func open() async throws -> any BackendConnection {
+    balance.opened("connection")
+    return ConnectionDouble(balance)
+  }
+}
+
+@MainActor private final class ConnectionDouble: BackendConnection {
+  private let balance: ResourceBalance
+
+  init(_ balance: ResourceBalance) { self.balance = balance }
+
+  func close() { balance.closed("connection") }
+}
+
+@MainActor private final class AppDelegate {
+  private let backend: any Backend
+  private(set) var returns = 0
+
+  init(_ backend: any Backend) { self.backend = backend }
+}
+
+extension AppDelegate: ApplicationDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    _ = try? application.manage("connection", while: .foreground) { [backend] in
+      try await backend.open()
+    } release: { connection in
+      connection.close()
+    }
+  }
+
+  func applicationWillEnterForeground(_ application: Application) { returns += 1 }
+}
+
+@Suite @MainActor struct `The samples of the page on testing` {
+  @Test func `A day in the background`() async throws {
+    let system = SimulatedSystem()
+    let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
+    try await system.play("launch; home; wait:1d")
+    #expect(model.label == "day 142 of 280")
+    try await system.play("open")
+    #expect(model.label == "day 143 of 280")
+    #expect(system.record.callbacks.suffix(2) == ["willEnterForeground (background)", "didBecomeActive (active)"])
+    #expect(system.record.violations.isEmpty)
+  }
+
+  @Test(.simulatedSystem) func `the label is fresh after a day`() async throws {
+    let system = try SimulatedSystem.current
+    let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
+    try await system.play("launch; home; wait:1d; open")
+    #expect(model.label == "day 143 of 280")
+  }
+
+  @Test(.simulatedSystem { balance in SimulatedSystem(delegate: AppDelegate(ServerDouble(balance))) })
+  func `leaves no connection open`() async throws {
+    let system = try SimulatedSystem.current
+    try await system.play("launch; home; open; lock")
+    #expect(try ResourceBalance.current.open.isEmpty)
+  }
+
+  @Test(.simulatedSystem(allowing: [.backgroundTask]))
+  func `an upload that is not finished is given up`() async throws {
+    let system = try SimulatedSystem.current
+    try await system.play("launch; task:begin:upload; home; wait:1m")
+    #expect(system.record.contains { $0.name == "backgroundTimeExpired:upload" })
+  }
+
+  @Test func `No short script breaks the program`() async throws {
+    try await checkAllScripts(upTo: 4) { run in
+      let delegate = AppDelegate(ServerDouble(run.balance))
+      let system = SimulatedSystem(delegate: delegate)
+      run.afterEachAction {
+        run.expect(system.application.state != .active || run.balance.open["connection"] == 1, "active, not connected")
+      }
+      return system
+    }
+  }
+
+  @Test func `No long script breaks the program`() async throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    try await checkRandomScripts(seed: seed, count: 100, length: 30) { run in
+      SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)), order: run.order)
+    }
+  }
+
+  @Test func `A call during the return`() async throws {
+    try await checkScript("launch; home; interrupt:call; open") { run in
+      SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)))
+    }
+  }
+
+  /// What the page shows of a failure is what is printed.
+  @Test func `a failure reads as the page shows it`() async throws {
+    let checker = try ScriptChecker { run in
+      let system = SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)))
+      // The fault: where the user returns during a call, something else opens the connection first.
+      system.bus.subscribe(run, to: Application.WillEnterForeground.self) { run, event in
+        if event.application.deactivationReasons.contains(.call) { run.balance.opened("connection") }
+      }
+      return system
+    }
+    let failure = try #require(try await checker.checkAll(upTo: 4).failure)
+    let blocks = Documentation.blocks(in: try Documentation.text(of: "Docs/Testing.md"), language: "text")
+    #expect(blocks.contains("\(failure)".split(separator: "\n").map(String.init)), "\(failure)")
+  }
+}
