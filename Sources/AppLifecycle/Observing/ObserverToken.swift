@@ -26,22 +26,28 @@ final class TraceObserver: Sendable {
   let source: Subscriber
   typealias Body = @MainActor @Sendable (TraceEvent) throws -> Void
 
+  /// A closure in a box: by itself, in a generic lock, it would be wrapped once more at each look.
+  private final class Code: Sendable {
+    let run: Body
+    init(_ run: @escaping Body) { self.run = run }
+  }
+
   /// Nil once it is called no more: what it captured is released then.
-  private let body: Guarded<Body?>
+  private let body: Guarded<Code?>
   private let hasEnded = Atomic(false)
   /// Whether it has thrown before.
   let hasFailed = Atomic(false)
 
   init(_ source: Subscriber, _ body: @escaping Body) {
     self.source = source
-    self.body = Guarded(body)
+    self.body = Guarded(Code(body))
   }
 
   /// Whether it is called no more.
   var isCancelled: Bool { hasEnded.load(ordering: .acquiring) }
 
   @MainActor func call(_ event: TraceEvent) throws {
-    try body.withLock { $0 }?(event)
+    try body.withLock { $0 }?.run(event)
   }
 
   func end() {
