@@ -208,6 +208,30 @@ import Testing
 }
 
 @Suite(.timeLimit(.hang)) @MainActor struct `The check of random scripts` {
+  /// Locking twice shows the fault, and so does one call: where a script has no call before that, removing leaves the long way.
+  @Test func `finds the short way to a fault that was reached by a long one`() async throws {
+    let checker = try ScriptChecker(alphabet: "launch lock unlock memory interrupt:call") { run in
+      let system = SimulatedSystem()
+      var locks = 0
+      let token = system.application.observe { event in
+        if let record = event.record, record.kind == .state, record.state == .background { locks += 1 }
+      }
+      run.afterEachAction {
+        let isCalled = system.application.deactivationReasons.contains(.call) && system.application.state.isInMemory
+        run.expect(locks < 2 && !isCalled, "wrong")
+        withExtendedLifetime(token) {}
+      }
+      return system
+    }
+    var long = 0
+    for seed in 0..<50 as Range<UInt64> {
+      let failure = try #require(try await checker.checkRandom(seed: seed, count: 100).failure)
+      #expect(failure.script.split(separator: "; ").count == 2, "seed \(seed): \(failure)")
+      if !failure.foundIn.contains("interrupt:call") { long += 1 }
+    }
+    #expect(long > 0)
+  }
+
   @Test func `finds nothing in a program without a fault, and plays the same scripts again`() async throws {
     func scripts() async throws -> [String] {
       var systems: [SimulatedSystem] = []

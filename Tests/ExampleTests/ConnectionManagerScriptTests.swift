@@ -99,11 +99,14 @@ import Testing
   }
 
   @Test func `A leak on an interrupted return is found by random scripts, and shrunk`() async throws {
-    let seed = UInt64.random(in: 0 ... .max)
     let checker = try ScriptChecker(alphabet: ScriptAlphabet.extended, of: Self.leakingProgram)
-    let report = try await checker.checkRandom(seed: seed, count: 10_000, length: 30)
-    let failure = try #require(report.failure, "seed \(seed)")
-    #expect(failure.script.split(separator: "; ").count <= 5, "\(failure)")
-    print("the planted leak: \(report)")
+    // By removing actions alone some seeds end with six: the program was killed and launched on the way.
+    for _ in 0..<20 {
+      let seed = UInt64.random(in: 0 ... .max)
+      let report = try await checker.checkRandom(seed: seed, count: 10_000, length: 30)
+      let failure = try #require(report.failure, "seed \(seed)")
+      #expect(failure.script.split(separator: "; ").count <= 4, "\(failure)")
+      print("the planted leak, seed \(seed): \(report.played) played, \(failure.script)")
+    }
   }
 }

@@ -1,5 +1,5 @@
 extension Application {
-  /// Who spent the time of the latest transitions and stays in the background, who overran, and which task was never ended.
+  /// The code that spent the time of the latest transitions and stays in the background, with overruns and tasks that were never ended.
   ///
   /// - Complexity: linear in the number of pages.
   public var ledger: BudgetLedger { ledgerKeeper.ledger }

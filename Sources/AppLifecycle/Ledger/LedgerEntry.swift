@@ -1,6 +1,6 @@
 internal import PubSub
 
-/// Who was called, or ran, during a transition or a stay in the background, for how long, and how it ended.
+/// A piece of code that was called during a transition or a stay in the background: for how long, and how it ended.
 public struct LedgerEntry: Sendable, Hashable {
   /// What kind of code it was.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -26,11 +26,11 @@ public struct LedgerEntry: Sendable, Hashable {
     case failed(String)
     /// It was cancelled, and has ended in time.
     case cancelled
-    /// It took longer than there was time; whether it has ended since is not told.
+    /// It exceeded its time. Whether it has ended since is not recorded.
     case overran
     /// A background task that was never ended.
     case neverEnded
-    /// It was cut off through no fault of its own: by somebody else's overrun, or with the process.
+    /// It was cut off through no fault of its own: because other code overran the budget, or with the process.
     case cutShort
     /// A resource was asked for after its release.
     case usedAfterRelease
@@ -84,7 +84,7 @@ public struct LedgerEntry: Sendable, Hashable {
   /// Where it stands in the source, `Module/File.swift:12`; nil where that is not known.
   public var source: String? { fileID.map { "\($0):\(line)" } }
 
-  /// Whether it is one of those to blame.
+  /// Whether it exceeded its time, or never ended.
   public var isLate: Bool { outcome == .overran || outcome == .neverEnded }
 }
 

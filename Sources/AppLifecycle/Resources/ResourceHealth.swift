@@ -1,6 +1,6 @@
 public import PubSub
 
-/// How a managed resource fares.
+/// The condition of a managed resource.
 public struct ResourceHealth: Sendable, Hashable {
   /// The resource's name.
   public var name: String
@@ -35,29 +35,29 @@ public struct ResourceHealth: Sendable, Hashable {
 }
 
 extension Application {
-  /// How every managed resource fares, in order of registration.
+  /// The condition of every managed resource, in order of registration.
   ///
   /// - Complexity: linear in their number.
   public var resources: [ResourceHealth] { manager.health }
 
   /// The status of a managed resource changed.
   ///
-  /// Posted from the application. Those that depend on one that cannot be acquired say so in their own status,
+  /// Posted from the application. A resource that depends on one that cannot be acquired has the status
   /// ``ResourceStatus/waiting(for:)``.
   public struct ResourceDidChange: MainActorEvent {
     /// Whose resource it is.
     public let application: Application
-    /// How it fares now.
+    /// Its condition now.
     public let resource: ResourceHealth
   }
 
   /// A managed resource was asked for its value after its release had begun.
   ///
-  /// Who asked was thrown ``ResourceError/released(_:)``. Posted from the application, soon after.
+  /// The caller was thrown ``ResourceError/released(_:)``. Posted from the application, soon after.
   public struct ResourceWasUsedAfterRelease: MainActorEvent {
     /// Whose resource it is.
     public let application: Application
-    /// How it fares now.
+    /// Its condition now.
     public let resource: ResourceHealth
   }
 

@@ -102,14 +102,17 @@ extension ScriptChecker {
   /// - Complexity: exponential in `length`. Of *n* actions an application ignores about half at any point, so some (*n*/2)^`length`
   ///   scripts are played.
   public func checkAll(upTo length: Int) async throws -> ScriptCheckReport {
-    var search = Search(report: ScriptCheckReport(alphabet: alphabet))
+    try await run(Search(report: ScriptCheckReport(alphabet: alphabet), left: length))
+  }
+
+  private func run(_ search: Search) async throws -> ScriptCheckReport {
+    var search = search
     var scripts = [KnownScript()]
-    search.left = length
     while search.left > 0, !scripts.isEmpty {
       search.left -= 1
       for script in scripts {
         try await playAll(after: script, &search)
-        if search.report.failure != nil { return search.report }
+        if search.report.failure != nil || search.report.played >= search.mostPlays { return search.report }
       }
       (scripts, search.longer) = (search.longer, [])
     }
@@ -130,6 +133,10 @@ extension ScriptChecker {
     var longer: [KnownScript] = []
     /// How many more actions may come after these.
     var left = 0
+    /// The fault that is looked for; nil for any.
+    var wanted: RunComplaint?
+    /// The search ends after so many scripts.
+    var mostPlays = Int.max
   }
 
   /// Plays each script that is longer than this one by one action.
@@ -149,11 +156,13 @@ extension ScriptChecker {
         actions: script.actions + [played], isInMemory: player.state.isInMemory, endsByKill: player.endsByKill)
       await player.end()
       search.report.played += 1
-      if !player.complaints.isEmpty {
-        search.report.failure = try await failure(in: new.actions.map { alphabet[$0] }, player.complaints, .fifo)
+      if player.complaints.isEmpty {
+        search.longer.append(new)
+      } else if search.wanted.map({ wanted in player.complaints.contains { $0.isSameFault(as: wanted) } }) ?? true {
+        search.report.failure = try await failure(
+          in: new.actions.map { alphabet[$0] }, player.complaints, .fifo, search.wanted)
         return
       }
-      search.longer.append(new)
     }
   }
 
@@ -205,7 +214,8 @@ extension ScriptChecker {
   ///   - seed: the seed of the first script; the same seed gives the same scripts.
   ///   - count: how many scripts.
   ///   - length: how many actions each has.
-  /// - Returns: the numbers, and the first failure, shrunk.
+  /// - Returns: the numbers, and the first failure, shrunk: actions are removed for as long as the fault shows, then up to 3,000 shorter
+  ///   scripts of plain actions are tried.
   /// - Throws: what making the program throws; `CancellationError` if the task is cancelled.
   /// - Complexity: linear in `count` and `length`.
   public func checkRandom(seed: UInt64, count: Int, length: Int = 20) async throws -> ScriptCheckReport {
@@ -219,7 +229,8 @@ extension ScriptChecker {
       if player.complaints.isEmpty { await player.end() }
       report.played += 1
       if !player.complaints.isEmpty {
-        report.failure = try await failure(in: script, player.complaints, order)
+        let failure = try await failure(in: script, player.complaints, order)
+        report.failure = try await shorter(than: failure) ?? failure
         report.failure?.seed = seed
         return report
       }
@@ -253,9 +264,9 @@ extension ScriptChecker {
 extension ScriptChecker {
   /// Shrinks a script that showed a fault.
   private func failure(
-    in script: [String], _ complaints: [RunComplaint], _ order: SimulationExecutor.Order
+    in script: [String], _ complaints: [RunComplaint], _ order: SimulationExecutor.Order, _ wanted: RunComplaint? = nil
   ) async throws -> ScriptFailure {
-    let fault = complaints[0]
+    let fault = wanted ?? complaints[0]
     var latest = complaints
     func fails(_ script: [String]) async throws -> Bool {
       let found = try await self.complaints(about: script, order)
@@ -269,6 +280,26 @@ extension ScriptChecker {
     }
     let shrunk = try await Shrinker.shrink(script, while: fails)
     return ScriptFailure(script: shrunk.joined(separator: "; "), foundIn: text, complaints: latest)
+  }
+
+  /// So many scripts are played to find a shorter one that shows the same fault.
+  private static let mostPlaysForShorter = 3_000
+
+  /// A script that shows the same fault and is shorter than what removing actions has led to.
+  ///
+  /// Every shorter script of the failing one's actions and the plainest actions of the alphabet is tried, as far as the number of plays
+  /// goes: a fault that a random script reached by a detour is often on a short way that has other actions.
+  private func shorter(than failure: ScriptFailure) async throws -> ScriptFailure? {
+    let known = try Script(failure.script).actions.map(\.token)
+    guard failure.isRepeatable, known.count > 1, let fault = failure.complaints.first else { return nil }
+    let plain = Set(try Script(ScriptAlphabet.standard).actions.map(\.token)).union(known)
+    let actions = (alphabet + known).filter(plain.contains).joined(separator: "; ")
+    let checker = try ScriptChecker(alphabet: actions, allowing: allowed, of: make)
+    let search = Search(
+      report: ScriptCheckReport(alphabet: checker.alphabet), left: known.count - 1, wanted: fault,
+      mostPlays: Self.mostPlaysForShorter)
+    guard let found = try await checker.run(search).failure else { return nil }
+    return ScriptFailure(script: found.script, foundIn: failure.foundIn, complaints: found.complaints)
   }
 }
 

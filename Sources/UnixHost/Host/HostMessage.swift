@@ -1,7 +1,7 @@
 import AppLifecycle
 import PubSub
 
-/// What a host has to say to a person: a budget that was overrun, a resource that cannot be acquired, a program that cannot start.
+/// A message of a host for a person: a budget was overrun, a resource cannot be acquired, the program cannot start.
 ///
 /// Messages are lines on standard error, with the program's name before them, unless the program redirects them:
 ///
@@ -11,7 +11,7 @@ import PubSub
 public struct HostMessage: Sendable, Hashable {
   /// How much a message matters.
   public enum Severity: String, Sendable, Hashable, CaseIterable {
-    /// Something is in order again, or works in another way than was perhaps expected.
+    /// Something works again, or the program runs in another way than it was started for.
     case notice
     /// Something failed, and is tried again or done without.
     case warning
@@ -23,7 +23,7 @@ public struct HostMessage: Sendable, Hashable {
   public let severity: Severity
   /// One line without its end.
   ///
-  /// What would command a terminal is made visible.
+  /// Characters that a terminal would obey are escaped, as `\u{1B}`.
   public let text: String
 
   /// A message, for tests of a sink.
