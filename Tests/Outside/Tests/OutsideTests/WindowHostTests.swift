@@ -1,0 +1,97 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Foundation
+import OutsideKit
+import Testing
+
+@Suite struct WindowHostTests {
+  @MainActor private final class Delegate: ApplicationDelegate {}
+
+  @MainActor private final class Subject: HostContract.Subject {
+    let host = WindowHost(application: Application(delegate: Delegate()))
+    var application: Application { host.application }
+
+    func perform(_ event: HostContract.Event) async -> Bool {
+      switch event {
+      case .launch: await application.handle(.launch)
+      case .loseFocus: await host.take(.focusLost)
+      case .regainFocus: await host.take(.focusGained)
+      case .leave: await host.take(.hidden)
+      case .comeBack: await host.take(.shown)
+      case .shortMemory: await application.handle(.memoryWarning)
+      case .terminate: await host.take(.closed)
+      case .shutDown: await application.handle(.shutDown)
+      // A window is never stopped.
+      case .suspend: return false
+      }
+      return true
+    }
+  }
+
+  @MainActor @Test func theHostKeepsTheContract() async throws {
+    #expect(try await HostContract.violations { Subject() } == [])
+  }
+
+  // MARK: As a program
+
+  private func play(_ lines: [String], _ arguments: [String] = [], then signal: Int32?) throws -> (
+    output: [String], errors: String, status: Int32
+  ) {
+    let process = Process()
+    let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+    process.executableURL = Bundle.main.bundleURL.appending(path: "OutsideGame")
+    if !FileManager.default.isExecutableFile(atPath: process.executableURL!.path) {
+      process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appending(path: "OutsideGame")
+    }
+    process.arguments = arguments
+    (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
+    try process.run()
+    var seen: [String] = []
+    var rest = Data()
+    // A line that is awaited comes: the last one of what the program says about the input.
+    func awaitLine(_ wanted: String) {
+      while !seen.contains(wanted) {
+        let data = output.fileHandleForReading.availableData
+        guard !data.isEmpty else { return }
+        rest.append(data)
+        while let end = rest.firstIndex(of: 0x0A) {
+          seen.append(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
+          rest = Data(rest[rest.index(after: end)...])
+        }
+      }
+    }
+    awaitLine("active (launch)")
+    for line in lines {
+      let parts = line.split(separator: "|").map(String.init)
+      input.fileHandleForWriting.write(Data("\(parts[0])\n".utf8))
+      if parts.count > 1 { awaitLine(parts[1]) }
+    }
+    if let signal { kill(process.processIdentifier, signal) }
+    awaitLine("never")
+    process.waitUntilExit()
+    let text = String(
+      decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    return (seen, text, process.terminationStatus)
+  }
+
+  @Test func theProgramFollowsItsWindowAndEndsInOrder() throws {
+    let (output, errors, status) = try play(
+      ["focusLost|inactive (focus)", "hidden|saved", "shown|inactive (restored)"], then: SIGTERM)
+    #expect(
+      output == [
+        "inactive (launch)", "active (launch)", "inactive (focus)", "background (minimized)",
+        "saved",
+        "inactive (restored)", "background (SIGTERM)", "saved", "notRunning (SIGTERM)",
+      ])
+    #expect(errors == "" && status == 0)
+  }
+
+  @Test func whatBlocksIsNamedAndTheProcessEndsWithoutIt() throws {
+    let (output, errors, status) = try play(["hidden|stuck"], ["--stuck"], then: SIGTERM)
+    #expect(output.last == "stuck" && status == 70)
+    #expect(
+      errors.contains("saver, handler of applicationDidEnterBackground, blocks the main actor"))
+    #expect(errors.contains("the screen is given back"))
+  }
+}
