@@ -18,6 +18,11 @@ import Testing
       id: id, kind, name, step: "applicationWillTerminate", began: .zero, isSynchronous: isSynchronous)
   }
 
+  /// Redirects with a patience that no slow machine uses up.
+  private func redirect(to sink: @escaping @Sendable (HostMessage) -> Void) {
+    HostMessage.redirect(to: sink, patience: .seconds(3600))
+  }
+
   @Test func anOverrunNamesWhatTheMainActorHasNamed() {
     var overrun = overrun
     overrun.culprits = ["a", "b"]
@@ -46,7 +51,7 @@ import Testing
 
   @Test func aSinkGetsTheMessagesInOrder() {
     let messages = Guarded<[HostMessage]>([])
-    HostMessage.redirect { message in messages.withLock { $0.append(message) } }
+    redirect { message in messages.withLock { $0.append(message) } }
     defer { HostMessage.redirect(to: nil) }
     let sent = [HostMessage(.notice, "one"), HostMessage(.warning, "two\u{1B}"), HostMessage(.error, "three")]
     for message in sent { message.send() }
@@ -58,7 +63,7 @@ import Testing
     let messages = Guarded<[String]>([])
     let isInside = AsyncStream.makeStream(of: Void.self)
     let gate = Guarded(true)
-    HostMessage.redirect { message in
+    redirect { message in
       isInside.continuation.yield()
       while gate.withLock({ $0 }) {}
       messages.withLock { $0.append(message.text) }
@@ -82,11 +87,27 @@ import Testing
     HostMessage(.notice, "hangs").send(waits: false)
     for await _ in isInside.stream { break }
     let messages = Guarded<[String]>([])
-    HostMessage.redirect { message in messages.withLock { $0.append(message.text) } }
+    redirect { message in messages.withLock { $0.append(message.text) } }
     HostMessage(.notice, "arrives").send()
     #expect(messages.withLock { $0 } == ["arrives"])
     gate.withLock { $0 = false }
     HostMessage.redirect(to: nil)
+  }
+
+  @Test func whatASinkThatHangsHasNotTakenBelongsOnStandardError() async {
+    let gate = Guarded(true)
+    let isInside = AsyncStream.makeStream(of: Void.self)
+    let sink = MessageSink(patience: .zero) { _ in
+      isInside.continuation.yield()
+      while gate.withLock({ $0 }) {}
+    }
+    let messages = ["first", "second", "third", "fourth"].map { HostMessage(.notice, $0) }
+    #expect(sink.take(messages[0], waits: false).isEmpty)
+    for await _ in isInside.stream { break }
+    #expect(sink.take(messages[1], waits: false).isEmpty)
+    #expect(sink.take(messages[2], waits: true) == [messages[1], messages[2]])
+    #expect(sink.take(messages[3], waits: false) == [messages[3]])
+    gate.withLock { $0 = false }
   }
 
   /// An adapter may undo its redirection when it is released.

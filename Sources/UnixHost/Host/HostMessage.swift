@@ -35,16 +35,22 @@ public struct HostMessage: Sendable, Hashable {
 
   /// Hands every further message of the process's hosts to a sink.
   ///
-  /// The sink is called on a thread of its own, with one message after another. The host's thread waits until it has returned, but no longer
-  /// than a quarter of a second: the message may be the last before the process ends. What the sink has not taken by then is
-  /// written to standard error, and so is everything else until the sink returns. A sink that is replaced may still be running.
+  /// The sink is called on a thread of its own, with one message after another. The host's thread waits for the sink's return, because
+  /// the message may be the last before the process ends; but it waits for a quarter of a second at most. Messages that the sink
+  /// has not taken by then go to standard error, and so does every further message until the sink returns. A sink that is
+  /// replaced may still be running.
   ///
   /// May be called from any thread, also before a host runs.
   ///
   /// - Parameter sink: receives the messages; nil for standard error.
   public static func redirect(to sink: (@Sendable (HostMessage) -> Void)?) {
+    redirect(to: sink, patience: MessageSink.patience)
+  }
+
+  /// As ``redirect(to:)``, with another time that a sender waits for the sink.
+  static func redirect(to sink: (@Sendable (HostMessage) -> Void)?, patience: Duration) {
     let former = Self.sink.withLock { present in
-      defer { present = sink.map { MessageSink($0) } }
+      defer { present = sink.map { MessageSink(patience: patience, $0) } }
       return present
     }
     // Released outside of the lock: the end of what it captured may redirect again.
@@ -55,8 +61,8 @@ public struct HostMessage: Sendable, Hashable {
   ///
   /// - Parameter waits: whether to wait until the sink has returned; the main actor does not.
   func send(waits: Bool = true) {
-    let sink = Self.sink.withLock { $0 }
-    if sink?.take(self, waits: waits) != true { write() }
+    guard let sink = Self.sink.withLock({ $0 }) else { return write() }
+    for message in sink.take(self, waits: waits) { message.write() }
   }
 
   private func write() {

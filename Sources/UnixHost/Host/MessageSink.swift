@@ -6,14 +6,16 @@ import PubSub
   import Glibc
 #endif
 
-/// Calls a sink for messages on a thread of its own, one message after another, and does not wait for one that hangs.
+/// Calls a sink for messages on a thread of its own, one message after another.
+///
+/// Senders do not wait for a sink that hangs.
 final class MessageSink: Sendable {
-  /// How long it may take before a sender goes on without it, in milliseconds.
-  private static let patience = Duration.milliseconds(250)
+  /// How long a sender waits for the sink.
+  static let patience = Duration.milliseconds(250)
 
   fileprivate struct Waiting: Sendable {
     let message: HostMessage
-    /// Is woken when the message has been taken; nil where the sender does not wait.
+    /// Is woken when the sink has returned; nil where the sender does not wait.
     let end: WakePipe?
     let number: Int
   }
@@ -28,17 +30,21 @@ final class MessageSink: Sendable {
   }
 
   private let call: @Sendable (HostMessage) -> Void
+  private let patience: Duration
   private let state = Guarded(State())
 
-  init(_ call: @escaping @Sendable (HostMessage) -> Void) { self.call = call }
+  init(patience: Duration = MessageSink.patience, _ call: @escaping @Sendable (HostMessage) -> Void) {
+    (self.patience, self.call) = (patience, call)
+  }
 
   /// Hands a message over.
   ///
   /// - Parameters:
   ///   - message: the message.
   ///   - waits: whether to wait until the sink has returned.
-  /// - Returns: whether the sink has it, or will get it; false if it belongs on standard error.
-  func take(_ message: HostMessage, waits: Bool) -> Bool {
+  /// - Returns: the messages that belong on standard error, oldest first: none if the sink has this one or will get it. Otherwise this
+  ///   one, after those that no sender waits for and with which the sink has not been called.
+  func take(_ message: HostMessage, waits: Bool) -> [HostMessage] {
     let end = waits ? WakePipe() : nil
     let (number, mustStart): (Int?, Bool) = state.withLock { state in
       if state.isLate { return (nil, false) }
@@ -47,25 +53,19 @@ final class MessageSink: Sendable {
       defer { state.isRunning = true }
       return (state.lastNumber, !state.isRunning)
     }
-    guard let number else { return false }
+    guard let number else { return [message] }
     if mustStart, !NativeThread.start({ self.run() }) {
-      state.withLock { $0.isRunning = false }
-      return !takeBack(number)
+      return state.withLock { state in
+        state.isRunning = false
+        return state.takeBack(number)
+      }
     }
-    guard let end else { return true }
-    if Self.waits(for: end) { return true }
-    state.withLock { if $0.isRunning { $0.isLate = true } }
-    // One that is being called with it may still finish; standard error has it in any case.
-    _ = takeBack(number)
-    return false
-  }
-
-  /// Removes a message that the sink has not been called with; whether it was there.
-  private func takeBack(_ number: Int) -> Bool {
-    state.withLock { state in
-      guard let place = state.waiting.firstIndex(where: { $0.number == number }) else { return false }
-      state.waiting.remove(at: place)
-      return true
+    guard let end, !hasWoken(end) else { return [] }
+    return state.withLock { state in
+      if state.isRunning { state.isLate = true }
+      let unsent = state.takeBack(number)
+      // The call with this message may still come to its end; standard error has the message in any case.
+      return unsent.isEmpty ? [message] : unsent
     }
   }
 
@@ -77,8 +77,8 @@ final class MessageSink: Sendable {
     }
   }
 
-  /// Whether the pipe is woken in time; a signal does not end the wait.
-  private static func waits(for end: WakePipe) -> Bool {
+  /// Whether the sink returns in time; a signal does not end the wait.
+  private func hasWoken(_ end: WakePipe) -> Bool {
     // Without a descriptor there is nothing to wait for.
     guard end.descriptor >= 0 else { return false }
     return withExtendedLifetime(end) {
@@ -95,6 +95,15 @@ final class MessageSink: Sendable {
 }
 
 extension MessageSink.State {
+  /// Removes a message, and those before it that no sender waits for.
+  ///
+  /// - Returns: the messages that were removed, oldest first; empty if the sink has been called with the message.
+  fileprivate mutating func takeBack(_ number: Int) -> [HostMessage] {
+    let unsent = waiting.filter { $0.number == number || $0.number < number && $0.end == nil }
+    waiting.removeAll { entry in unsent.contains { $0.number == entry.number } }
+    return unsent.map(\.message)
+  }
+
   /// The message with which the sink is called next; nil if there is none, and the thread ends.
   fileprivate mutating func next() -> MessageSink.Waiting? {
     guard !waiting.isEmpty else {

@@ -11,11 +11,15 @@ import UnixHost
   @MainActor final class Delegate: ApplicationDelegate {}
   @MainActor final class Saver {}
 
+  private static let isStuck = CommandLine.arguments.contains("--stuck")
+
   static func main() {
     MainLoop.run {
       var configuration = Application.Configuration()
-      configuration.didEnterBackgroundBudget = .milliseconds(100)
-      configuration.willTerminateBudget = .milliseconds(100)
+      if isStuck {
+        configuration.didEnterBackgroundBudget = .milliseconds(100)
+        configuration.willTerminateBudget = .milliseconds(100)
+      }
       let application = Application(delegate: Delegate(), configuration: configuration)
       let host = WindowHost(application: application)
       let saver = Saver()
@@ -26,7 +30,7 @@ import UnixHost
       }
       application.bus.subscribe(saver, to: Application.DidEnterBackground.self, label: "saver") {
         _, _ in
-        guard CommandLine.arguments.contains("--stuck") else { return say("saved") }
+        guard isStuck else { return say("saved") }
         say("stuck")
         while true { sleep(1) }
       }
