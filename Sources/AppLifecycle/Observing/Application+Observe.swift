@@ -62,7 +62,18 @@ extension Application {
   /// Calls the observers; does nothing, and makes no event, while there are none.
   func tell(_ event: @autoclosure () -> TraceEvent) {
     guard !observers.isEmpty else { return }
-    observers.tell(event(), now: timing.now) { call($0, with: $1) }
+    let event = event()
+    // Asked once for all observers: each look at a task-local value costs as much as a call.
+    if TerminationQuestion.current == nil, HandlerScope.run == nil, !tasks.isInsideHandler {
+      observers.tell(event, to: self)
+    } else {
+      // What an observer starts belongs to no handler.
+      tasks.outsideHandlers {
+        HandlerScope.outside {
+          TerminationQuestion.$current.withValue(nil) { observers.tell(event, to: self) }
+        }
+      }
+    }
   }
 
   /// A call of the program's code begins.
@@ -75,27 +86,29 @@ extension Application {
     return call.id
   }
 
-  private func call(_ observer: TraceObserver, with event: TraceEvent) {
+  /// Calls one observer with an event.
+  func call(_ observer: TraceObserver, with event: TraceEvent) {
     let began = budget == nil ? nil : timing.now()
-    // What an observer starts belongs to no handler.
-    let result = outsideHandlers {
-      tasks.naming(observer.source) { Result { try observer.call(event) } }
+    do {
+      if tasks.executor == nil {
+        try observer.call(event)
+      } else {
+        try tasks.naming(observer.source) { try observer.call(event) }
+      }
+    } catch {
+      note(error, of: observer)
     }
     if let began { noteOverrun(of: observer, began: began) }
-    guard case .failure(let error) = result, !observer.hasFailed.exchange(true, ordering: .relaxed) else { return }
+  }
+
+  /// The first error of an observer is reported.
+  private func note(_ error: any Error, of observer: TraceObserver) {
+    guard !observer.hasFailed.exchange(true, ordering: .relaxed) else { return }
     noteOnly(
       LedgerEntry(
         .observer, observer.source, step: "observe", began: timing.now(), duration: .zero,
         outcome: .failed(String(describing: error))))
     record(.report, "observerFailed:\(observer.source)", presentCause ?? LifecycleCause(rawValue: "observe"))
-  }
-
-  private func outsideHandlers<Result>(_ body: () -> Result) -> Result {
-    tasks.outsideHandlers {
-      HandlerScope.outside {
-        TerminationQuestion.current == nil ? body() : TerminationQuestion.$current.withValue(nil, operation: body)
-      }
-    }
   }
 
   /// The observer that uses up the last of a budget is to blame for it.

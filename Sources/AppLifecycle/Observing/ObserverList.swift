@@ -3,38 +3,17 @@ internal import Synchronization
 
 /// Calls the observers of an application, each event for all of them before the next event.
 @MainActor final class ObserverList {
-  /// In the order in which they are called, each with the event of ``waiting`` from which on it is.
+  /// In the order in which they are called, each with the number of the event from which on it is.
   private var observers: [(observer: TraceObserver, from: Int)] = []
-  /// What happens while observers are called, oldest first.
+  /// What happens while observers are called with an event, oldest first.
   private var waiting: [TraceEvent] = []
   private(set) var isCalling = false
   private var lastCall: UInt64 = 0
   /// What has begun and not ended; also read off the main actor.
-  private nonisolated let open = Guarded(Open())
-
-  private struct Open: Sendable {
-    /// Oldest first.
-    var calls: [TracedCall] = []
-    /// The names of the observers, in their order.
-    var observers: [Subscriber] = []
-  }
-
-  /// The place of the observer that is being called; -1 while none is.
-  private nonisolated let present = Atomic(-1)
-  /// When the first observer was called with the present event, in nanoseconds by the application's clock.
-  private nonisolated let eventBegan = Atomic<Int64>(0)
+  private nonisolated let open = OpenCalls()
 
   /// The calls that have begun and not ended, oldest first; of an observer last, as it interrupts what called it.
-  nonisolated var openCalls: [TracedCall] {
-    open.withLock { open in
-      let place = present.load(ordering: .relaxed)
-      guard open.observers.indices.contains(place) else { return open.calls }
-      let began = Duration.nanoseconds(eventBegan.load(ordering: .relaxed))
-      let entry = LedgerEntry(
-        .observer, open.observers[place], step: "observe", began: began, duration: .zero, outcome: .completed)
-      return open.calls + [TracedCall(entry, id: 0, isSynchronous: true)]
-    }
-  }
+  nonisolated var openCalls: [TracedCall] { open.calls }
 
   /// Whether there are observers; while there are none, nothing is to be made for them.
   var isEmpty: Bool { observers.isEmpty }
@@ -47,7 +26,7 @@ internal import Synchronization
   func add(_ observer: TraceObserver, isFirst: Bool = false) {
     if !isCalling { removeCancelled() }
     // While observers are being called, what waits happened before.
-    let new = (observer, isCalling ? waiting.count : 0)
+    let new = (observer, isCalling ? waiting.count + 1 : 0)
     if isFirst, !isCalling { observers.insert(new, at: 0) } else { observers.append(new) }
     publishNames()
   }
@@ -58,76 +37,58 @@ internal import Synchronization
     return TracedCall(entry, id: lastCall, isSynchronous: isSynchronous)
   }
 
-  /// Calls the observers with an event, or after those with which they are being called.
-  ///
-  /// - Parameters:
-  ///   - event: what has happened.
-  ///   - now: reads the application's clock.
-  ///   - call: calls one observer.
-  func tell(_ event: TraceEvent, now: () -> Duration, _ call: (TraceObserver, TraceEvent) -> Void) {
-    keepCalls(event)
-    waiting.append(event)
-    guard !isCalling else { return }
+  /// Calls the observers with an event, or after the one with which they are being called.
+  func tell(_ event: TraceEvent, to application: Application) {
+    open.take(event)
+    guard !isCalling else { return waiting.append(event) }
     isCalling = true
-    var (next, hasCancelled) = (0, false)
+    deliver(event, number: 0, to: application)
     // What an observer leads to is appended meanwhile.
+    var next = 0
     while next < waiting.count {
       let event = waiting[next]
       next += 1
-      eventBegan.store(now().wholeNanoseconds, ordering: .relaxed)
-      for (place, (observer, from)) in observers.enumerated() {
-        if observer.isCancelled {
-          hasCancelled = true
-        } else if from < next {
-          present.store(place, ordering: .relaxed)
-          call(observer, event)
-        }
-      }
+      deliver(event, number: next, to: application)
     }
-    present.store(-1, ordering: .relaxed)
+    open.observerReturned()
     waiting.removeAll(keepingCapacity: true)
     isCalling = false
-    for place in observers.indices { observers[place].from = 0 }
-    if hasCancelled {
-      removeCancelled()
-      publishNames()
+    tidy()
+  }
+
+  private func deliver(_ event: TraceEvent, number: Int, to application: Application) {
+    open.eventBegan(at: event.instant ?? application.instant)
+    for (place, (observer, from)) in observers.enumerated() where from <= number && !observer.isCancelled {
+      open.callsObserver(at: place)
+      application.call(observer, with: event)
     }
+  }
+
+  /// Forgets observers that were cancelled, and that some were added while others were called.
+  private func tidy() {
+    var hasCancelled = false
+    for place in observers.indices {
+      if observers[place].from > 0 { observers[place].from = 0 }
+      if observers[place].observer.isCancelled { hasCancelled = true }
+    }
+    guard hasCancelled else { return }
+    removeCancelled()
+    publishNames()
   }
 
   private func removeCancelled() { observers.removeAll { $0.observer.isCancelled } }
 
-  private func publishNames() {
-    open.withLock { open in
-      open.observers = observers.map(\.observer.source)
-      // Nothing tells of their ends any more.
-      if observers.isEmpty { open.calls = [] }
-    }
-  }
-
-  private func keepCalls(_ event: TraceEvent) {
-    switch event {
-    case .callBegan(let call): open.withLock { $0.calls.append(call) }
-    case .callEnded(_, let id?): close(id)
-    // The process has ended, and with it what it had begun.
-    case .recorded(let record) where record.kind == .state && record.state == .notRunning:
-      open.withLock { $0.calls = [] }
-    default: break
-    }
-  }
-
-  /// The call has ended; the latest ones end first.
-  private func close(_ id: TracedCall.ID) {
-    open.withLock { open in
-      if let index = open.calls.lastIndex(where: { $0.id == id }) { open.calls.remove(at: index) }
-    }
-  }
+  private func publishNames() { open.setObservers(observers.map(\.observer.source)) }
 }
 
-extension Duration {
-  /// In nanoseconds, as many as an `Int64` holds.
-  fileprivate var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : whole + attoseconds / 1_000_000_000
+extension TraceEvent {
+  /// When it happened, by the application's clock; nil where the event does not say.
+  fileprivate var instant: Duration? {
+    switch self {
+    case .recorded(let record): record.instant
+    case .callBegan(let call): call.began
+    case .callEnded(let entry, _): entry.began + entry.duration
+    default: nil
+    }
   }
 }

@@ -26,37 +26,32 @@ final class TraceObserver: Sendable {
   let source: Subscriber
   typealias Body = @MainActor @Sendable (TraceEvent) throws -> Void
 
-  /// A closure in a box: by itself, in a generic lock, it would be wrapped once more at each look.
-  private final class Code: Sendable {
-    let run: Body
-    init(_ run: @escaping Body) { self.run = run }
-  }
-
-  /// Nil once it is called no more: what it captured is released then.
-  private let body: Guarded<Code?>
+  private let lock = Lock()
+  /// Nil once it is called no more, so that what it captured is released; guarded by the lock.
+  private nonisolated(unsafe) var body: Body?
   private let hasEnded = Atomic(false)
   /// Whether it has thrown before.
   let hasFailed = Atomic(false)
 
   init(_ source: Subscriber, _ body: @escaping Body) {
     self.source = source
-    self.body = Guarded(Code(body))
+    self.body = body
   }
 
   /// Whether it is called no more.
   var isCancelled: Bool { hasEnded.load(ordering: .acquiring) }
 
   @MainActor func call(_ event: TraceEvent) throws {
-    try body.withLock { $0 }?.run(event)
+    var present: Body?
+    lock.withLock { present = body }
+    try present?(event)
   }
 
   func end() {
     hasEnded.store(true, ordering: .releasing)
+    var former: Body?
+    lock.withLock { swap(&former, &body) }
     // Released outside of the lock: it may hold another token.
-    let body = body.withLock { body in
-      defer { body = nil }
-      return body
-    }
-    withExtendedLifetime(body) {}
+    withExtendedLifetime(former) {}
   }
 }

@@ -51,6 +51,9 @@ package struct TaskStarter: Sendable {
     }
   }
 
+  /// Whether the present task belongs to a handler.
+  package var isInsideHandler: Bool { HandlerRun.current != nil }
+
   /// Does something that belongs to no handler, whichever handler leads to it.
   package func outsideHandlers<Result>(_ body: () -> Result) -> Result {
     HandlerRun.current == nil ? body() : HandlerRun.$current.withValue(nil, operation: body)
