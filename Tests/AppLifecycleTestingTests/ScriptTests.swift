@@ -30,7 +30,8 @@ import Testing
       ("mode:begin:audio", .beginMode("audio")), ("mode:end:audio", .endMode("audio")),
       ("scene:connect:main", .input(.connectScene(.main))), ("scene:open:a.b", .input(.openScene("a.b"))),
       ("scene:background:1", .input(.sendSceneToBackground("1"))), ("scene:reclaim:-", .input(.reclaimScene("-"))),
-      ("scene:close:_", .input(.closeScene("_"))),
+      ("scene:close:_", .input(.closeScene("_"))), ("scene:unfocus:a", .input(.unfocusScene("a"))),
+      ("scene:focus:a", .input(.focusScene("a"))),
       ("slow:didEnterBackground:4s", .slow(call: "didEnterBackground", duration: .seconds(4))),
     ])
   func `actions with arguments`(token: String, kind: ScriptAction.Kind) throws {
@@ -115,7 +116,7 @@ import Testing
       ("mode:start:x", "1:1: malformed action \"mode:start:x\": expected mode:begin:NAME or mode:end:NAME"),
       (
         "scene:move:x",
-        "1:1: malformed action \"scene:move:x\": expected scene:STEP:ID with connect, open, background, reclaim or close"
+        "1:1: malformed action \"scene:move:x\": expected scene:STEP:ID with connect, open, background, unfocus, focus, reclaim or close"
       ),
       ("slow:didEnterBackground", "1:1: malformed action \"slow:didEnterBackground\": expected slow:CALL:DURATION"),
       // Names.

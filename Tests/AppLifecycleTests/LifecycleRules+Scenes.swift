@@ -11,6 +11,13 @@ extension LifecycleRules {
       var state = SceneState.unattached
       var isToldForeground = false
       var isToldActive = false
+      var hasFocus = true
+    }
+
+    /// A change of the focus.
+    struct Focus: Hashable {
+      let id: SceneIdentifier
+      let hasFocus: Bool
     }
 
     /// What a scene does between two states; those that lead to the front in their order, then those that lead away.
@@ -31,6 +38,8 @@ extension LifecycleRules {
     var expectedConnected: Set<SceneIdentifier> = []
     var stepsTaken: [Step] = []
     var present: Step?
+    /// The scene whose focus the input changes, and how.
+    var expectedFocus: Focus?
     /// Who may take the present step, in the order in which they have to.
     var queue: [SceneIdentifier] = []
 
@@ -66,6 +75,8 @@ extension LifecycleRules {
         sentAwayByLock = []
       case .connectScene(let id): expectedConnected.insert(id)
       case .sendSceneToBackground(let id): expectedInFront.remove(id)
+      case .focusScene(let id): expectedFocus = Focus(id: id, hasFocus: true)
+      case .unfocusScene(let id): expectedFocus = Focus(id: id, hasFocus: false)
       case .reclaimScene(let id): expectedConnected.remove(id)
       case .closeScene(let id):
         expectedInFront.remove(id)
@@ -79,6 +90,7 @@ extension LifecycleRules {
 
     mutating func end() {
       (expectedInFront, expectedConnected, stepsTaken, present, queue) = ([], [], [], nil, [])
+      expectedFocus = nil
     }
   }
 }
@@ -93,6 +105,8 @@ extension LifecycleRules {
     case .connectScene(let id): return isLocked || !state.runsCode || isConnected(id)
     case .openScene(let id): return isLocked || scenes.inFront.contains(id)
     case .sendSceneToBackground(let id): return !scenes.inFront.contains(id)
+    case .focusScene(let id): return scenes.connected.first { $0.id == id }?.hasFocus ?? true
+    case .unfocusScene(let id): return !(scenes.connected.first { $0.id == id }?.hasFocus ?? false)
     case .reclaimScene(let id): return !state.runsCode || !isConnected(id) || scenes.inFront.contains(id)
     case .closeScene(let id): return !state.runsCode || !isConnected(id)
     default: return false
@@ -107,6 +121,20 @@ extension LifecycleRules {
     case .suspend: .suspended
     default: before.isForeground ? .background : before
     }
+  }
+}
+
+// MARK: - Focus
+
+extension LifecycleRules {
+  mutating func changeFocus(
+    of id: SceneIdentifier, to hasFocus: Bool, after input: SystemInput, _ violations: inout Violations
+  ) {
+    violations.check(
+      scenes.expectedFocus == Scenes.Focus(id: id, hasFocus: hasFocus), "\(id.rawValue): focus \(hasFocus) from nowhere"
+    )
+    scenes.expectedFocus = nil
+    if let index = scenes.index(of: id) { scenes.connected[index].hasFocus = hasFocus }
   }
 }
 
@@ -229,6 +257,8 @@ extension LifecycleRules {
     violations.check(
       Set(scenes.connected.map(\.id)) == scenes.expectedConnected, "connected: not \(scenes.expectedConnected)")
     violations.check(!state.runsCode || profile == .application || state == scenes.aggregate, "not the aggregate")
+    violations.check(scenes.expectedFocus == nil, "the focus has not changed")
+    violations.check(scenes.connected.allSatisfy { after.hasFocus($0.id) == $0.hasFocus }, "the focus is elsewhere")
     violations.check(profile == .scenes || scenes.connected.isEmpty, "an application without scenes has some")
     for scene in scenes.connected {
       violations.check(
@@ -236,7 +266,8 @@ extension LifecycleRules {
         "\(scene.id.rawValue) knows it otherwise")
       violations.check(scene.state != .unattached, "\(scene.id.rawValue) is half connected")
       if scene.state.isForeground {
-        violations.check((scene.state == .foregroundActive) == standingReasons.isEmpty, "\(scene) with reasons")
+        violations.check(
+          (scene.state == .foregroundActive) == (standingReasons.isEmpty && scene.hasFocus), "\(scene) with reasons")
       }
     }
     let sessionsEnd = effects.contains { if case .endSession = $0 { true } else { false } }

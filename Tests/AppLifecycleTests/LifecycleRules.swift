@@ -53,8 +53,9 @@ struct LifecycleRules: Hashable {
     if profile == .scenes { scenes.begin(input) }
     if stateBefore.isForeground, profile == .scenes, scenes.expectedInFront.isEmpty { switcherIsOpen = false }
     for (index, effect) in effects.enumerated() {
-      let previous = index > 0 ? effects[index - 1] : nil
-      let rest = effects[(index + 1)...]
+      // When exactly before a callback its reasons are announced is for the machine to choose.
+      let previous = effects[..<index].last { !$0.isReasons }
+      let rest = effects[(index + 1)...].filter { !$0.isReasons }[...]
       switch effect {
       case .ignore: break
       case .setDeactivationReasons(let reasons):
@@ -67,6 +68,9 @@ struct LifecycleRules: Hashable {
           "with scenes, the delegate is told nothing of foreground and active, and otherwise everything")
         tell(callback, after: input, previous: previous, rest: rest, &violations)
       case .commitScene(let id, let next): commitScene(id, next, previous: previous, next: rest.first, &violations)
+      case .setSceneFocus(let id, let hasFocus):
+        violations.check(index == 0, "the focus changes before everything to which that leads")
+        changeFocus(of: id, to: hasFocus, after: input, &violations)
       case .callScene(let id, let callback): callScene(id, callback, previous: previous, next: rest.first, &violations)
       case .endSession(let id):
         violations.check(input == .closeScene(id), "a session ends with its window")
@@ -118,7 +122,8 @@ extension LifecycleRules {
     case .fetch: state != .notRunning && state != .suspended
     case .wake: state != .suspended
     case .suspend: state != .background
-    case .connectScene, .openScene, .sendSceneToBackground, .reclaimScene, .closeScene: isImpossibleForScene(input)
+    case .connectScene, .openScene, .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene:
+      isImpossibleForScene(input)
     }
   }
 }
@@ -165,7 +170,11 @@ extension LifecycleRules {
 
   /// Why the application cannot be active between two inputs.
   var standingReasons: Set<DeactivationReason> {
-    switcherIsOpen ? interruptions.union([.appSwitcher]) : interruptions
+    var reasons = interruptions
+    if switcherIsOpen { reasons.insert(.appSwitcher) }
+    let inFront = scenes.connected.filter(\.state.isForeground)
+    if !inFront.isEmpty, inFront.allSatisfy({ !$0.hasFocus }) { reasons.insert(.focusLost) }
+    return reasons
   }
 }
 
@@ -190,7 +199,7 @@ extension LifecycleRules {
     violations.check(isAllowed, "\(state) does not lead to \(next)")
     if state == .active, next == .inactive {
       let isAnnounced = previous == .call(.willResignActive) || previous == .post(.willResignActive)
-      violations.check(isAnnounced || previous?.isReasons == true, "resigning unannounced")
+      violations.check(isAnnounced, "resigning unannounced")
     }
     if profile == .scenes, next.runsCode {
       violations.check(scenes.aggregate == next, "\(next) beside scenes that are \(scenes.aggregate)")
@@ -321,7 +330,8 @@ extension LifecycleRules {
       case .openSwitcher: .inactive
       case .beginInterruption, .endInterruption:
         before.isForeground ? (standingReasons.isEmpty ? .active : .inactive) : before
-      case .connectScene, .openScene, .sendSceneToBackground, .reclaimScene, .closeScene: nil
+      case .connectScene, .openScene, .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene:
+        nil
       }
     violations.check(state == target, "\(input.scriptToken) leads from \(before) to \(state)")
     violations.check(

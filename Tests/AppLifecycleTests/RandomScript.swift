@@ -26,7 +26,10 @@ import PubSub
   private static let ends = ["switcher:kill", "kill", "quit", "quit", "crash", "reboot"]
 
   /// As they brought an application back to the front, whatever has happened.
-  static let recovery = ["switcher:return", "unlock"] + interruptions.map { "end:\($0)" } + ["open", "wait:5m"]
+  static let recovery =
+    ["switcher:return", "unlock"] + windows.map { "scene:focus:\($0)" } + interruptions.map { "end:\($0)" } + [
+      "open", "wait:5m",
+    ]
 
   let chance: Chance
   let profile: LifecycleProfile
@@ -55,7 +58,9 @@ import PubSub
   }
 
   private func window() -> String {
-    let step = chance.pick(["connect", "open", "open", "open", "background", "reclaim", "close"])
+    let step = chance.pick([
+      "connect", "open", "open", "open", "background", "unfocus", "unfocus", "focus", "focus", "reclaim", "close",
+    ])
     return "scene:\(step):\(chance.pick(Self.windows))"
   }
 
@@ -66,7 +71,8 @@ import PubSub
       .open, .open, .home, .lock, .unlock, .beginInterruption("call"), .endInterruption("call"), .memoryWarning,
       .significantTimeChange, .openSwitcher, .returnFromSwitcher, .suspend, .fetch, .terminate, .shutDown, .crash,
       .launch,
-      .openScene(window), .closeScene(window), .sendSceneToBackground(window),
+      .openScene(window), .closeScene(window), .sendSceneToBackground(window), .unfocusScene(window),
+      .focusScene(window),
     ]
     return chance.pick(inputs)
   }

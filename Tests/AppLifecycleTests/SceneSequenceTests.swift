@@ -171,6 +171,45 @@ import Testing
       connect("main") + enter("main", from: "unattached") + appEnters + activate("main") + appActivates),
   ]
 
+  static let focus = [
+    Sequence("the only window loses the focus", after: "launch", "scene:unfocus:main", resign("main") + appResigns),
+    Sequence(
+      "and has it again", after: "launch; scene:unfocus:main", "scene:focus:main", activate("main") + appActivates),
+    Sequence(
+      "one of two windows loses the focus: the other stays as it is", after: "launch; scene:open:b",
+      "scene:unfocus:main", resign("main")),
+    Sequence(
+      "the focus moves from one window to another: the application stays active",
+      after: "launch; scene:open:b; scene:unfocus:main", "scene:focus:main; scene:unfocus:b",
+      activate("main", app: "active") + resign("b")),
+    Sequence(
+      "the focus leaves one window before the other has it", after: "launch; scene:open:b; scene:unfocus:main",
+      "scene:unfocus:b; scene:focus:main", resign("b") + appResigns + activate("main") + appActivates),
+    Sequence(
+      "a call ends while one of two windows has the focus",
+      after: "launch; scene:open:b; scene:unfocus:main; interrupt:call", "end:call", activate("b") + appActivates),
+    Sequence(
+      "a call ends while no window has the focus", after: "launch; interrupt:call; scene:unfocus:main", "end:call", []),
+    Sequence(
+      "the focus comes back during a call", after: "launch; scene:unfocus:main; interrupt:call", "scene:focus:main",
+      []),
+    Sequence("a window out of sight loses the focus", after: "launch; home", "scene:unfocus:main", []),
+    Sequence(
+      "and comes back without it", after: "launch; home; scene:unfocus:main", "open", enter("main") + appEnters),
+    Sequence(
+      "suspended meanwhile", after: "launch; home; suspend; scene:unfocus:main", "open",
+      ["background"] + enter("main") + appEnters),
+    Sequence(
+      "the window with the focus goes, one without it stays", after: "launch; scene:open:b; scene:unfocus:main",
+      "scene:background:b", resign("b") + appResigns + leave("b")),
+    Sequence(
+      "a scene that is connected again has the focus", after: "launch; home; scene:unfocus:main; scene:reclaim:main",
+      "open", connect("main") + enter("main", from: "unattached") + appEnters + activate("main") + appActivates),
+    Sequence(
+      "killed without focus", after: "launch; scene:unfocus:main", "kill",
+      leave("main") + appLeaves + disconnect("main") + terminate),
+  ]
+
   static let locks = [
     Sequence("locked", after: "launch", "lock", goHome),
     Sequence("unlocked", after: "launch; lock", "unlock", comeBack),
@@ -246,7 +285,7 @@ import Testing
           + appActivates),
     ]
 
-  @Test(arguments: launches + excursions + interruptions + windows + locks + ends + signals)
+  @Test(arguments: launches + excursions + interruptions + windows + focus + locks + ends + signals)
   func `the application and its scenes see exactly`(sequence: Sequence) throws {
     #expect(try seen(in: sequence, by: LifecycleStateMachine(profile: .scenes)) == sequence.expected)
   }
@@ -286,7 +325,7 @@ import Testing
         let sceneState = states[id] ?? .unattached
         seen.append("\(id.rawValue) \(callback) (\(sceneState.rawValue), \(state.rawValue))")
       case .ignore(let reason): seen.append("ignored: \(reason.rawValue)")
-      case .setDeactivationReasons, .awaitTearDown, .endSession, .loseProcess: break
+      case .setDeactivationReasons, .setSceneFocus, .awaitTearDown, .endSession, .loseProcess: break
       }
     }
     return seen
@@ -311,6 +350,10 @@ import Testing
     ("launch; home", "scene:background:main", .sceneNotInForeground),
     ("launch; home; suspend", "scene:background:main", .suspended),
     ("launch; scene:connect:b", "scene:background:b", .sceneNotInForeground),
+    ("", "scene:unfocus:main", .notRunning), ("launch", "scene:unfocus:b", .unknownScene),
+    ("launch; scene:unfocus:main", "scene:unfocus:main", .sceneUnfocused),
+    ("launch; home; suspend", "scene:focus:main", .sceneFocused), ("launch", "scene:focus:main", .sceneFocused),
+    ("launch; crash", "scene:focus:main", .notRunning),
     ("", "scene:reclaim:main", .notRunning), ("launch", "scene:reclaim:b", .unknownScene),
     ("launch", "scene:reclaim:main", .sceneInForeground), ("launch; home; suspend", "scene:reclaim:main", .suspended),
     ("launch; home; scene:reclaim:main", "scene:reclaim:main", .unknownScene),
@@ -336,7 +379,7 @@ import Testing
     var machine = LifecycleStateMachine()
     for input in try inputs(of: before) { _ = machine.handle(input) }
     let unchanged = machine
-    for step in ["connect", "open", "background", "reclaim", "close"] {
+    for step in ["connect", "open", "background", "unfocus", "focus", "reclaim", "close"] {
       for input in try inputs(of: "scene:\(step):main scene:\(step):b") {
         #expect(machine.handle(input) == [.ignore(.noScenes)])
       }

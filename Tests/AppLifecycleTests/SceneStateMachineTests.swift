@@ -18,7 +18,10 @@ import Testing
 
   private static func inputs(of scenes: [SceneIdentifier]) -> [SystemInput] {
     scenes.flatMap { id -> [SystemInput] in
-      [.connectScene(id), .openScene(id), .sendSceneToBackground(id), .reclaimScene(id), .closeScene(id)]
+      [
+        .connectScene(id), .openScene(id), .sendSceneToBackground(id), .unfocusScene(id), .focusScene(id),
+        .reclaimScene(id), .closeScene(id),
+      ]
     }
   }
 
@@ -100,6 +103,10 @@ import Testing
     ([.launch, .openScene("b")], .closeScene(.main)), ([.launch, .openScene("b")], .sendSceneToBackground("b")),
     ([.launch, .openScene("b"), .beginInterruption(.call)], .endInterruption(.call)),
     ([.launch, .openScene("b")], .beginInterruption(.call)), ([.launch, .connectScene("b")], .openScene("b")),
+    ([.launch], .unfocusScene(.main)), ([.launch, .openScene("b")], .unfocusScene(.main)),
+    ([.launch, .unfocusScene(.main)], .focusScene(.main)), ([.launch, .connectScene("b")], .unfocusScene("b")),
+    ([.launch, .openScene("b"), .unfocusScene(.main)], .focusScene(.main)),
+    ([.launch, .openScene("b"), .unfocusScene("b"), .home], .open),
     ([.launch, .connectScene("b")], .reclaimScene("b")), ([.launch], .connectScene("b")),
   ]
 
@@ -136,6 +143,7 @@ extension LifecycleStateMachine.Effect {
   fileprivate func done(by scene: SceneIdentifier) -> Self {
     switch self {
     case .commitScene(_, let state): .commitScene(scene, state)
+    case .setSceneFocus(_, let hasFocus): .setSceneFocus(scene, hasFocus)
     case .callScene(_, let callback): .callScene(scene, callback)
     case .endSession: .endSession(scene)
     case .call(let callback) where callback != .willFinishLaunching: .post(callback)

@@ -55,6 +55,31 @@ extension WindowDelegate: SceneDelegate {
 
   init() { system = SimulatedSystem(delegate: delegate, profile: .scenes) }
 
+  // MARK: Focus
+
+  @Test func `shows each callback who has the focus, and why the application is inactive`() async throws {
+    var seen: [String] = []
+    delegate.onCallback = { callback, scene in
+      let focus = scene.application?.scenes.filter(\.hasFocus).map(\.identifier.rawValue) ?? []
+      let reasons = scene.application?.deactivationReasons.map(\.rawValue).sorted() ?? []
+      seen.append("\(scene.identifier.rawValue) \(callback) focus \(focus) reasons \(reasons)")
+    }
+    try await system.play("launch; scene:open:b; interrupt:call; end:call")
+    seen = []
+    try await system.play(
+      "scene:unfocus:b; scene:unfocus:main; interrupt:call; end:call; scene:focus:b; scene:unfocus:b; home; open")
+    #expect(
+      seen == [
+        #"b willResignActive focus ["main"] reasons []"#, #"main willResignActive focus [] reasons ["focusLost"]"#,
+        #"b didBecomeActive focus ["b"] reasons []"#, #"b willResignActive focus [] reasons ["focusLost"]"#,
+        #"main didEnterBackground focus [] reasons ["focusLost"]"#, #"b didEnterBackground focus [] reasons []"#,
+        #"main willEnterForeground focus [] reasons []"#,
+      ])
+    #expect(application.state == .inactive && application.deactivationReasons == [.focusLost])
+    #expect(application.scenes.map(\.state) == [.foregroundInactive, .background])
+    #expect(system.record.violations == [])
+  }
+
   // MARK: Calls and notifications
 
   @Test func `calls the delegate of the scene, and posts the notification right after`() async throws {

@@ -166,7 +166,7 @@ import Testing
         case .call(let callback): seen.append("\(callback.shortName) (\(state.rawValue))")
         case .ignore(let reason): seen.append("ignored: \(reason.rawValue)")
         case .post, .commitScene, .callScene, .endSession: seen.append("a scene's \(effect)")
-        case .setDeactivationReasons, .awaitTearDown, .loseProcess: break
+        case .setDeactivationReasons, .setSceneFocus, .awaitTearDown, .loseProcess: break
         }
       }
     }

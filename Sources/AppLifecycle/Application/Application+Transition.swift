@@ -36,6 +36,7 @@ extension Application {
         call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .post(let callback): post(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .commitScene(let id, let next): commitScene(id, next)
+      case .setSceneFocus(let id, let hasFocus): sceneDirectory[id]?.hasFocus = hasFocus
       case .callScene(let id, let callback):
         callScene(id, callback, rest: effects[(index + 1)...], cause: pending.cause)
       case .endSession(let id): sceneDirectory.endSession(id)

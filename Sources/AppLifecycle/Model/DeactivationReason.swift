@@ -26,6 +26,6 @@ public struct DeactivationReason: RawRepresentable, Hashable, Sendable, Expressi
   public static let faceID: DeactivationReason = "faceID"
   /// The application switcher is open.
   public static let appSwitcher: DeactivationReason = "appSwitcher"
-  /// The terminal or window lost the keyboard focus.
+  /// The terminal or window lost the keyboard focus; with scenes, every window in the foreground.
   public static let focusLost: DeactivationReason = "focusLost"
 }

@@ -42,4 +42,8 @@ public enum IgnoredReason: String, Sendable, Hashable, CaseIterable {
   case sceneInForeground = "the scene is in the foreground"
   /// A scene that is to leave the foreground and is not there.
   case sceneNotInForeground = "the scene is not in the foreground"
+  /// The focus for a scene whose window has it.
+  case sceneFocused = "the scene has the focus already"
+  /// The loss of a focus that the scene's window does not have.
+  case sceneUnfocused = "the scene has lost the focus already"
 }

@@ -33,6 +33,10 @@ extension LifecycleStateMachine {
     case .openScene(let id): return state(of: id).isForeground ? .sceneInForeground : nil
     case .sendSceneToBackground(let id):
       return reasonNotToReach(id) ?? (state(of: id).isForeground ? nil : .sceneNotInForeground)
+    case .unfocusScene(let id):
+      return reasonNotToKnow(id) ?? (process.scenes.hasFocus(id) ? nil : .sceneUnfocused)
+    case .focusScene(let id):
+      return reasonNotToKnow(id) ?? (process.scenes.hasFocus(id) ? .sceneFocused : nil)
     case .reclaimScene(let id): return reasonNotToReach(id) ?? (state(of: id).isForeground ? .sceneInForeground : nil)
     case .closeScene(let id): return reasonNotToReach(id)
     }
@@ -50,6 +54,12 @@ extension LifecycleStateMachine {
   private func reasonNotToReach(_ id: SceneIdentifier) -> IgnoredReason? {
     reasonNotToRunCode ?? (process.scenes[id] == nil ? .unknownScene : nil)
   }
+
+  /// Who has the focus is no call of the program's code: a suspended application keeps it for later.
+  private func reasonNotToKnow(_ id: SceneIdentifier) -> IgnoredReason? {
+    if !state.isInMemory { return .notRunning }
+    return process.scenes[id] == nil ? .unknownScene : nil
+  }
 }
 
 extension SystemInput {
@@ -65,7 +75,7 @@ extension SystemInput {
   /// Whether the input means one window.
   fileprivate var isOfOneScene: Bool {
     switch self {
-    case .connectScene, .openScene, .sendSceneToBackground, .reclaimScene, .closeScene: true
+    case .connectScene, .openScene, .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene: true
     default: false
     }
   }

@@ -41,6 +41,12 @@ extension LifecycleStateMachine {
       commitScene(id, .background)
     case .openScene(let id): open(id)
     case .sendSceneToBackground(let id): leaveForeground([id])
+    case .unfocusScene(let id):
+      setFocus(false, of: id)
+      resign([id])
+    case .focusScene(let id):
+      setFocus(true, of: id)
+      activateIfNoReasonStands()
     case .reclaimScene(let id): disconnect([id])
     case .closeScene(let id): close(id)
     }

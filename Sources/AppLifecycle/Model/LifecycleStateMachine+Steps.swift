@@ -28,7 +28,8 @@ extension LifecycleStateMachine {
   mutating func activateIfNoReasonStands() {
     process.isLaunching = false
     guard deactivationReasons.isEmpty, state.isForeground else { return }
-    for id in process.scenes.inForeground where process.scenes[id] == .foregroundInactive {
+    for id in process.scenes.inForeground
+    where process.scenes[id] == .foregroundInactive && process.scenes.hasFocus(id) {
       commitScene(id, .foregroundActive)
       callScene(id, .didBecomeActive)
     }
@@ -110,6 +111,11 @@ extension LifecycleStateMachine {
     announceReasons()
     if state == .unattached { process.scenes.disconnect(id) } else { process.scenes.set(state, of: id) }
     effects.append(.commitScene(id, state))
+  }
+
+  mutating func setFocus(_ hasFocus: Bool, of id: SceneIdentifier) {
+    process.scenes.setFocus(hasFocus, of: id)
+    effects.append(.setSceneFocus(id, hasFocus))
   }
 
   mutating func callScene(_ id: SceneIdentifier, _ callback: SceneCallback) {

@@ -20,6 +20,8 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     case post(ApplicationCallback)
     /// A scene's state changes.
     case commitScene(SceneIdentifier, SceneState)
+    /// The scene's window gains or loses the keyboard focus.
+    case setSceneFocus(SceneIdentifier, Bool)
     /// The scene delegate's method is called, then the scene's notification is posted; willConnect makes the scene.
     case callScene(SceneIdentifier, SceneCallback)
     /// The user closed the scene's window: its session ends.
@@ -79,6 +81,7 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     var reasons = device.interruptions
     if process.isLaunching { reasons.insert(.launching) }
     if process.switcherIsOpen { reasons.insert(.appSwitcher) }
+    if process.scenes.foregroundLacksFocus { reasons.insert(.focusLost) }
     return reasons
   }
 
@@ -90,6 +93,12 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   /// - Parameter scene: any scene.
   /// - Returns: its state; unattached if it is not connected.
   public func state(of scene: SceneIdentifier) -> SceneState { process.scenes[scene] ?? .unattached }
+
+  /// Whether a scene's window has the keyboard focus once every effect that was returned has been performed.
+  ///
+  /// - Parameter scene: any scene.
+  /// - Returns: true unless ``SystemInput/unfocusScene(_:)`` took the focus since the scene connected.
+  public func hasFocus(_ scene: SceneIdentifier) -> Bool { process.scenes.hasFocus(scene) }
 
   /// Takes an input and says what is to be done.
   ///

@@ -65,6 +65,13 @@ public enum SystemInput: Sendable, Hashable {
   case openScene(SceneIdentifier)
   /// A window leaves the front, the application with the last one. Script: `scene:background:ID`.
   case sendSceneToBackground(SceneIdentifier)
+  /// A window loses the keyboard focus: its scene resigns active, and the other scenes stay as they are. Script: `scene:unfocus:ID`.
+  ///
+  /// The scene stays without focus until ``focusScene(_:)`` or its disconnection, also while it is in the background. When the focus
+  /// moves between two windows, send ``focusScene(_:)`` first: the application then stays active.
+  case unfocusScene(SceneIdentifier)
+  /// A window that had lost the keyboard focus has it again. Script: `scene:focus:ID`.
+  case focusScene(SceneIdentifier)
   /// The system disconnects the scene of a window that is out of sight; its session stays. Script: `scene:reclaim:ID`.
   case reclaimScene(SceneIdentifier)
   /// The user closes a window; its session ends. Script: `scene:close:ID`.
@@ -100,6 +107,8 @@ public enum SystemInput: Sendable, Hashable {
     case .connectScene(let id): "scene:connect:\(id.rawValue)"
     case .openScene(let id): "scene:open:\(id.rawValue)"
     case .sendSceneToBackground(let id): "scene:background:\(id.rawValue)"
+    case .unfocusScene(let id): "scene:unfocus:\(id.rawValue)"
+    case .focusScene(let id): "scene:focus:\(id.rawValue)"
     case .reclaimScene(let id): "scene:reclaim:\(id.rawValue)"
     case .closeScene(let id): "scene:close:\(id.rawValue)"
     }

@@ -18,6 +18,11 @@
   ///
   /// In a scene's callbacks and notifications the *application's* state has not moved yet.
   public private(set) var state: SceneState = .unattached
+  /// Whether the scene's window has the keyboard focus.
+  ///
+  /// True from the beginning; a host that knows better sends ``SystemInput/unfocusScene(_:)`` and ``SystemInput/focusScene(_:)``. A scene
+  /// in the foreground without focus is inactive. The property changes before the callbacks to which the change leads.
+  public internal(set) var hasFocus = true
   /// The states on either side of the latest change.
   private(set) var lastChange: (from: SceneState, to: SceneState) = (.unattached, .unattached)
 

@@ -44,6 +44,8 @@ extension ScriptAction.Kind {
     "connect": { .connectScene($0) },
     "open": { .openScene($0) },
     "background": { .sendSceneToBackground($0) },
+    "unfocus": { .unfocusScene($0) },
+    "focus": { .focusScene($0) },
     "reclaim": { .reclaimScene($0) },
     "close": { .closeScene($0) },
   ]
@@ -59,7 +61,7 @@ extension ScriptAction.Kind {
     "task": "task:begin:NAME or task:end:NAME",
     "mode": "mode:begin:NAME or mode:end:NAME",
     "slow": "slow:CALL:DURATION",
-    "scene": "scene:STEP:ID with connect, open, background, reclaim or close",
+    "scene": "scene:STEP:ID with connect, open, background, unfocus, focus, reclaim or close",
   ]
 
   private static func problem(with word: String) -> ScriptError.Problem {
