@@ -141,6 +141,21 @@ import Testing
     #expect(system.record.violations == [])
   }
 
+  /// The record has the answer where the delegate gave it, though the sender of `quit` learns of it later.
+  @Test(arguments: [0, 1]) func `is refused right before a crash`(seconds: Int64) async throws {
+    delegate.answer = { [clock, application] _ in
+      if seconds > 0 { try? await clock.sleep(for: .seconds(seconds)) }
+      application.send(.crash)
+      return .cancel
+    }
+    #expect(
+      told(try await system.play("launch; quit; wait:2s")).dropFirst(3) == [
+        "quit", "asked because of quit",
+      ] + (seconds > 0 ? ["wait:2s"] : []) + ["quit ignored: the delegate refused to end", "notRunning"]
+        + (seconds > 0 ? [] : ["wait:2s"]))
+    #expect(system.record.violations == [])
+  }
+
   @Test func `is one: a second wish joins it`() async throws {
     sleep(3, then: .cancel)
     try await system.play("launch")

@@ -30,6 +30,8 @@ public import PubSub
   public private(set) var record: [LifecycleRecord] = []
 
   private var observation: ObserverToken?
+  /// The causes of the script's `quit` actions that wait for the delegate's answer.
+  private var openQuits: [LifecycleCause] = []
   /// What scripts have had the application do.
   var work = ScriptedWork()
 
@@ -100,8 +102,7 @@ extension SimulatedSystem {
   /// Plays one action; says why it had no effect, if so.
   private func perform(_ action: ScriptAction, cause: LifecycleCause) async throws(EscapedWork) -> String? {
     switch action.kind {
-    case .input(.terminate):
-      if case .ignored(let reason) = try await quit(cause)?.outcome { return reason.rawValue }
+    case .input(.terminate): return try await quit(cause)?.rawValue
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       // Whoever slept until an instant that a slow call has passed wakes before the next action.
@@ -114,23 +115,24 @@ extension SimulatedSystem {
     return nil
   }
 
-  /// Asks the application to end, and returns when it has ended, has refused, or takes its time to answer: then nil.
+  /// Asks the application to end, and returns when it has ended, has refused, or takes its time to answer.
   ///
-  /// What becomes of a question that stays open is noted when the answer comes.
-  private func quit(_ cause: LifecycleCause) async throws(EscapedWork) -> TransitionReport? {
+  /// A refusal is noted when the delegate gives it, and not here: by now the application may have ended for another reason.
+  ///
+  /// - Returns: why the application was not even asked; nil if it was.
+  private func quit(_ cause: LifecycleCause) async throws(EscapedWork) -> IgnoredReason? {
+    openQuits.append(cause)
     let wait = QuitWait()
     let token = application.observe(label: "simulated system") { if $0 == .terminationAsked { wait.end(nil) } }
     defer { token.cancel() }
     let report = await clock.running { [application, clock] in
-      TaskStarter(clock: clock).startOnMainActor { [weak self] in
-        let report = await application.handle(.terminate, cause: cause)
-        guard !wait.end(report), case .ignored(.refused) = report.outcome else { return }
-        self?.note(.ignored, cause, reason: IgnoredReason.refused.rawValue)
-      }
+      TaskStarter(clock: clock).startOnMainActor { wait.end(await application.handle(.terminate, cause: cause)) }
       return await wait.report
     }
     if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
-    return report
+    guard case .ignored(let reason) = report?.outcome, reason != .refused else { return nil }
+    if let index = openQuits.firstIndex(of: cause) { openQuits.remove(at: index) }
+    return reason
   }
 
   private func note(_ kind: LifecycleRecord.Kind, _ cause: LifecycleCause, reason: String? = nil) {
@@ -141,10 +143,22 @@ extension SimulatedSystem {
   }
 
   private func take(_ new: LifecycleRecord) {
-    // Inputs are noted as the script has them.
-    guard new.kind != .input, new.kind != .ignored else { return }
+    // Inputs are noted as the script has them; but an answer comes when the delegate gives it.
+    guard new.kind != .input, new.kind != .ignored || endsOpenQuit(new) else { return }
     record.append(new)
-    if new.kind == .state, new.state == .notRunning { work.loseProcess() }
+    if new.kind == .state, new.state == .notRunning {
+      openQuits = []
+      work.loseProcess()
+    }
+  }
+
+  /// Whether the record says that the delegate has refused a `quit` of the script that was waiting for the answer.
+  private func endsOpenQuit(_ record: LifecycleRecord) -> Bool {
+    guard record.reason == IgnoredReason.refused.rawValue,
+      let index = openQuits.firstIndex(of: record.cause)
+    else { return false }
+    openQuits.remove(at: index)
+    return true
   }
 }
 
