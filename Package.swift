@@ -178,6 +178,10 @@ let package = Package(
         "UnixHostTesting",
         "lifecycle",
       ]),
+    // What the compiler says about mistakes: it compiles the snippets, and the build does not.
+    .testTarget(
+      name: "DiagnosticsTests", dependencies: ["AppLifecycle", "PseudoTerminal", "PubSub", "TestTraits", "UnixHost"],
+      exclude: ["Snippets"]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

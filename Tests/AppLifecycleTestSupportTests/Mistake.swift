@@ -6,7 +6,7 @@ import PubSub
 /// What a program under test may do wrong, and what is said about it.
 enum Mistake: String, CaseIterable, Sendable {
   case leaksOnTheSide, closesTwice, opensTwice, leavesBackgroundTask, endsBackgroundTaskTwice, ignoresCancellation
-  case escapes, isSlow
+  case escapes, isSlow, capturesItself
 
   var complaint: RunComplaint {
     switch self {
@@ -26,6 +26,13 @@ enum Mistake: String, CaseIterable, Sendable {
         clock. Write application.task { … } instead of Task { … }.
         """)
     case .isSlow: RunComplaint(.overrun, "“database” exceeded its budget")
+    case .capturesItself:
+      RunComplaint(
+        .owner,
+        """
+        “SelfKept” is captured by its own handler, and never released: AppLifecycleTestSupportTests/Mistake.swift:\
+        \(SelfKept.subscription); use the owner that the handler is passed
+        """)
     }
   }
 
@@ -59,6 +66,7 @@ enum Mistake: String, CaseIterable, Sendable {
       } release: { _ in
         await Self.waitForEver()
       }
+    case .capturesItself: SelfKept(bus: system.bus).begin()
     }
   }
 
@@ -66,4 +74,14 @@ enum Mistake: String, CaseIterable, Sendable {
   @MainActor private static func waitForEver() async {
     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   }
+}
+
+/// A component whose handler captures it, and does not use what it is passed.
+@MainActor final class SelfKept {
+  nonisolated static let subscription = #line + 5
+  private let bus: EventBus
+  private(set) var returns = 0
+
+  init(bus: EventBus) { self.bus = bus }
+  func begin() { bus.subscribe(self, to: Application.DidBecomeActive.self) { _, _ in self.returns += 1 } }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import AppLifecycleTestSupport
 
 /// A program with a file that is open in the foreground, and with a fault if a test wants one.
-@MainActor private final class FileDelegate: ApplicationDelegate {
+@MainActor private final class FileDelegate {
   enum Fault: Sendable {
     /// The file is opened twice when the application comes back during a call.
     case leakOnInterruptedReturn
@@ -26,7 +26,9 @@ import Testing
   private(set) var isConfused = false
 
   init(_ run: ScriptRun, _ fault: Fault?) { (self.run, self.fault) = (run, fault) }
+}
 
+extension FileDelegate: ApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
     returns = 0
     _ = try? application.manage("file", while: .foreground) { [self] in

@@ -137,12 +137,14 @@ private struct Ping: Event {}
   var count = 0
 }
 
-@MainActor private final class CarelessDelegate: ApplicationDelegate {
+@MainActor private final class CarelessDelegate {
   private let mistake: `Work that escapes from a simulation`.Mistake
   var component: Careless?
 
   init(_ mistake: `Work that escapes from a simulation`.Mistake) { self.mistake = mistake }
+}
 
+extension CarelessDelegate: ApplicationDelegate {
   func applicationDidBecomeActive(_ application: Application) {
     if mistake == .inDelegate { component?.poll() }
   }

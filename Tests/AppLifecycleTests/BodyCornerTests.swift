@@ -41,7 +41,7 @@ import Testing
       }
       at("returned")
     }
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self) { _ async in
+    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) { _ async in
       body.cancel()
       await body.value
       at("handler ended")

@@ -51,13 +51,6 @@ import Testing
     #expect(workshop.notes.filter { $0.hasSuffix("cancelled") } == ["1 ended, cancelled"])
   }
 
-  @MainActor private final class Delegate: ApplicationDelegate {
-    var calls: [String] = []
-    func applicationWillEnterForeground(_ application: Application) { calls.append("willEnterForeground") }
-    func applicationDidBecomeActive(_ application: Application) { calls.append("didBecomeActive") }
-    func applicationDidEnterBackground(_ application: Application) { calls.append("didEnterBackground") }
-  }
-
   @Test func `resources that take no time come and go within a transition, and delay no callback`() async throws {
     let delegate = Delegate()
     let application = Application(delegate: delegate, clock: StillClock())
@@ -121,4 +114,14 @@ import Testing
     token.cancel()
     subscription.cancel()
   }
+}
+
+@MainActor private final class Delegate {
+  var calls: [String] = []
+}
+
+extension Delegate: ApplicationDelegate {
+  func applicationWillEnterForeground(_ application: Application) { calls.append("willEnterForeground") }
+  func applicationDidBecomeActive(_ application: Application) { calls.append("didBecomeActive") }
+  func applicationDidEnterBackground(_ application: Application) { calls.append("didEnterBackground") }
 }

@@ -47,7 +47,8 @@ import Testing
   @Test func `an invalidation while the handlers of the close run is not lost`() async throws {
     let a = try manage("a", while: .active)
     let clock = clock
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self) { _ async throws in
+    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+      _ async throws in
       try await clock.sleep(for: .seconds(2))
     }
     try await system.play("launch; wait:20s; interrupt:call")
@@ -73,7 +74,8 @@ import Testing
       try await clock.sleep(for: .seconds(acquires == 1 ? 21 : 100_000))
     } release: { _ in
     }
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self) { _ async throws in
+    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+      _ async throws in
       try await clock.sleep(for: .seconds(2))
     }
     try await system.play("launch; wait:20s; interrupt:call; wait:1500ms; end:call; wait:1m")
@@ -170,7 +172,8 @@ import Testing
     let clock = clock
     let application = application
     let a = try manage("a", while: .active)
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self) { _ async throws in
+    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+      _ async throws in
       try application.unmanage(a)
       try await clock.sleep(for: .seconds(2))
     }

@@ -361,7 +361,7 @@ import Testing
       bus.subscribe(to: Application.DidEnterBackground.self) { [application] _ in
         note("handler", await application.handle(.memoryWarning))
       },
-      bus.subscribe(to: Application.WillResignActive.self) { [application] _ in
+      bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) { [application] _ in
         note("resigning handler", await application.handle(.memoryWarning))
       },
     ]

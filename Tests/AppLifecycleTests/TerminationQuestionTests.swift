@@ -227,7 +227,8 @@ import Testing
       outcomes.append("\(await application.handle(.memoryWarning).outcome)")
       return .cancel
     }
-    let subscription = application.bus.subscribe(to: Application.WillResignActive.self) { [application] _ in
+    let subscription = application.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+      [application] _ in
       outcomes.append("handler \(await application.handle(.terminate).outcome)")
     }
     try await system.play("launch; home")

@@ -115,13 +115,6 @@ import Testing
     #expect(first.last?.reason == IgnoredReason.alreadyRunning.rawValue)
   }
 
-  @MainActor private final class Delegate: ApplicationDelegate {
-    var happened: @MainActor (String) -> Void = { _ in }
-    func applicationDidEnterBackground(_: Application) { happened("didEnterBackground") }
-    func applicationWillEnterForeground(_: Application) { happened("willEnterForeground") }
-    func applicationWillTerminate(_: Application) { happened("willTerminate") }
-  }
-
   // MARK: Flushing
 
   @Test @MainActor func `what precedes suspension or death is on the disk before the next call of the delegate`() async
@@ -195,4 +188,14 @@ import Testing
     for case .line(let line) in entries(of: path).map(\.content) { run.take(line) }
     #expect(run.wallTime(at: .seconds(5)) == .seconds(900) && run.length == .seconds(-100))
   }
+}
+
+@MainActor private final class Delegate {
+  var happened: @MainActor (String) -> Void = { _ in }
+}
+
+extension Delegate: ApplicationDelegate {
+  func applicationDidEnterBackground(_: Application) { happened("didEnterBackground") }
+  func applicationWillEnterForeground(_: Application) { happened("willEnterForeground") }
+  func applicationWillTerminate(_: Application) { happened("willTerminate") }
 }

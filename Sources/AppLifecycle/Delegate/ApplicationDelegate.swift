@@ -1,15 +1,18 @@
 /// The object that an ``Application`` calls at each step of its life cycle, before the notification of that step is posted.
 ///
-/// Every method is optional. Conform in an extension: there the compiler warns of a method whose name nearly matches, which
-/// on the class itself would silently never be called. Methods that only a subclass of the conforming class declares are
-/// not called either.
+/// Every method is optional. Conform in an extension, and write the methods in that extension: there the compiler warns of a
+/// method whose name nearly matches. In the body of the class it says nothing, and the method is never called. Methods that
+/// only a subclass of the conforming class declares are not called either.
+///
+/// Write `@MainActor` before the class. A delegate is `Sendable`, as every class on the main actor is: without `@MainActor` the
+/// compiler reports each stored property that can change (“stored property … of 'Sendable'-conforming class … is mutable”).
 ///
 /// Callbacks run on the main actor, one after another; a transition never begins inside another. A callback that must wait
 /// for something hands it to ``Application/manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
 ///
 /// With scenes (``LifecycleProfile/scenes``) the four methods of active, foreground and background are not called: the
 /// ``SceneDelegate`` of each scene is.
-@MainActor public protocol ApplicationDelegate: AnyObject {
+@MainActor public protocol ApplicationDelegate: AnyObject, Sendable {
   /// The launch has begun; state inactive, or background at a background launch. No notification follows.
   ///
   /// The last moment to restore what was saved: whoever is told that the launch is complete is to find it.

@@ -1,10 +1,14 @@
 /// The object that a ``Scene`` calls at each step of its life cycle, before the notification of that step is posted.
 ///
-/// Every method is optional. Conform in an extension: there the compiler warns of a method whose name nearly matches.
+/// Every method is optional. Conform in an extension, and write the methods in that extension: there the compiler warns of a
+/// method whose name nearly matches. In the body of the class it says nothing, and the method is never called.
+///
+/// Write `@MainActor` before the class. A delegate is `Sendable`, as every class on the main actor is: without `@MainActor` the
+/// compiler reports each stored property that can change.
 ///
 /// Callbacks run on the main actor, one after another. Where several scenes take a step at once, each is called in the order
 /// in which they connected, before any of them takes the next step; the application's state moves after the last of them.
-@MainActor public protocol SceneDelegate: AnyObject {
+@MainActor public protocol SceneDelegate: AnyObject, Sendable {
   /// The scene is about to be connected; state unattached. Its ``Scene/session`` may know what it showed before.
   func sceneWillConnect(_ scene: Scene)
   /// The scene is about to come into sight; state background, or unattached if it has just been connected.

@@ -16,6 +16,8 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
     case escapedWork = "escaped work"
     /// A handler, a release or the delegate exceeded its budget, and the script has no `slow:` that asks for that.
     case overrun
+    /// A handler captured its own owner, and nothing else held the owner: it would have stayed as long as the bus.
+    case owner
     /// A check of the test's own failed.
     case check
   }

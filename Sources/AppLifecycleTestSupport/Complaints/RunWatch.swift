@@ -78,6 +78,8 @@ import PubSub
   /// 1. A suspended application is woken, as it would otherwise be killed without a word.
   /// 2. If background tasks are open, the application leaves the foreground and gets its whole background time.
   /// 3. The system ends the application in order, as by the script action `kill`.
+  /// 4. The subscriptions of all owners on the system's bus are cancelled. An owner that is released with them was captured by a
+  ///    handler of its own; one that something else holds, such as a variable of the test, is not found.
   ///
   /// - Returns: ``complaints``, those about the end included.
   public func end() async -> [RunComplaint] {
@@ -93,6 +95,10 @@ import PubSub
       for name in system.application.openTasks {
         add(RunComplaint(.task, "the task “\(name)” has not ended with its process; let it heed its cancellation"))
       }
+    }
+    for owner in system.bus.endSubscriptionsOfOwners() {
+      let fault = "“\(owner.type)” is captured by its own handler, and never released"
+      add(RunComplaint(.owner, "\(fault): \(owner.subscriber.place); use the owner that the handler is passed"))
     }
     return found
   }

@@ -65,6 +65,9 @@ final class Registration: @unchecked Sendable {
     return wanted === poster
   }
 
+  /// The object whose end ends it; nil if there is none, or it is gone.
+  var owner: (any AnyObject & Sendable)? { ties?.owner?.object }
+
   /// Whether it can end without being cancelled.
   var isTied: Bool { ties != nil }
 

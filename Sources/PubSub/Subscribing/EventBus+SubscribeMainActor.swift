@@ -38,6 +38,9 @@ extension EventBus {
 
   /// Subscribes an asynchronous main-actor handler with a mailbox of its own: serial and in posting order.
   ///
+  /// It runs after the post has returned. Where the event announces a change, it therefore runs after the change: in a handler of
+  /// a *will…* event of AppLifecycle the compiler warns of `await`, unless `runs: .afterChange` is passed.
+  ///
   /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. With `replay` it gets the latest event of
   /// a sticky type first, and then every later one, exactly once each. The other parameters as for a synchronous handler.
   public func subscribe<E: MainActorEvent>(

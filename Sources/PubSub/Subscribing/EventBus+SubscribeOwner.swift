@@ -6,14 +6,16 @@ extension EventBus {
   /// Subscribes a handler for an owner; it runs on the poster's thread, before the post returns.
   ///
   /// - Parameters:
-  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone.
+  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone. Its class is `Sendable`: a class on
+  ///     the main actor, an actor, or a final class whose stored properties are constants.
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event.
+  ///   - handler: called with the owner and each event. It uses the owner that it is passed: an owner that it captures (`self.`)
+  ///     is not released before the bus.
   /// - Returns: the subscription, for who wants to cancel earlier.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
@@ -102,6 +104,9 @@ extension EventBus {
   }
 
   /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: serial and in posting order.
+  ///
+  /// It runs after the post has returned. Where the event announces a change, it therefore runs after the change: in a handler of
+  /// a *will…* event of AppLifecycle the compiler warns of `await`, unless `runs: .afterChange` is passed.
   ///
   /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
   @_disfavoredOverload @discardableResult

@@ -1,0 +1,241 @@
+// Never called: each of these matches one mistake in a call of `manage`, so that the compiler names the mistake. Without them
+// it says “pack expansion requires that 'Database' and '' have the same shape”. The compiler tries an unavailable overload only
+// after all others have failed, so that a correct call neither meets them nor takes longer to compile.
+
+extension Application {
+  /// Refuses an `acquire` without parameters for a resource that depends on others.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - first: a resource on which it depends.
+  ///   - dependency: further ones.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes too few parameters.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use"
+  )
+  @discardableResult
+  public func manage<Handle: Sendable, First: Sendable, each Dependency: Sendable>(
+    _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
+    _ dependency: repeat ManagedResource<each Dependency>,
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor () async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+
+  /// Refuses an `acquire` with one parameter for a resource that depends on two or more.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - first: a resource on which it depends.
+  ///   - second: another one.
+  ///   - dependency: further ones.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes too few parameters.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use"
+  )
+  @discardableResult
+  public func manage<Handle: Sendable, First: Sendable, Second: Sendable, each Dependency: Sendable>(
+    _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
+    _ second: ManagedResource<Second>, _ dependency: repeat ManagedResource<each Dependency>,
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor (First) async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+
+  /// Refuses an `acquire` with two parameters for a resource that depends on three or more.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - first: a resource on which it depends.
+  ///   - second: another one.
+  ///   - third: another one.
+  ///   - dependency: further ones.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes too few parameters.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use"
+  )
+  @discardableResult
+  public func manage<
+    Handle: Sendable, First: Sendable, Second: Sendable, Third: Sendable, each Dependency: Sendable
+  >(
+    _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
+    _ second: ManagedResource<Second>, _ third: ManagedResource<Third>,
+    _ dependency: repeat ManagedResource<each Dependency>,
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor (First, Second) async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+
+  /// Refuses an `acquire` with a parameter more than there are resources on which it depends.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - dependency: what it depends on.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes a parameter too many, and uses it.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes one parameter for each resource in 'after:', in the same order: pass the missing resource in 'after:', or drop the parameter"
+  )
+  @discardableResult
+  public func manage<Handle: Sendable, each Dependency: Sendable, Extra>(
+    _ name: String, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor (repeat each Dependency, Extra) async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+
+  /// Refuses an `acquire` with a parameter more than there are resources on which it depends.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - dependency: what it depends on.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes a parameter too many, and does not use it.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes one parameter for each resource in 'after:', in the same order: pass the missing resource in 'after:', or drop the parameter"
+  )
+  @discardableResult
+  public func manage<Handle: Sendable, each Dependency: Sendable>(
+    _ name: String, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor (repeat each Dependency, Any) async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+
+  /// Refuses an `acquire` with a parameter for a resource that is known by name only.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - dependencies: the names of what it depends on.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes a parameter, and uses it.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes no parameter for a resource that 'after:' names by a string: pass what 'manage' returned for it instead of its name"
+  )
+  @discardableResult
+  public func manage<Handle: Sendable, Extra>(
+    _ name: String, while phase: LifecyclePhase, after dependencies: [String],
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor (Extra) async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+
+  /// Refuses an `acquire` with a parameter for a resource that is known by name only.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - dependencies: the names of what it depends on.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes a parameter, and does not use it.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes no parameter for a resource that 'after:' names by a string: pass what 'manage' returned for it instead of its name"
+  )
+  @discardableResult
+  public func manage<Handle: Sendable>(
+    _ name: String, while phase: LifecyclePhase, after dependencies: [String],
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor (Any) async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+}

@@ -1,0 +1,21 @@
+import AppLifecycle
+import PubSub
+
+#if CURED
+  @MainActor final class Prices {
+    private var areFresh = true
+
+    init(bus: EventBus) {
+      bus.subscribe(self, to: Application.WillEnterForeground.self) { prices, _ in prices.areFresh = false }
+    }
+  }
+#else
+  final class Prices {
+    private var areFresh = true
+
+    init(bus: EventBus) {
+      // expect error: type … does not conform to the 'Sendable' protocol
+      bus.subscribe(self, to: Application.WillEnterForeground.self) { prices, _ in prices.areFresh = false }
+    }
+  }
+#endif

@@ -1,0 +1,102 @@
+import PubSub
+import TestTraits
+import Testing
+
+private struct Change: Event {}
+private struct MainChange: MainActorEvent {}
+
+/// A handler that captures its owner keeps it; one that uses what it is passed does not.
+@Suite(.timeLimit(.hang)) struct `Owners and their handlers` {
+  private final class Owner: Sendable {
+    func note() {}
+  }
+
+  private actor ActingOwner {
+    func note() {}
+  }
+
+  enum Form: CaseIterable, Sendable { case synchronous, asynchronous, onMainActor, mainEvent, asynchronousMainEvent }
+
+  /// Subscribes an owner, in one way or another, with a handler that captures it or does not.
+  private func subscribe(_ owner: Owner, to bus: EventBus, _ form: Form, captures: Bool) -> Subscription {
+    switch (form, captures) {
+    case (.synchronous, true): bus.subscribe(owner, to: Change.self) { _, _ in owner.note() }
+    case (.synchronous, false): bus.subscribe(owner, to: Change.self) { owner, _ in owner.note() }
+    case (.asynchronous, true): bus.subscribe(owner, to: Change.self) { _, _ async in owner.note() }
+    case (.asynchronous, false): bus.subscribe(owner, to: Change.self) { owner, _ async in owner.note() }
+    case (.onMainActor, true): bus.subscribe(owner, to: Change.self, on: .shared) { _, _ in owner.note() }
+    case (.onMainActor, false): bus.subscribe(owner, to: Change.self, on: .shared) { owner, _ in owner.note() }
+    case (.mainEvent, true): bus.subscribe(owner, to: MainChange.self) { _, _ in owner.note() }
+    case (.mainEvent, false): bus.subscribe(owner, to: MainChange.self) { owner, _ in owner.note() }
+    case (.asynchronousMainEvent, true): bus.subscribe(owner, to: MainChange.self) { _, _ async in owner.note() }
+    case (.asynchronousMainEvent, false): bus.subscribe(owner, to: MainChange.self) { owner, _ async in owner.note() }
+    }
+  }
+
+  @Test(arguments: Form.allCases)
+  func `a handler that captures its owner keeps it until the subscription ends`(form: Form) {
+    let bus = EventBus()
+    weak var captured: Owner?
+    let subscription = {
+      let owner = Owner()
+      captured = owner
+      return subscribe(owner, to: bus, form, captures: true)
+    }()
+    #expect(captured != nil)
+    let released = bus.endSubscriptionsOfOwners()
+    #expect(released.map(\.type) == ["Owner"])
+    #expect(released.map(\.subscriber) == [subscription.subscriber])
+    #expect(captured == nil)
+    #expect(bus.endSubscriptionsOfOwners().isEmpty)
+  }
+
+  @Test(arguments: Form.allCases)
+  func `a handler that uses what it is passed does not keep it`(form: Form) {
+    let bus = EventBus()
+    weak var passed: Owner?
+    do {
+      let owner = Owner()
+      passed = owner
+      _ = subscribe(owner, to: bus, form, captures: false)
+    }
+    #expect(passed == nil)
+    #expect(bus.endSubscriptionsOfOwners().isEmpty)
+  }
+
+  @Test func `the handler that captures is named, not the others of the same owner`() {
+    let bus = EventBus()
+    let culprit = {
+      let owner = Owner()
+      _ = subscribe(owner, to: bus, .synchronous, captures: false)
+      let culprit = bus.subscribe(owner, to: Change.self, label: "culprit") { _, _ in owner.note() }
+      _ = subscribe(owner, to: bus, .mainEvent, captures: false)
+      return culprit.subscriber
+    }()
+    #expect(bus.endSubscriptionsOfOwners().map(\.subscriber) == [culprit])
+  }
+
+  @Test func `an actor is an owner, too`() {
+    let bus = EventBus()
+    do {
+      let captured = ActingOwner()
+      bus.subscribe(captured, to: Change.self) { _, _ in _ = captured }
+      let passed = ActingOwner()
+      bus.subscribe(passed, to: Change.self) { owner, _ in owner.note() }
+    }
+    #expect(bus.endSubscriptionsOfOwners().map(\.type) == ["ActingOwner"])
+  }
+
+  @Test func `an owner that something else holds is not named, and neither is what it owns`() {
+    let bus = EventBus()
+    let held = Owner()
+    _ = subscribe(held, to: bus, .synchronous, captures: true)
+    // Captured by the handler of another owner, which is alive.
+    do {
+      let other = Owner()
+      _ = subscribe(other, to: bus, .synchronous, captures: false)
+      bus.subscribe(held, to: Change.self) { _, _ in other.note() }
+    }
+    #expect(bus.endSubscriptionsOfOwners().isEmpty)
+    withExtendedLifetime(held) {}
+  }
+}
