@@ -25,7 +25,7 @@ public import AppLifecycle
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
 /// | the session is locked; unlocked (the same) | `lock`; `unlock` |
-/// | the process did not run: SIGSTOP, sleep of the machine | none; ``Application/WasSuspended`` is posted afterwards |
+/// | the process did not run: SIGSTOP, sleep of the machine | none; `Application.WasSuspended` is posted afterwards |
 ///
 /// Reports are ``HostMessage``s. Signals belong to the process: one host runs at a time.
 public final class ProcessHost: Sendable {
@@ -65,7 +65,7 @@ public final class ProcessHost: Sendable {
   /// main actor does not answer, the process is ended here with status 70, without returning. The main actor must run meanwhile: in
   /// ``MainLoop/run(_:)``, or by ``MainLoop/performWork()`` in a loop of the program's own.
   ///
-  /// - Returns: the exit status: 0, or the one given to ``Application/terminate(status:cause:)``, if the application ended in order;
+  /// - Returns: the exit status: 0, or the one given to `Application.terminate(status:cause:)`, if the application ended in order;
   ///   70 (`EX_SOFTWARE`) if the tear-down, or the delegate's answer whether the program may end, overran its budget;
   ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host.
   /// - Precondition: no other host runs in this process.
@@ -73,9 +73,9 @@ public final class ProcessHost: Sendable {
     let budgets = HostBudgets(
       didEnterBackground: application.configuration.didEnterBackgroundBudget,
       willTerminate: application.configuration.willTerminateBudget)
-    let link = HostLink<ServiceStateMachine.Event>()
+    let link = HostLink<ProcessStateMachine.Event>()
     return await HostSession.run(application, link: link, catching: CaughtSignal.ofService) { [configuration] parts in
-      ServiceHostThread(parts, budgets: budgets, configuration: configuration).run()
+      ProcessHostThread(parts, budgets: budgets, configuration: configuration).run()
     }
   }
 }

@@ -20,7 +20,7 @@ public import PubSub
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
 /// | the session is locked; unlocked (the same) | `lock`; `unlock` |
 /// | the machine shuts down (the same) | as at SIGTERM |
-/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
+/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; `Application.WasSuspended` is posted afterwards |
 ///
 /// The manager is one that speaks systemd's protocol and listens at `$NOTIFY_SOCKET`, a path or an abstract name. Where none
 /// listens, all the rest is the same. The variables of the protocol are taken out of the environment: the program's own
@@ -64,7 +64,7 @@ public final class ServiceHost: Sendable {
   private let application: Application
   private let configuration: Configuration
   private let wallClock: WallClock?
-  private let link = HostLink<ServiceStateMachine.Event>()
+  private let link = HostLink<ProcessStateMachine.Event>()
 
   /// A host for an application that has not been launched.
   ///
@@ -111,7 +111,7 @@ public final class ServiceHost: Sendable {
       application, link: link, catching: CaughtSignal.ofService, clock: wallClock,
       setTrouble: { [link] in link.send(.trouble($0)) }
     ) { [configuration] parts in
-      ServiceHostThread(parts, budgets: budgets, configuration: configuration, environment: environment).run()
+      ProcessHostThread(parts, budgets: budgets, configuration: configuration, environment: environment).run()
     }
   }
 }
