@@ -2,11 +2,11 @@ public import PubSub
 
 /// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
 ///
-/// Whoever hosts it (a terminal, a service manager, a simulator) hands it what the system does, as ``SystemInput``s. It runs
-/// one transition after another; transitions never interleave. Everything that runs code runs on the main actor.
+/// A host (for a terminal, a service manager, a simulator) reports what the system does, as ``SystemInput``s. The application runs
+/// one transition after another; transitions never interleave. It calls all code on the main actor.
 ///
-/// Components subscribe to the notifications on ``bus`` (``Application/WillEnterForeground`` and its kin) or hold what they
-/// hold through ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``; none of them knows the delegate or each other.
+/// A component subscribes to the notifications on ``bus``, such as ``Application/WillEnterForeground``, or has the application acquire
+/// and release its resources (`manage`). Components know neither the delegate nor each other.
 @MainActor public final class Application {
   /// Budgets and habits of an application and the system that it lives in.
   public struct Configuration: Sendable {

@@ -49,7 +49,7 @@ extension Application {
 
   /// Runs an operation with time in the background, which ends with it.
   ///
-  /// As with ``beginBackgroundTask(named:expirationHandler:)``; when the time is nearly over the operation is cancelled. One
+  /// As with `beginBackgroundTask(named:expirationHandler:)`; when the time is nearly over the operation is cancelled. One
   /// that is refused runs, cancelled from the beginning. At a termination that a host orders it has what is left of the
   /// tear-down's budget, and is awaited; when the process ends, what still runs is cancelled.
   ///

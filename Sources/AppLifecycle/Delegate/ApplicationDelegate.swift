@@ -4,8 +4,8 @@
 /// on the class itself would silently never be called. Methods that only a subclass of the conforming class declares are
 /// not called either.
 ///
-/// Callbacks run on the main actor, one after another; a transition never begins inside another. A callback that must wait
-/// for something hands it to ``Application/manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
+/// Callbacks run on the main actor, one after another; a transition never begins inside another. Work that a callback would have to
+/// wait for belongs into a resource: `application.manage`.
 ///
 /// With scenes (``LifecycleProfile/scenes``) the four methods of active, foreground and background are not called: the
 /// ``SceneDelegate`` of each scene is.

@@ -1,7 +1,8 @@
 internal import PubSub
 
-/// Something that an application acquires and releases as its life cycle goes; see
-/// ``Application/manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
+/// A resource that an application acquires and releases as its life cycle goes.
+///
+/// `Application.manage` makes it.
 ///
 /// May be read from any isolation.
 public final class ManagedResource<Handle: Sendable>: Sendable {

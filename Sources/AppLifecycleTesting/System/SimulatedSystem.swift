@@ -3,7 +3,7 @@ public import PubSub
 
 /// A device with one application, in a world of its own: it plays scripts, and records what happens.
 ///
-/// Nothing in it is faked but the device. The application is a real ``AppLifecycle/Application`` with the delegate of the
+/// Nothing in it is faked but the device. The application is a real `Application` with the delegate of the
 /// program under test; components subscribe on ``bus`` and hold what they hold through the application, as anywhere.
 ///
 ///     let system = SimulatedSystem(delegate: delegate)
@@ -14,7 +14,7 @@ public import PubSub
 /// application runs on its executor. Components start their own tasks with the application's `task`, which run there, too, and
 /// wait on the application's `clock`. What a program does in the real world has to be declared with
 /// ``ManualClock/external(_:)``. A plain `Task {}` that sleeps on the clock, or wakes a task of the simulation from another
-/// thread, is ``EscapedWork``: ``play(_:)`` throws it, with file and line.
+/// thread, is ``EscapedWork``: ``play(_:)-(Script)`` throws it, with file and line.
 ///
 /// The system's own clocks run too, each counted from the commit of background: an application without background tasks is
 /// suspended when its stay has lasted `Application.Configuration.backgroundStay`; tasks keep it awake for

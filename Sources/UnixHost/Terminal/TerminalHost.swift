@@ -1,7 +1,7 @@
 public import AppLifecycle
 public import PubSub
 
-/// Hosts an application in a terminal: translates what the terminal and the kernel do into ``SystemInput``s.
+/// Hosts an application in a terminal: translates what the terminal and the kernel do into `SystemInput`s.
 ///
 /// | fact | input |
 /// | --- | --- |
@@ -17,7 +17,7 @@ public import PubSub
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
 /// | the session is locked; unlocked (the same) | `lock`; `unlock`, also at a key or at the keyboard focus |
 /// | the machine shuts down (the same) | `shutDown` |
-/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
+/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; `Application.WasSuspended` is posted afterwards |
 /// | a SIGTERM or SIGINT half a second or more after the one that ended it; Ctrl-\, SIGQUIT | none: the terminal is restored, and the process ends by the signal |
 ///
 /// A Ctrl-C that comes while the delegate has not answered, or after it has refused, ends the program in order. Any other key
