@@ -3,7 +3,7 @@
 extension EventBus {
   /// Subscribes a handler to every event of a name; it runs on the poster's thread, before the post returns.
   ///
-  /// It stands in the same order of delivery as those who subscribed to the type.
+  /// It stands in the same order of delivery as subscribers to the type.
   ///
   /// - Parameters:
   ///   - name: the name that the event types have.

@@ -1,9 +1,9 @@
 /// The events of one type, as an asynchronous sequence for one consumer.
 ///
-/// It holds what is posted between its making and its first `next()`. It ends, behind what it holds, when the task that
-/// iterates is cancelled or the bus is released, and its subscription ends when the sequence and its iterators are. It may
-/// end, too, once the one object whose events it asked for is gone. Two iterators of one sequence share it: each event goes
-/// to one of them. For another consumer make another sequence.
+/// The sequence holds events from its creation on, also before the first `next()`. When the iterating task is cancelled or the
+/// bus is released, the sequence ends behind the events that it holds. A sequence with a subject may end when the subject is
+/// gone. The subscription ends when the sequence and its iterators are released. Two iterators of one sequence share it: each
+/// event goes to one of them. For another consumer make another sequence.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   let buffer: EventBuffer<Element>
   /// Cancels with the last copy.
