@@ -251,7 +251,7 @@ extension ProcessStateMachine {
     phase = .ended
   }
 
-  /// The application ends; within the budget, whoever asked for it.
+  /// The application ends, within the budget, whatever the order was.
   private mutating func stop(awaiting delivery: Int?) {
     awaited = delivery
     phase = .stopping
@@ -297,7 +297,7 @@ extension ProcessStateMachine {
     emit(.notify([.status([trouble, status].compactMap { $0 }.joined(separator: "; "))]))
   }
 
-  /// The service has ended: in order if nobody is late and the main actor answers.
+  /// The service has ended: in order if no budget was overrun and the main actor answers.
   private mutating func finish(_ overruns: [BudgetOverrun], mainActorAnswers: Bool) {
     for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
     emit(
