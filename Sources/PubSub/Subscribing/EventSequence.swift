@@ -66,8 +66,18 @@ extension EventBus {
 
   /// The events of a type that are posted from now on, as an asynchronous sequence that says what it loses.
   ///
-  /// `buffering` is how many events it holds, and which is dropped when there is one too many. The other parameters as for
-  /// a sequence without a bound.
+  /// The subscription has taken effect when this returns.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the sequence stands in the order of delivery.
+  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - buffering: how many events it holds, and which is dropped when there is one too many.
+  /// - Returns: a sequence for one consumer.
   public func events<E: BusEvent>(
     _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, buffering: Buffering
