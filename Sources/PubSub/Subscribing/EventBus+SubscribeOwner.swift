@@ -14,7 +14,7 @@ extension EventBus {
   ///   - fileID: the source position.
   ///   - line: the source position.
   ///   - handler: called with the owner and each event.
-  /// - Returns: the subscription, to cancel earlier; may be discarded.
+  /// - Returns: the subscription, for who wants to cancel earlier.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
