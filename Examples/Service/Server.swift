@@ -65,7 +65,7 @@ import UnixHost
     } catch {
       pause()
       guard connections.isEmpty else { return }
-      // It is others who have all there is, and they do not tell when they are done.
+      // Other processes have all descriptors, and do not say when they free some.
       Task {
         try? await Task.sleep(for: .seconds(1))
         resume()

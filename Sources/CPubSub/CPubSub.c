@@ -176,14 +176,14 @@ static const void **make_slot(pubsub_record *record, long depth, const pubsub_to
 /// then.
 PUBSUB_INLINE void count_post(pubsub_record *record) {
     PUBSUB_HOOK("enter: count the post");
-    // With release: whoever finds the new number knows that the former post on this record has ended.
+    // With release: a thread that finds the new number knows that the former post on this record has ended.
     __atomic_store_n(&record->posts, record->posts + 1, __ATOMIC_RELEASE);
 }
 
 void pubsub_enter_unread(pubsub_record *record, long depth, const pubsub_topic *topic) {
     if (depth == 0) count_post(record);
     const void **slot = make_slot(record, depth, topic);
-    // No root, so that nobody waits for it; and not NULL, which would say that no post is under way.
+    // No root, so that no thread waits for it; and not NULL, which would say that no post is under way.
     __atomic_store_n(slot, topic, __ATOMIC_RELEASE);
     record->inner = depth;
 }
@@ -208,15 +208,15 @@ static void reconsider_fences(pubsub_record *record) {
         __atomic_fetch_and(&record->duties, ~PUBSUB_IS_RELIED_ON, __ATOMIC_RELAXED);
     } else if (has_barrier && (duties & PUBSUB_FENCES_SURELY)) {
         PUBSUB_HOOK("leave: take the marks off");
-        // A fence: who still relied on this record has swapped its root before anything is read here.
+        // A fence: a reclaimer that still relied on this record has swapped its root before anything is read here.
         __atomic_compare_exchange_n(
             &record->duties, &duties, duties & ~(PUBSUB_FENCES | PUBSUB_FENCES_SURELY), false, __ATOMIC_SEQ_CST,
             __ATOMIC_RELAXED);
     }
 }
 
-/// Whoever leaves looks for who waits only then, not before. Who begins to wait passes a barrier; where there is none, the
-/// leaver has to fence.
+/// A leaving post checks for waiters only after it has cleared its slot. A waiter passes a barrier before it waits; on systems
+/// without one the leaving post fences.
 PUBSUB_INLINE void look_after_leaving(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (PUBSUB_UNLIKELY(!has_barrier)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -241,7 +241,7 @@ static bool is_unfenced(pubsub_record *record) {
     if (record == pubsub_own_record || __atomic_load_n(&record->in_use, __ATOMIC_SEQ_CST) == 0) return false;
     PUBSUB_HOOK("meet: a record's duties");
     long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
-    // Exchanged, so that no owner who takes the mark off meanwhile is left with one that nobody takes off.
+    // Exchanged: if the owner takes the mark off meanwhile, this must not leave a mark that is never taken off.
     do {
         if ((duties & PUBSUB_FENCES_SURELY) == 0) return true;
     } while ((duties & PUBSUB_IS_RELIED_ON) == 0 &&
@@ -250,8 +250,8 @@ static bool is_unfenced(pubsub_record *record) {
     return false;
 }
 
-/// Marks a record, if it was marked before the barrier and its owner has not taken that off meanwhile: who did so posts without
-/// a fence again, and has not passed any barrier since.
+/// Marks a record, if it was marked before the barrier and its owner has not taken the mark off meanwhile: such an owner posts
+/// without a fence again, and has not passed any barrier since.
 static void mark_surely(pubsub_record *record) {
     long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
     PUBSUB_HOOK("meet: mark surely");
@@ -264,7 +264,7 @@ static void mark_surely(pubsub_record *record) {
 
 /// Has every other thread that posts without a fence pass a barrier, and fence for itself from then on.
 static bool ask_for_fences(void) {
-    // What somebody else asked for is not to be relied on before that one's barrier has been passed.
+    // Another reclaimer's request must not be relied on before its barrier has been passed.
     PUBSUB_HOOK_LOCK(PUBSUB_LOCKS, &asking);
     pthread_mutex_lock(&asking);
     pubsub_record *first = __atomic_load_n(&records, __ATOMIC_SEQ_CST);
@@ -280,7 +280,7 @@ static bool ask_for_fences(void) {
     return has_passed;
 }
 
-/// Makes sure that a root which has been swapped is either seen to be protected, or no longer found by anybody.
+/// Makes sure that a root which has been swapped is either seen to be protected, or no longer found by any thread.
 static bool meet_posters(void) {
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next)
         if (PUBSUB_UNLIKELY(is_unfenced(record))) return ask_for_fences();
@@ -323,11 +323,11 @@ long pubsub_first_protected(const void *const *roots, long count) {
     return first;
 }
 
-/// How long all posts are waited for that somebody saw: so many pauses of the processor, of 20 to 50 ns each, before they are
+/// How long a scan waits for all posts that it saw: so many pauses of the processor, of 20 to 50 ns each, before they are
 /// looked at again, and twice as many before the last time. Each look costs a poster a wait for its own record, so that it is
 /// better to look late than often.
 enum { first_pauses = 128, last_pauses = 2 * first_pauses };
-/// As many posts may be seen at once; where more threads post, somebody is always stopped in the middle of a post.
+/// As many posts may be seen at once; where more threads post, one is always stopped in the middle of a post.
 enum { most_seen = 32 };
 
 typedef struct seen_post {
@@ -372,7 +372,7 @@ static bool has_ended(const seen_post *seen, const void *root) {
 bool pubsub_have_posts_ended(const void *root) {
     // The own post ends when the caller has returned.
     if (pubsub_own_record != NULL && does_protect(pubsub_own_record, root)) return false;
-    // Before any number is read: who is not counted yet finds nothing that was taken out.
+    // Before any number is read: a post that is not counted yet finds nothing that was taken out.
     if (PUBSUB_UNLIKELY(!meet_posters())) return false;
     seen_post seen[most_seen];
     long count = see_posts(root, seen);
@@ -502,7 +502,7 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
         root = protect_fenced(slot, root, topic);
         // The long way is also where a thread looks, now and then, whether it still has to fence; and where it fences when it
-        // leaves, on systems on which nobody else passes a barrier for it.
+        // leaves, on systems on which no other thread passes a barrier for it.
         if (root == NULL || pubsub_is_directory(root) || !has_barrier || ++record->fenced >= patience) {
             __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
             return pubsub_post(event, topic, subject);

@@ -197,7 +197,7 @@ bool unixhost_stop(bool whole_group, uint32_t continue_count) {
     raise(SIGTSTP);
   }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
-  // Whoever was stopped was continued by a SIGCONT. Its handler may run on another thread, a moment later.
+  // A stopped process was continued by a SIGCONT. Its handler may run on another thread, a moment later.
   for (int i = 0; i < 20 && atomic_load(&continues) == continue_count; i++) poll(NULL, 0, 5);
   sigaction(SIGTSTP, &before, NULL);
   return atomic_load(&continues) != continue_count;

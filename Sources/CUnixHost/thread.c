@@ -15,7 +15,7 @@ static void *begin(void *argument) {
   sigset_t none;
   sigemptyset(&none);
   pthread_sigmask(SIG_SETMASK, &none, NULL);
-  // For debuggers, and whoever looks at a process from outside.
+  // For debuggers, and for tools that show a process from outside.
 #if defined(__APPLE__)
   pthread_setname_np("lifecycle host");
 #else

@@ -32,7 +32,7 @@ import AppLifecycleTesting
       }
       return .success
     } catch let error as UsageError {
-      // Who has found the command is helped on there.
+      // After a known command the help of that command is shown.
       let command = arguments.first.flatMap { Help.commands.contains($0) ? "\($0) " : nil } ?? ""
       return complain("lifecycle: \(error.message)\nTry 'lifecycle \(command)--help'.", .usage)
     } catch let error as ScriptError {
@@ -49,13 +49,13 @@ import AppLifecycleTesting
   }
 
   private static func complain(_ message: String, _ status: ExitStatus) -> ExitStatus {
-    // Nobody is left to be told if standard error fails, too.
+    // A failure of standard error cannot be reported.
     try? StandardStreams.write(message + "\n", to: .error)
     return status
   }
 }
 
-/// What the tool tells whoever started it.
+/// The exit status of the tool.
 enum ExitStatus: Int32 {
   case success = 0
   /// The journal was read, and something in it is damaged or missing.

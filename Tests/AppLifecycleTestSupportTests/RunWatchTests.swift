@@ -18,15 +18,23 @@ import Testing
     #expect(complaints.map(\.message) == [mistake.complaint.message])
   }
 
-  @Test func `has no complaint about a program that does all in order`() async throws {
+  /// A system that is watched, whose application opens a file when the phase begins and closes it when the phase ends.
+  private func makeWatchedFile(
+    while phase: LifecyclePhase
+  ) throws -> (system: SimulatedSystem, watch: RunWatch, balance: ResourceBalance) {
     let system = SimulatedSystem()
     let watch = RunWatch(system)
     let balance = watch.balance
-    try system.application.manage("file", while: .foreground) {
+    try system.application.manage("file", while: phase) {
       balance.opened("file")
     } release: {
       balance.closed("file")
     }
+    return (system, watch, balance)
+  }
+
+  @Test func `has no complaint about a program that does all in order`() async throws {
+    let (system, watch, balance) = try makeWatchedFile(while: .foreground)
     system.application.task(label: "ticker") {
       while true { try await system.application.clock.sleep(for: .seconds(1)) }
     }
@@ -44,14 +52,7 @@ import Testing
   }
 
   @Test func `wakes a suspended application, so that it ends in order`() async throws {
-    let system = SimulatedSystem()
-    let watch = RunWatch(system)
-    let balance = watch.balance
-    try system.application.manage("file", while: .running) {
-      balance.opened("file")
-    } release: {
-      balance.closed("file")
-    }
+    let (system, watch, balance) = try makeWatchedFile(while: .running)
     try await system.play("launch; home; wait:6s")
     #expect(system.application.state == .suspended)
     #expect(await watch.end() == [])
@@ -61,14 +62,7 @@ import Testing
 
   @Test(arguments: ["launch; crash", "launch; home; suspend; kill", "launch; home; suspend; reclaim; launch; crash"])
   func `does not ask a lost process for what it held, whenever one looks`(script: String) async throws {
-    let system = SimulatedSystem()
-    let watch = RunWatch(system)
-    let balance = watch.balance
-    try system.application.manage("file", while: .running) {
-      balance.opened("file")
-    } release: {
-      balance.closed("file")
-    }
+    let (system, watch, balance) = try makeWatchedFile(while: .running)
     for action in script.split(separator: "; ") {
       try await system.play(String(action))
       #expect(watch.complaints == [])

@@ -245,7 +245,7 @@
         try await logind.tell("wake")
         try await probe.log.line(startingWith: "state background background wake-up")
         try probe.signal(SIGHUP)
-        try await probe.log.line(startingWith: "session available: logind; no lock is told: ")
+        try await probe.log.line(startingWith: "session available: logind; locks are not reported: ")
         try probe.signal(SIGTERM)
         #expect(try await finished.ending == .exited(0))
       }
@@ -301,7 +301,7 @@
         try await logind.tell("wake")
         try await probe.log.line(startingWith: "state background background wake-up")
         try probe.signal(SIGHUP)
-        try await probe.log.line(startingWith: "session available: logind; it waits for nobody: ")
+        try await probe.log.line(startingWith: "session available: logind; no inhibitor: ")
         try probe.signal(SIGTERM)
         #expect(try await finished.ending == .exited(0))
         probe.expectRecords(

@@ -1,6 +1,6 @@
 import PubSub
 
-/// The one thing that the program knows; whoever cares about it subscribes.
+/// The state of the program; components that show it subscribe to its changes.
 @MainActor final class DueDate {
   struct DidChange: MainActorEvent { let date: CivilDate }
 

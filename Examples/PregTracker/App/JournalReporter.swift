@@ -17,7 +17,7 @@ import UnixHost
 
   init(journal: Journal, application: Application) {
     (self.journal, bus) = (journal, application.bus)
-    // With replay: the journal was opened, or was not, before anybody could subscribe.
+    // With replay: the journal was opened, or failed to open, before any component could subscribe.
     bus.subscribe(self, to: Journal.DidFail.self, replay: .latest, on: .shared) { reporter, event in
       reporter.failure = event
       reporter.report()
@@ -52,7 +52,7 @@ extension PreviousExit {
   var notice: String? {
     switch kind {
     case .firstRun, .terminated: nil
-    case .stillRunning: nil  // why the journal cannot be written says so, and who it is
+    case .stillRunning: nil  // the journal's failure says so, and names the other process
     case .killedWhileSuspended, .killedInBackground, .crashedInForeground, .watchdog, .deviceRestarted, .unknown:
       "previous run: \(self)"
     }

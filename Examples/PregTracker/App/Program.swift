@@ -43,7 +43,7 @@ import UnixHost
       if let endpoint = options.tips { surroundings.tips = { RemoteTips(endpoint) } }
       let delegate = TrackerDelegate(surroundings)
       var configuration = Application.Configuration()
-      // It is the user who answers whether to quit.
+      // The user answers whether to quit, and may take their time.
       configuration.shouldTerminateBudget = .seconds(3600)
       let application = Application(delegate: delegate, configuration: configuration)
       Application.adopt(application)

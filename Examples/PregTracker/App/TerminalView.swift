@@ -5,7 +5,7 @@ import UnixHost
 
 /// Draws what the others tell, and takes the keys.
 ///
-/// It never asks anybody: whatever it shows came as an event.
+/// It asks no other component: all that it shows came as events.
 @MainActor final class TerminalView {
   private var contents = ScreenContents() { didSet { if contents != oldValue { drawSoon() } } }
   private var interaction = Interaction() { didSet { contents.mode = interaction.mode } }
@@ -15,7 +15,7 @@ import UnixHost
   private var needsDrawing = false
   /// Where to draw; nil until the terminal is ours for the first time.
   private var screen: Terminal.NeedsDisplay?
-  /// What takes the answer of the user who was asked whether to quit.
+  /// Takes the user's answer whether to quit.
   private var answer: AsyncStream<Bool>.Continuation?
   private let perform: @MainActor (Interaction.Command) -> Void
 

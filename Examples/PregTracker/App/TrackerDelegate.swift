@@ -19,7 +19,7 @@ import PubSub
     /// Counts more than what is kept.
     var dueDate: CivilDate?
     var isStale = false
-    /// Whether somebody looks at the session timer.
+    /// Whether the session timer is shown.
     var ticks = true
   }
 

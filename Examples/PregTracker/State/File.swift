@@ -32,7 +32,7 @@ enum File {
     let directory = self.directory(of: path)
     try makeDirectory(directory)
     let temporary = "\(path).\(getpid()).tmp"
-    unlink(temporary)  // left behind by a process with the same number that lost its power; nobody else's
+    unlink(temporary)  // left behind by a process with the same number whose machine lost its power
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError(temporary) }
     do throws(SystemError) {

@@ -78,7 +78,7 @@ import Glibc
     setsockopt(descriptor, CInt(level), option, &value, socklen_t(MemoryLayout<CInt>.size))
   }
 
-  /// The next connection that somebody opens to this listening socket.
+  /// The next connection to this listening socket.
   package func accept() async throws -> Socket {
     while true {
       try Task.checkCancellation()

@@ -4,7 +4,7 @@ package struct ScreenUpdate {
 
   package init() {}
 
-  /// Forgets what the terminal shows: it was cleared, resized, or somebody else's for a while.
+  /// Forgets what the terminal shows: it was cleared, resized, or used by another program for a while.
   package mutating func invalidate() { shown = nil }
 
   /// The text that makes the terminal show `lines`; empty if it does already.

@@ -1,7 +1,7 @@
 internal import PubSub
 
-// Inputs wait in one queue, whoever sends them from wherever; one task works them off, one transition after another. An input
-// that finds nobody before it is taken by the task that brings it, which saves two changes of tasks.
+// All inputs wait in one queue. One task runs them, one transition after another. If the queue is empty and no task works on
+// it, the task that sends an input runs it itself, which saves two changes of tasks.
 
 /// An input on its way.
 struct PendingInput: Sendable {
@@ -18,17 +18,17 @@ struct PendingInput: Sendable {
 struct InputQueue: Sendable {
   enum Element: Sendable {
     case input(PendingInput)
-    /// The clock of the background has struck.
+    /// A deadline of the background has passed.
     case backgroundClock
   }
 
-  /// Those that came last, last come last.
+  /// Recent arrivals, in order of arrival.
   private var incoming: [Element] = []
-  /// Those that came before them, first come last: taking the first of many does not move the others.
+  /// Earlier arrivals, in reverse order: taking the first of many does not move the others.
   private var outgoing: [Element] = []
   private var isBeingWorkedOff = false
 
-  /// The inputs that wait, first come first.
+  /// The inputs that wait, in order of arrival.
   var inputs: [SystemInput] {
     (outgoing.reversed() + incoming).compactMap { if case .input(let pending) = $0 { pending.input } else { nil } }
   }
@@ -36,21 +36,27 @@ struct InputQueue: Sendable {
   /// Whether nothing waits.
   var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
 
-  /// Adds one; true if nobody works the queue off, and the caller must see to it.
+  /// Adds an element.
+  ///
+  /// - Returns: true if no task works on the queue, so that the caller must start one.
   mutating func add(_ element: Element) -> Bool {
     incoming.append(element)
     defer { isBeingWorkedOff = true }
     return !isBeingWorkedOff
   }
 
-  /// Lets the caller work in its own turn if nobody works the queue off, and nothing waits in it.
+  /// Begins a turn of the caller's own, if the queue is empty and no task works on it.
+  ///
+  /// - Returns: whether the turn has begun.
   mutating func beginOwnTurn() -> Bool {
     guard !isBeingWorkedOff else { return false }
     isBeingWorkedOff = true
     return true
   }
 
-  /// The caller's own turn is over; true if others have come meanwhile, and the caller must see to it.
+  /// Ends the caller's own turn.
+  ///
+  /// - Returns: true if elements have arrived meanwhile, so that the caller must start a task for them.
   mutating func endOwnTurn() -> Bool {
     isBeingWorkedOff = !isEmpty
     return isBeingWorkedOff
@@ -70,7 +76,7 @@ struct InputQueue: Sendable {
   }
 }
 
-/// Whose handlers transitions wait for: an identity of its own, which those handlers' tasks may keep.
+/// The identity of an application in its handlers' tasks, which may keep it.
 final class HandlerScopeOwner: Sendable {}
 
 /// One run of a handler, or of a background task's operation, that transitions may wait for.
@@ -92,7 +98,9 @@ final class HandlerRun: Sendable {
   }
 }
 
-/// Marks the tasks in which a transition's own handlers run: `handle` must not wait in them for that transition.
+/// Marks the tasks in which a transition's own handlers run.
+///
+/// `handle` must not wait for that transition in them.
 enum HandlerScope {
   @TaskLocal static var run: HandlerRun?
 
@@ -104,16 +112,16 @@ enum HandlerScope {
 }
 
 extension Application {
-  /// Takes an input and returns when its transition has finished, tear-down included, or the budget has passed.
+  /// Runs the transition of an input, and returns when it has finished, tear-down included, or when its budget has passed.
   ///
-  /// Inputs run in the order in which they came, after whatever transition is under way. Inside a handler that a transition
-  /// waits for (an asynchronous handler of a closing notification, acquire and release of a managed resource, a body of
+  /// Inputs run in order of arrival, after the transition that is under way. Inside a handler that a transition waits for (an
+  /// asynchronous handler of a closing notification, acquire and release of a managed resource, a body of
   /// ``run(while:label:fileID:line:_:)``, the operation of a ``performBackgroundTask(named:_:)``) the input is queued and this
-  /// returns at once; what such a handler has started waits as everybody else once the handler is over. That the calling task
-  /// is cancelled ends nothing early.
+  /// method returns at once. A task that such a handler has started waits like any other once the handler is over. Cancelling
+  /// the calling task ends nothing early.
   ///
-  /// A ``SystemInput/terminate`` returns when the end is over or the delegate has refused it; while the question is open, other
-  /// inputs run. Inside the question itself it is queued.
+  /// For a ``SystemInput/terminate`` the method returns when the application has ended or the delegate has refused; while the
+  /// question is open, other inputs run. Inside the question itself it is queued.
   ///
   /// - Parameters:
   ///   - input: what the system does.
@@ -138,7 +146,7 @@ extension Application {
     }
   }
 
-  /// Takes an input without waiting, from any thread; it runs in its turn.
+  /// Queues an input and returns at once; may be called from any thread.
   ///
   /// - Parameters:
   ///   - input: what the system does.
@@ -188,9 +196,11 @@ extension Application {
     }
   }
 
-  /// Cancels what is being torn down if an input that waits brings the application back; it is awaited all the same.
+  /// Cancels the tear-down if a waiting input brings the application back.
+  ///
+  /// It is awaited all the same.
   func hurryTearDownIfReturning() {
-    // Who comes after the end of the process comes back to another one.
+    // Inputs that arrive after the process ended start a new one.
     guard tearDown != nil, machine.state.isInMemory else { return }
     // Where one of several scenes has left, the application has not, and cannot come back.
     guard !state.isForeground else { return }

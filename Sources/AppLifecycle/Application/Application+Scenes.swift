@@ -6,8 +6,8 @@ extension Application {
   /// Empty in the app-based life cycle.
   public var scenes: [Scene] { sceneDirectory.connected }
 
-  /// The sessions of all windows that were not closed, of those too whose scene is not connected, in the order in which they
-  /// first connected.
+  /// The sessions of all windows that were not closed, in the order in which they first connected, with or without a connected
+  /// scene.
   public var openSessions: [SceneSession] { sceneDirectory.sessions }
 
   /// Connects the scene if it is about to be, calls its delegate, and posts its notification.

@@ -3,15 +3,15 @@ extension Application {
 
   /// The program's application.
   ///
-  /// Main actor. The first of these that there is:
+  /// On the main actor, the first of these that exists:
   ///
   /// 1. the application of the innermost `withShared(_:_:)` that encloses the task;
   /// 2. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its own before it makes the first callback.
   ///
-  /// Components need it seldom: delegate calls pass the application, and the events of the life cycle, of resources and of a terminal
-  /// carry it.
+  /// Few components need it: delegate calls pass the application, and the events of the life cycle, of resources and of a
+  /// terminal carry it.
   ///
-  /// - Precondition: there is one. Else the program ends with a message that says what to do.
+  /// - Precondition: one of them exists. Else the program ends with a message that says what to do.
   public static var shared: Application {
     if let application = SharedOverride.application ?? adopted { return application }
     // Not a precondition: releases leave the message of one out.
@@ -31,8 +31,9 @@ extension Application {
 
   /// Runs a body in which an application is ``shared``, whatever was adopted: for tests.
   ///
-  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks that
-  /// the body starts, also after its end. Handlers with a mailbox and tasks that were started before see what they saw.
+  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks
+  /// that the body starts, also after its end. Handlers with a mailbox, and tasks that were started before, keep the
+  /// application that they saw.
   ///
   /// - Parameters:
   ///   - application: the application that is shared.
@@ -47,8 +48,9 @@ extension Application {
 
   /// Runs an asynchronous body in which an application is ``shared``, whatever was adopted: for tests.
   ///
-  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks that
-  /// the body starts, also after its end. Handlers with a mailbox and tasks that were started before see what they saw.
+  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks
+  /// that the body starts, also after its end. Handlers with a mailbox, and tasks that were started before, keep the
+  /// application that they saw.
   ///
   /// - Parameters:
   ///   - application: the application that is shared.

@@ -12,8 +12,13 @@ extension Application {
     send(.shutDown, cause: cause)
   }
 
-  /// Has an operation that no budget covered, and that is late, reported by name.
-  func operationIsLate(_ name: String, _ step: String = "release", on page: LedgerKeeper.PageID?) {
+  /// Reports by name an operation that is late and that no budget covers.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name, or the source of the call.
+  ///   - step: what it was doing: `acquire` or `release`.
+  ///   - page: the page of the ledger that gets the overrun.
+  func operationIsLate(_ name: String, step: String = "release", on page: LedgerKeeper.PageID?) {
     record(.report, "watchdog:\(name)", presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
     note(
       BudgetOverrun(

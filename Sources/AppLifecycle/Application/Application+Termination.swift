@@ -1,7 +1,7 @@
 internal import PubSub
 
 // The question whether the application may end. It is no transition: an input that has to wait for its answer is put aside, and
-// others run meanwhile. Whoever changes this keeps one rule: no transition ever waits for an answer.
+// others run meanwhile. One rule holds in this file: no transition ever waits for an answer.
 
 extension Application {
   /// Takes an input in its turn.

@@ -2,27 +2,27 @@ public import PubSub
 
 /// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
 ///
-/// Whoever hosts it (a terminal, a service manager, a simulator) hands it what the system does, as ``SystemInput``s. It runs
-/// one transition after another; transitions never interleave. Everything that runs code runs on the main actor.
+/// A host (for a terminal, a service manager, a simulator) reports what the system does, as ``SystemInput``s. The application runs
+/// one transition after another; transitions never interleave. It calls all code on the main actor.
 ///
-/// Components subscribe to the notifications on ``bus`` (``Application/WillEnterForeground`` and its kin) or hold what they
-/// hold through ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``; none of them knows the delegate or each other.
+/// A component subscribes to the notifications on ``bus``, such as ``Application/WillEnterForeground``, or has the application acquire
+/// and release its resources (`manage`). Components know neither the delegate nor each other.
 @MainActor public final class Application {
-  /// Budgets and habits of an application and the system that it lives in.
+  /// The budgets of an application, and how the system treats it.
   public struct Configuration: Sendable {
-    /// How long `didEnterBackground` may take, its synchronous handlers and what they set going together.
+    /// The time for `didEnterBackground`: its delegate call, its handlers and the tear-down, together.
     public var didEnterBackgroundBudget: Duration = .seconds(5)
-    /// How long `willTerminate` may take, its synchronous handlers and what they set going together.
+    /// The time for `willTerminate`: its delegate call, its handlers and the tear-down, together.
     public var willTerminateBudget: Duration = .seconds(5)
-    /// How long the delegate may take to answer whether the application may end.
+    /// The time in which the delegate answers whether the application may end.
     ///
     /// A delegate that has not answered by then is reported as an overrun, and the application ends in order.
     public var shouldTerminateBudget: Duration = .seconds(30)
     /// How long the system lets the application run in the background before it suspends it.
     ///
-    /// The clock is the system's: a simulated system enforces it, a real host never suspends its own program for it.
+    /// The clock is the system's: a simulated system enforces it. A real host never suspends its own program for it.
     public var backgroundStay: Duration = .seconds(5)
-    /// How long background tasks may keep the application awake, from the commit of background on, all of them together.
+    /// How long background tasks, all together, may keep the application awake, counted from the commit of background.
     ///
     /// The clock is the system's, as that of ``backgroundStay``.
     public var backgroundTaskAllowance: Duration = .seconds(30)
@@ -30,37 +30,41 @@ public import PubSub
     public var backgroundExpirationLead: Duration = .seconds(5)
     /// Which of the two life cycles the application follows.
     public var profile = LifecycleProfile.application
-    /// Whether a launch into the background gives didEnterBackground.
+    /// Whether `applicationDidEnterBackground` is called at a launch into the background.
     ///
-    /// Documentation says that it does, experiments say that it does not. With scenes it is the notification alone.
+    /// Apple's documentation says that it is, experiments say that it is not. With scenes only the notification is posted.
     public var callsDidEnterBackgroundOnBackgroundLaunch = false
-    /// How a managed resource that could not be acquired is tried again.
+    /// When a managed resource that could not be acquired is tried again.
     public var retry = RetryPolicy()
-    /// How many transitions and stays the ledger remembers, at least 1.
+    /// The number of transitions and stays that the ledger keeps, at least 1.
     public var ledgerLimit = 64
 
-    /// The platform's own times.
+    /// A configuration with the platform's own times.
     public init() {}
   }
 
-  /// Where the notifications are posted; may be used from any thread.
+  /// The bus on which the notifications are posted; may be used from any thread.
   public nonisolated let bus: EventBus
-  /// Budgets and habits.
+  /// The budgets, and how the system treats the application.
   public nonisolated let configuration: Configuration
-  /// The clock that the application was given; components that wait on it follow a simulation's time.
+  /// The application's clock.
+  ///
+  /// Components that wait on it follow a simulation's time.
   public nonisolated let clock: ApplicationClock
   /// The delegate, which the application keeps alive.
   public let delegate: any ApplicationDelegate
   /// The state as callbacks see it: *will…* callbacks run before the new state is committed, *did…* callbacks after.
   public internal(set) var state: ApplicationState = .notRunning
-  /// Why the application is not active, or would not be if it were in the foreground; active means empty.
+  /// The reasons that keep the application from being active; out of the foreground, those that would.
+  ///
+  /// Active means empty.
   public internal(set) var deactivationReasons: Set<DeactivationReason> = []
   /// Why the application was launched; nil before the first launch.
   public internal(set) var launchCause: LifecycleCause?
   /// The exit status that the application's host returns when the application has ended in order; see
   /// ``terminate(status:cause:)``.
   public internal(set) var exitStatus: Int32 = 0
-  /// Who watches; see ``observe(label:fileID:line:_:)``.
+  /// The observers; see ``observe(label:fileID:line:_:)``.
   nonisolated let observers: ObserverList
   /// What the system is doing, as the cause of what happens outside of a transition.
   package var ambientCause: LifecycleCause?
@@ -103,11 +107,11 @@ public import PubSub
   /// An application that is not running.
   ///
   /// - Parameters:
-  ///   - delegate: called before each notification; kept alive by the application.
+  ///   - delegate: the object that is called before each notification; the application keeps it alive.
   ///   - bus: where the notifications are posted.
-  ///   - configuration: budgets and habits.
-  ///   - clock: what budgets and back-off are measured with. It should stand still while the machine sleeps, lest sleep eat
-  ///     a budget, as the default does.
+  ///   - configuration: the budgets, and how the system treats the application.
+  ///   - clock: the clock for budgets and back-off. It should stand still while the machine sleeps, as the default does, so
+  ///     that sleep uses up no budget.
   public init(
     delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration = Configuration(),
     clock: any Clock<Duration> = SuspendingClock()
@@ -159,7 +163,7 @@ struct TransitionClock: Sendable {
   /// Lets the time pass that a script gives a call of this name; nil where time passes by itself.
   var passTime: (@Sendable (_ call: String) -> Void)?
 
-  /// The instant that lies so far ahead, or a century where that is more.
+  /// The instant after a delay, at most a century ahead.
   ///
   /// Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
   func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }

@@ -19,7 +19,7 @@ internal import PubSub
   var answer: TerminateReply?
   /// The call of the delegate, as the ledger has it once it is over.
   var entry: LedgerEntry?
-  /// The call, for those who observe it.
+  /// The call's number for observers.
   let call: TracedCall.ID?
   /// Whether other inputs run while the delegate takes its time.
   var isPutAside = false

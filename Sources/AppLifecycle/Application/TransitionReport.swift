@@ -1,4 +1,4 @@
-/// What became of an input.
+/// The outcome of an input.
 public struct TransitionReport: Sendable, Hashable {
   /// Whether the input was taken.
   public enum Outcome: Sendable, Hashable {
@@ -14,15 +14,15 @@ public struct TransitionReport: Sendable, Hashable {
   public var outcome: Outcome
   /// What led to the transition.
   public var cause: LifecycleCause
-  /// The state before.
+  /// The state before the transition.
   public var from: ApplicationState
-  /// The state after.
+  /// The state after the transition.
   public var to: ApplicationState
   /// How long it took, by the application's clock.
   public var duration: Duration
-  /// Who was called or ran, in the order in which they ended; see ``LedgerPage/entries``.
+  /// The calls of the transition, in the order in which they ended; see ``LedgerPage/entries``.
   public var entries: [LedgerEntry]
-  /// The budgets that were overrun, and by whom.
+  /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun]
 
   /// A report.
@@ -34,7 +34,7 @@ public struct TransitionReport: Sendable, Hashable {
     (self.entries, self.overruns) = (entries, overruns)
   }
 
-  /// Whoever overran a budget, each once: see ``BudgetOverrun/culprits``.
+  /// The names of the code that overran a budget, each once; see ``BudgetOverrun/culprits``.
   public var stragglers: [String] {
     var seen: Set<String> = []
     return overruns.flatMap(\.culprits).filter { seen.insert($0).inserted }
@@ -42,8 +42,8 @@ public struct TransitionReport: Sendable, Hashable {
 }
 
 extension TransitionReport: CustomStringConvertible {
-  /// The report as one line for a person: what became of the input; of a transition how long it took, who was late, and who
-  /// took longest.
+  /// The report as one line for a person: what became of the input, and of a transition its time, its overruns and its longest
+  /// call.
   public var description: String {
     switch outcome {
     case .completed: entries.line(about: "\(cause.rawValue): \(from) → \(to), \(duration.inSeconds)", overruns)

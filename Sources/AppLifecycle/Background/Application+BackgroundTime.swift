@@ -1,24 +1,24 @@
 // What an application asks of the background, and what the system's clock does to it there.
 
 extension Application {
-  /// How much longer the application may run in the background: 30 s less the stay so far; nil if that is not limited.
+  /// The time that is left to the application in the background: 30 s less the stay so far; nil if it is not limited.
   ///
-  /// It is not limited in the foreground, nor while a background mode stands. Where no code of the application is to run
-  /// (suspended, not running) it is zero. Without background tasks the application is suspended earlier than this says.
+  /// The time is not limited in the foreground, nor while a background mode lasts. It is zero while the application is
+  /// suspended or not running. Without background tasks the application is suspended earlier.
   ///
   /// The clock is the system's: a simulated system enforces it, a real host never suspends or purges its own program.
   public var backgroundTimeRemaining: Duration? { background.remaining }
 
-  /// Asks for time in the background to finish something.
+  /// Begins a background task, which gives the application time to finish its work.
   ///
-  /// Tasks may be begun in the foreground, too: that is where one begins what must not be cut off. While one is open the
-  /// application is not suspended for its stay; all of them share the 30 s of one stay
-  /// (``Configuration/backgroundTaskAllowance``). 5 s before their end (``Configuration/backgroundExpirationLead``) the
-  /// expiration handlers of all open tasks run, in order of begin, each once in its task's life; a task that is still open
-  /// at the end is reported (`backgroundTimeExpired:NAME`), and the application purged. Names need not be unique.
+  /// Begin a task in the foreground if its work must not be cut off. While a task is open the application is not suspended; all
+  /// tasks share the 30 s of one stay (``Configuration/backgroundTaskAllowance``). 5 s before the end of this time
+  /// (``Configuration/backgroundExpirationLead``) the expiration handlers of all open tasks run, in order of begin, each once
+  /// in its task's life. A task that is still open at the end is reported (`backgroundTimeExpired:NAME`), and the application
+  /// is purged. Names need not be unique.
   ///
-  /// A begin in those last seconds is refused: the expiration handler is called at once, before this returns, and the task
-  /// gives no time. So it is while the application is not running.
+  /// A task is refused if it is begun in those last seconds, or while the application is not running: its expiration handler is
+  /// called before this method returns, and the task gives no time.
   ///
   /// - Parameters:
   ///   - name: what records and reports call the task.
@@ -32,10 +32,10 @@ extension Application {
     background.begin(named: name) { _ in expirationHandler() }
   }
 
-  /// Asks for time in the background to finish something, with a handler that is passed the task to end.
+  /// Begins a background task whose expiration handler is passed the task to end.
   ///
-  /// Otherwise as the form whose handler is passed nothing, which would have to get hold of the task
-  /// by itself: it is not there yet when the handler is made.
+  /// Otherwise the same as `beginBackgroundTask` with a handler without parameters. Such a handler cannot capture the task,
+  /// which does not exist yet when the handler is made.
   ///
   /// - Parameters:
   ///   - name: what records and reports call the task.
@@ -47,15 +47,16 @@ extension Application {
     background.begin(named: name, expirationHandler: expirationHandler)
   }
 
-  /// Runs an operation with time in the background, which ends with it.
+  /// Runs an operation inside a background task, which ends with the operation.
   ///
-  /// As with ``beginBackgroundTask(named:expirationHandler:)``; when the time is nearly over the operation is cancelled. One
-  /// that is refused runs, cancelled from the beginning. At a termination that a host orders it has what is left of the
-  /// tear-down's budget, and is awaited; when the process ends, what still runs is cancelled.
+  /// The rules are those of `beginBackgroundTask(named:expirationHandler:)`. When the time is nearly over, the operation is
+  /// cancelled. If the task is refused, the operation runs and is cancelled from the beginning. At a termination that a host
+  /// orders, the operation is awaited for what is left of the tear-down's budget. When the process ends, an operation that
+  /// still runs is cancelled.
   ///
   /// - Parameters:
   ///   - name: what records and reports call the background task.
-  ///   - operation: what is to be finished. Runs on the main actor, and begins after this has returned. An end of the
+  ///   - operation: the work to finish. Runs on the main actor, and begins after this method has returned. An end of the
   ///     application waits for it, so an input that it hands to ``handle(_:cause:)`` is queued.
   /// - Returns: the operation, which may be awaited or cancelled.
   @discardableResult
@@ -65,13 +66,15 @@ extension Application {
     background.perform(named: name, operation)
   }
 
-  /// Begins a background mode: while it stands, no clock of the background runs.
+  /// Begins a background mode.
   ///
-  /// For code that plays, tracks or serves in the background. Several may stand at a time, also of the same name; when the
-  /// last one ends, a new stay begins. They end with the process. A mode may be begun before the launch.
+  /// While it lasts, the application may run in the background without limit.
+  ///
+  /// For code that plays, tracks or serves in the background. Several modes may last at a time, also of the same name; when the
+  /// last one ends, a new stay begins. All end with the process. A mode may be begun before the launch.
   ///
   /// - Parameter mode: why the application may run.
-  /// - Returns: what ends the mode; if it is released, the mode stands on.
+  /// - Returns: the object that ends the mode. If it is released, the mode goes on.
   @discardableResult
   public func beginBackgroundMode(_ mode: BackgroundMode) -> BackgroundModeAssertion { background.begin(mode) }
 }
@@ -99,9 +102,9 @@ extension Application {
     }
   }
 
-  /// Does what the background's clock says, in its turn between transitions.
+  /// Performs what is due in the background, between transitions.
   ///
-  /// The stay for which the clock struck may be over by now: then nothing is due.
+  /// The stay whose deadline passed may be over by now: then nothing is due.
   func passBackgroundTime() async {
     while let action = background.nextAction() {
       switch action {
@@ -121,12 +124,12 @@ extension Application {
 // MARK: - Before the process is stopped, or ends
 
 extension Application {
-  /// Lets open background tasks end before the application does: what somebody asked time for is not cut off.
+  /// Lets open background tasks end before the application does.
   ///
-  /// They have what is left of the budget of a didEnterBackground in the same transition; of an application that was in the
-  /// background already, half of willTerminate's, so that its handlers and resources have the other half. After half of that
-  /// their expiration handlers run. One that does not end is reported and named as an overrun. A simulated system, which has
-  /// clocks of its own for all this, cuts them off, as iOS does.
+  /// The tasks have what is left of the budget of a didEnterBackground in the same transition. If the application was in the
+  /// background already, they have half of willTerminate's, so that handlers and resources have the other half. After half of
+  /// that time their expiration handlers run. A task that does not end is reported as an overrun. A simulated system, which has
+  /// clocks of its own for all this, cuts the tasks off, as iOS does.
   ///
   /// - Parameters:
   ///   - deadline: that of didEnterBackground's budget; nil if the application was in the background already.

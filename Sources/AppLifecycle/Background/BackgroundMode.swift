@@ -11,7 +11,7 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
 
   /// The application plays or records sound.
   public static let audio: BackgroundMode = "audio"
-  /// The application follows where the device is.
+  /// The application follows the position of the device.
   public static let location: BackgroundMode = "location"
   /// The application is a service.
   public static let service: BackgroundMode = "service"
@@ -19,9 +19,9 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
   public static let job: BackgroundMode = "job"
 }
 
-/// A background mode that stands until it is ended.
+/// A background mode that has begun.
 ///
-/// One that is released without having been ended stands on, as long as the process lives.
+/// Releasing the object does not end the mode: it then lasts as long as the process.
 @MainActor public final class BackgroundModeAssertion {
   /// The mode.
   public let mode: BackgroundMode
@@ -33,9 +33,11 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
     (self.mode, self.process, self.manager) = (mode, process, manager)
   }
 
-  /// Ends the mode; with the last one that stood, a new stay in the background begins.
+  /// Ends the mode.
   ///
-  /// Ending it again has no effect, nor has ending one that went with its process.
+  /// With the last mode, a new stay in the background begins.
+  ///
+  /// A second call has no effect, nor has a call after the end of the process.
   public func end() {
     manager?.end(mode, process: process)
     manager = nil

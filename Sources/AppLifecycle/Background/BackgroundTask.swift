@@ -1,10 +1,10 @@
-/// Time in the background that the application has asked for, to finish something.
+/// Time in the background, which the application has asked for to finish its work.
 ///
-/// It must be ended, exactly once: by ``end()``. Ending it a second time is reported (`taskEndedTwice:NAME`) and has no other
-/// effect. One that is released without having been ended stays open, as on the platform: its time runs out, and the
-/// application is purged with a report that names it (`backgroundTimeExpired:NAME`). It ends by itself only with the process.
+/// Call ``end()`` exactly once. A second call is reported (`taskEndedTwice:NAME`) and has no other effect. A task that is
+/// released without ``end()`` stays open, as on the platform: its time runs out, and the application is purged with a report
+/// (`backgroundTimeExpired:NAME`). A task ends by itself only with the process.
 @MainActor public final class BackgroundTask {
-  /// The name that records and reports call it.
+  /// The task's name in records and reports.
   public let name: String
 
   private let id: BackgroundTime.TaskID
@@ -14,9 +14,9 @@
     (self.name, self.id, self.manager) = (name, id, manager)
   }
 
-  /// Ends the task: the time that it asked for is not needed any more.
+  /// Ends the task: the application needs its time no longer.
   ///
-  /// When the last one has ended, and the stay in the background has lasted its time, the application is suspended.
-  /// A task of a process that has vanished went with it: ending it has no effect.
+  /// When the last task has ended, and the stay in the background has lasted its time, the application is suspended. The call
+  /// has no effect on a task of an earlier process, which ended with that process.
   public func end() { manager?.end(id, name: name) }
 }

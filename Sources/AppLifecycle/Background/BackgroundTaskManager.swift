@@ -17,25 +17,27 @@ internal import PubSub
   /// Whether the clocks of the background have consequences: they are the system's.
   private var isEnforced = false
   private var sleeper: Task<Void, Never>?
-  /// For what the sleeper sleeps.
+  /// The deadline until which the sleeper sleeps.
   private var deadline: Duration?
-  /// The clock has struck, and what is due has not been looked at yet.
+  /// A deadline has passed, and ``nextAction()`` has not been called yet.
   private var hasStruck = false
 
-  /// Who waits for the tasks to end: before the process is stopped, before the machine sleeps, or both.
+  /// The waits for the tasks to end: before the process is stopped, before the machine sleeps, or both.
   private var waiters: [UnsafeContinuation<Void, Never>] = []
   /// Counts how often that was taken back.
   private var takenBack = 0
 
-  /// Told when the clock strikes: it is to call ``nextAction()`` in its turn.
+  /// Is called when a deadline has passed.
+  ///
+  /// It has to call ``nextAction()`` between two transitions.
   var clockDidStrike: (@MainActor () -> Void)?
-  /// Told who has spent time in the background, and how it ended.
+  /// Is passed the entry of a task that has ended.
   var didSpend: (@MainActor (LedgerEntry, _ call: TracedCall.ID?) -> Void)?
-  /// Told that a task begins; returns what its end refers to, if anything observes it.
+  /// Is called when a task begins; returns the number to which its end refers, if there are observers.
   var didBegin: (@MainActor (LedgerEntry) -> TracedCall.ID?)?
-  /// Told that a new stay has begun with the end of the last mode.
+  /// Is called when a new stay has begun with the end of the last mode.
   var didBeginStay: (@MainActor (_ now: Duration, _ cause: LifecycleCause) -> Void)?
-  /// Told what has to stand in the record, and what led to it if nothing else did.
+  /// Is passed what has to stand in the record, with the cause to use if nothing else led to it.
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
   init(
@@ -204,7 +206,7 @@ extension BackgroundTaskManager {
     }
   }
 
-  /// Lets somebody sleep until there is something to do, and nobody where there is nothing.
+  /// Sets the sleeper for the next deadline, or stops it if there is none.
   private func setClock() {
     let next = isEnforced && !hasStruck ? time.nextDeadline : nil
     guard next != deadline else { return }
@@ -225,7 +227,7 @@ extension BackgroundTaskManager {
     clockDidStrike?()
   }
 
-  /// Nobody sleeps any more.
+  /// Stops the sleeper.
   func stopClock() {
     sleeper?.cancel()
     sleeper = nil
@@ -262,7 +264,7 @@ extension BackgroundTaskManager {
 
   /// Waits until no task is open any more, a state is committed, or an instant has come.
   private func waitForTasks(until deadline: Duration, _ order: Int) async {
-    // The wait also ends with that of somebody else who has less time.
+    // This wait also ends when another wait, with an earlier deadline, ends.
     while mustFinish(order), !time.tasks.isEmpty, clock.now() < deadline {
       let timer = starter.startOnMainActor { [clock, weak self] in
         guard (try? await clock.sleepUntil(deadline)) != nil else { return }

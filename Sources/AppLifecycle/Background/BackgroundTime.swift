@@ -1,8 +1,8 @@
-/// The time that the system gives an application in the background, as a pure state machine: told instants, it says what is
+/// The time that the system gives an application in the background, as a pure state machine: for an instant it returns what is
 /// due, and when to ask again.
 ///
-/// A *stay* runs from a commit of background to the next commit; its clocks count from there. While a background mode stands
-/// no clock runs, and when the last one ends a new stay begins. With the platform's limits:
+/// A *stay* runs from a commit of background to the next commit, and its clocks count from its beginning. While a background
+/// mode lasts no clock runs; when the last mode ends a new stay begins. With the platform's limits:
 ///
 ///     0 s ─────────── 5 s ─────────────────────── 25 s ─────────────────── 30 s
 ///     commit          without tasks: suspended    expiration handlers      a task still open: purged
@@ -10,7 +10,7 @@
 ///
 /// An application whose last task ends after the 5 s is suspended at once.
 struct BackgroundTime: Sendable, Hashable {
-  /// How much time there is.
+  /// The limits on a stay.
   struct Limits: Sendable, Hashable {
     /// How long a stay without tasks lasts.
     var stay: Duration
@@ -22,7 +22,7 @@ struct BackgroundTime: Sendable, Hashable {
     fileprivate var expiration: Duration { max(.zero, allowance - expirationLead) }
   }
 
-  /// Something that the system's clock does.
+  /// Something that is due.
   enum Action: Sendable, Hashable {
     /// The task's expiration handler is called.
     case expire(TaskID)
@@ -32,7 +32,7 @@ struct BackgroundTime: Sendable, Hashable {
     case suspend
   }
 
-  /// What became of the end of a task.
+  /// The effect of a call that ends a task.
   enum End: Sendable, Hashable {
     case ended
     /// It had been ended before.
@@ -41,7 +41,7 @@ struct BackgroundTime: Sendable, Hashable {
     case outdated
   }
 
-  /// Names a task, also after its end; grows with each begin.
+  /// The number of a task, valid also after its end; grows with each begin.
   typealias TaskID = Int
 
   /// A task that has not been ended.
@@ -55,18 +55,18 @@ struct BackgroundTime: Sendable, Hashable {
 
   private let limits: Limits
   private var state = ApplicationState.notRunning
-  /// When the stay began; nil outside the background, and while a mode stands.
+  /// When the stay began; nil outside the background, and while a mode lasts.
   private var stayBegan: Duration?
   /// The stay's tasks have expired: begins are refused until it ends.
   private var refusesTasks = false
   /// The open tasks, in order of begin.
   private(set) var tasks: [OpenTask] = []
-  /// Those that were refused or given up, and whose first end is still to come.
+  /// The tasks that were refused or given up, and have not been ended yet.
   private var timeless: Set<TaskID> = []
   private var nextID: TaskID = 0
-  /// The first of the present process; what comes before it is another's.
+  /// The first number of the present process; smaller ones belong to earlier processes.
   private var firstID: TaskID = 0
-  /// How many background modes stand.
+  /// The number of background modes that last.
   private var modes = 0
 
   /// The time of an application that is not running.
@@ -83,7 +83,7 @@ struct BackgroundTime: Sendable, Hashable {
 extension BackgroundTime {
   /// The application has committed a state: that ends a stay, and may begin another.
   ///
-  /// The end of the process takes its tasks and modes along.
+  /// With the process, its tasks and modes end.
   mutating func didCommit(_ state: ApplicationState, at now: Duration) {
     self.state = state
     if state == .notRunning {
@@ -111,7 +111,9 @@ extension BackgroundTime {
 // MARK: - Tasks and modes
 
 extension BackgroundTime {
-  /// Begins a task; it is refused where its time is over already, or where there is no process to give time to.
+  /// Begins a task.
+  ///
+  /// It is refused if the time of tasks is over, or if there is no process.
   mutating func beginTask(named name: String, at now: Duration) -> (id: TaskID, isRefused: Bool) {
     let id = nextID
     nextID += 1
@@ -126,12 +128,14 @@ extension BackgroundTime {
       tasks.remove(at: index)
       return .ended
     }
-    // One that gives no time may be ended like any other, once.
+    // A refused task may be ended once, like any other.
     if timeless.remove(id) != nil { return .ended }
     return id < firstID ? .outdated : .endedTwice
   }
 
-  /// Nobody waits any longer for the tasks that are open; which these were, in order of begin.
+  /// Gives the open tasks up: they are no longer waited for.
+  ///
+  /// - Returns: the tasks, in order of begin.
   mutating func giveUpTasks() -> [OpenTask] {
     defer { tasks = [] }
     timeless.formUnion(tasks.map(\.id))
@@ -147,7 +151,11 @@ extension BackgroundTime {
     refusesTasks = false
   }
 
-  /// Ends one of the modes that stand; with the last one a new stay begins: true if it has.
+  /// Ends a mode.
+  ///
+  /// With the last mode a new stay begins.
+  ///
+  /// - Returns: whether a new stay has begun.
   mutating func endMode(at now: Duration) -> Bool {
     modes -= 1
     if modes == 0 { beginStayIfDue(at: now) }
@@ -158,7 +166,7 @@ extension BackgroundTime {
 // MARK: - The clock
 
 extension BackgroundTime {
-  /// When there will next be something to do, which may have passed already; nil if no clock runs.
+  /// The next instant at which something is due, which may have passed already; nil if no clock runs.
   var nextDeadline: Duration? {
     guard let stayBegan else { return nil }
     var next: [Duration] = []
@@ -167,10 +175,10 @@ extension BackgroundTime {
     return next.min().map { stayBegan + $0 }
   }
 
-  /// What is due first, if anything is.
+  /// Returns what is due first; nil if nothing is.
   ///
-  /// Performed, it is asked again: a handler may end or begin tasks. After ``Action/purge(because:)`` and
-  /// ``Action/suspend`` comes the commit to which they lead.
+  /// The caller performs the action and calls this again, as a handler may end or begin tasks. ``Action/purge(because:)`` and
+  /// ``Action/suspend`` lead to a commit.
   mutating func nextAction(at now: Duration) -> Action? {
     guard let stayBegan else { return nil }
     let length = now - stayBegan
@@ -179,9 +187,9 @@ extension BackgroundTime {
     return length >= limits.allowance ? .purge(because: tasks.map(\.name)) : nil
   }
 
-  /// The first open task whose expiration handler has not been called in its life, to be called now.
+  /// Returns the first open task whose expiration handler has not been called yet, and marks it as expired.
   ///
-  /// From now on, and until the stay ends, begins are refused. Tasks that began after `last` are left alone.
+  /// Until the stay ends, further tasks are refused. Tasks that began after `last` are left alone.
   mutating func expireNext(notAfter last: TaskID = .max) -> TaskID? {
     refusesTasks = stayBegan != nil
     guard let index = tasks.firstIndex(where: { !$0.hasExpired && $0.id <= last }) else { return nil }

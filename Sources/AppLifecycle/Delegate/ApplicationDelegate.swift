@@ -7,17 +7,17 @@
 /// Write `@MainActor` before the class. A delegate is `Sendable`, as every class on the main actor is: without `@MainActor` the
 /// compiler reports each stored property that can change (“stored property … of 'Sendable'-conforming class … is mutable”).
 ///
-/// Callbacks run on the main actor, one after another; a transition never begins inside another. A callback that must wait
-/// for something hands it to ``Application/manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
+/// Callbacks run on the main actor, one after another; a transition never begins inside another. Work that a callback would have to
+/// wait for belongs into a resource: `application.manage`.
 ///
 /// With scenes (``LifecycleProfile/scenes``) the four methods of active, foreground and background are not called: the
 /// ``SceneDelegate`` of each scene is.
 @MainActor public protocol ApplicationDelegate: AnyObject, Sendable {
   /// The launch has begun; state inactive, or background at a background launch. No notification follows.
   ///
-  /// The last moment to restore what was saved: whoever is told that the launch is complete is to find it.
+  /// Restore saved state here: handlers of `DidFinishLaunching` expect it.
   func applicationWillFinishLaunching(_ application: Application)
-  /// The launch is complete; ``Application/launchCause`` says why it happened. State as before.
+  /// The launch is complete; ``Application/launchCause`` is its reason. State as before.
   func applicationDidFinishLaunching(_ application: Application)
   /// The application receives events again; state active.
   func applicationDidBecomeActive(_ application: Application)
@@ -27,7 +27,7 @@
   func applicationDidEnterBackground(_ application: Application)
   /// The application is about to come into sight; state *background*, still. Not called at a cold launch.
   func applicationWillEnterForeground(_ application: Application)
-  /// Answers whether the application may end, which the user or the program wants; state as it is.
+  /// Answers whether the application may end, as the user or the program wants; state unchanged.
   ///
   /// ``SystemInput/terminate`` asks: a key of the program, Ctrl-C in a terminal, ``Application/send(_:cause:)``. An end that
   /// the system orders (``SystemInput/shutDown``: SIGTERM, a lost terminal) does not ask, nor does an application that is
@@ -43,21 +43,22 @@
   /// - Parameters:
   ///   - application: the application that is to end.
   ///   - cause: what led to it, such as `Ctrl-C`.
-  /// - Returns: whether it may end; ``TerminateReply/now`` unless this is implemented.
+  /// - Returns: whether it may end; ``TerminateReply/now`` by default.
   func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply
   /// The application is about to end; state background. Not called when it is killed while suspended.
   func applicationWillTerminate(_ application: Application)
   /// Memory is short; state unchanged.
   func applicationDidReceiveMemoryWarning(_ application: Application)
-  /// The date, the clock or the time zone changed; state unchanged. A change during suspension is told once, on return.
+  /// The date, the clock or the time zone changed; state unchanged. Several changes during suspension lead to one call, on
+  /// return.
   func applicationSignificantTimeChange(_ application: Application)
   /// Protected files are about to become unreadable; state background.
   func applicationProtectedDataWillBecomeUnavailable(_ application: Application)
   /// Protected files are readable again; state background.
   func applicationProtectedDataDidBecomeAvailable(_ application: Application)
-  /// Makes the delegate of a scene that is about to be connected; right after, it is told that the scene will connect.
+  /// Makes the delegate of a scene that is about to be connected; `sceneWillConnect` is called on it right after.
   ///
-  /// Asked once for each scene, in the scene-based life cycle only. The scene keeps its delegate alive.
+  /// Called once for each scene, in the scene-based life cycle only. The scene keeps its delegate alive.
   func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)?
 }
 
@@ -99,7 +100,7 @@ extension ApplicationDelegate {
   /// Makes the delegate, before anything of the life cycle has happened.
   init()
 
-  /// The budgets and habits of the application; asked once, before the delegate is made.
+  /// The configuration of the application, read once, before the delegate is made.
   ///
   ///     static var configuration: Application.Configuration {
   ///       var configuration = Application.Configuration()
@@ -107,19 +108,19 @@ extension ApplicationDelegate {
   ///       return configuration
   ///     }
   ///
-  /// A host takes its own times from it: how long it waits for an end, and how long a service manager is asked to wait. The
-  /// platform's own times unless this is implemented.
+  /// A host takes its own times from it: how long it waits for an end, and how long it asks a service manager to wait. The
+  /// default has the platform's own times.
   static var configuration: Application.Configuration { get }
 
   /// Prepares the application for its launch: called once, after it was made and adopted, before anything has happened to it.
   ///
-  /// For what must not miss the launch: a journal is opened here, and who wants every record subscribes. No host works yet, so
-  /// nothing ends what takes long. Does nothing unless it is implemented.
+  /// Open a journal or add an observer here, so that it misses nothing of the launch. No host works yet, so no budget limits
+  /// this call. The default does nothing.
   func prepare(_ application: Application)
 }
 
 extension MainApplicationDelegate {
-  /// The platform's own times.
+  /// A configuration with the platform's own times.
   public static var configuration: Application.Configuration { Application.Configuration() }
 
   /// Does nothing.

@@ -7,9 +7,9 @@ extension Application {
   public struct DidFinishLaunching: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didFinishLaunching }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -23,9 +23,9 @@ extension Application {
   public struct DidBecomeActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didBecomeActive }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -37,15 +37,15 @@ extension Application {
 
   /// The application is about to stop receiving events; state *active*, still.
   ///
-  /// Delivered in reverse: who subscribed last is torn down first.
+  /// Delivered in reverse: the latest subscriber first.
   public struct WillResignActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willResignActive }
-    /// What was built last is torn down first.
+    /// Reversed: the latest subscriber is called first.
     public static var traits: EventTraits { .reversed }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -57,15 +57,15 @@ extension Application {
 
   /// The application has left the user's sight; state background.
   ///
-  /// Delivered in reverse: who subscribed last is torn down first.
+  /// Delivered in reverse: the latest subscriber first.
   public struct DidEnterBackground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didEnterBackground }
-    /// What was built last is torn down first.
+    /// Reversed: the latest subscriber is called first.
     public static var traits: EventTraits { .reversed }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -82,9 +82,9 @@ extension Application {
   public struct WillEnterForeground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willEnterForeground }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -100,11 +100,11 @@ extension Application {
   public struct WillTerminate: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willTerminate }
-    /// What was built last is torn down first.
+    /// Reversed: the latest subscriber is called first.
     public static var traits: EventTraits { .reversed }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -118,9 +118,9 @@ extension Application {
   public struct DidReceiveMemoryWarning: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didReceiveMemoryWarning }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -132,13 +132,13 @@ extension Application {
 
   /// The date, the clock or the time zone changed; state unchanged.
   ///
-  /// A change during suspension is told once, on the return to the foreground, before ``DidBecomeActive``.
+  /// Several changes during suspension lead to one event, on the return to the foreground, before ``DidBecomeActive``.
   public struct SignificantTimeChange: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .significantTimeChange }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -152,9 +152,9 @@ extension Application {
   public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.
@@ -168,9 +168,9 @@ extension Application {
   public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public let application: Application
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
 
     /// Makes the event of a step.

@@ -3,11 +3,11 @@ public import PubSub
 extension Application {
   /// The application's state changed; posted at every commit.
   ///
-  /// Sticky: who subscribes late, with replay, is told the present state at once.
+  /// Sticky: a late subscriber with replay receives the present state at once.
   public struct StateDidChange: ApplicationEvent, WeaklyKept {
     /// The bus keeps the latest.
     public static var traits: EventTraits { .sticky }
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: LifecycleTransition
     private let reference: Reference
 
@@ -26,7 +26,7 @@ extension Application {
       self.transition = transition
     }
 
-    /// Whose life cycle.
+    /// The application whose life cycle it is.
     public var application: Application {
       guard case .strong(let application) = reference else {
         preconditionFailure("an event leaves the bus with its application")

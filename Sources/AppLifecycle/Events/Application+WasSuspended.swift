@@ -1,7 +1,7 @@
 public import PubSub
 
 extension Application {
-  /// A time in which the process did not run, told afterwards.
+  /// A time in which the process did not run.
   public struct Suspension: Sendable, Hashable {
     /// What kept the process from running.
     public enum Agent: String, Sendable, Hashable {
@@ -14,11 +14,11 @@ extension Application {
       case frozenOrPaused
     }
 
-    /// How long, at most.
+    /// The time that passed, at most.
     public var duration: Duration
-    /// By how much less it may have been.
+    /// The error of ``duration``: the process may have stood still for so much less.
     public var uncertainty: Duration
-    /// By what.
+    /// The cause.
     public var agent: Agent
 
     /// A time in which the process did not run.
@@ -27,15 +27,15 @@ extension Application {
     }
   }
 
-  /// The process did not run for a while, without its doing.
+  /// The process did not run for a while, for a reason outside of it.
   ///
-  /// Posted on the main actor by the host once the process runs again, from the application. The state is unchanged: nothing
-  /// could be told in time. What counts seconds or keeps connections may have to look again. A stop that the application was
-  /// told about (*suspended*) is not among these.
+  /// The host posts it on the main actor, from the application, once the process runs again. The state is unchanged, as no call
+  /// was possible in time. Code that counts seconds or keeps connections may have to check them. A stop for which the
+  /// application was *suspended* is not reported by this event.
   public struct WasSuspended: MainActorEvent {
-    /// Whose process.
+    /// The application of the process.
     public let application: Application
-    /// How long, and by what.
+    /// The length and the cause.
     public let suspension: Suspension
 
     /// Makes the event.

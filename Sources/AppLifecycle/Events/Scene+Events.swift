@@ -7,9 +7,9 @@ extension Scene {
   public struct WillConnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willConnect }
-    /// Whose life cycle.
+    /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: SceneTransition
 
     /// Makes the event of a step.
@@ -23,9 +23,9 @@ extension Scene {
   public struct WillEnterForeground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willEnterForeground }
-    /// Whose life cycle.
+    /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: SceneTransition
 
     /// Makes the event of a step.
@@ -39,9 +39,9 @@ extension Scene {
   public struct DidActivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didBecomeActive }
-    /// Whose life cycle.
+    /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: SceneTransition
 
     /// Makes the event of a step.
@@ -53,15 +53,15 @@ extension Scene {
 
   /// The scene is about to stop receiving events; state *active* in the foreground, still.
   ///
-  /// Delivered in reverse: who subscribed last is torn down first.
+  /// Delivered in reverse: the latest subscriber first.
   public struct WillDeactivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willResignActive }
-    /// What was built last is torn down first.
+    /// Reversed: the latest subscriber is called first.
     public static var traits: EventTraits { .reversed }
-    /// Whose life cycle.
+    /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: SceneTransition
 
     /// Makes the event of a step.
@@ -73,15 +73,15 @@ extension Scene {
 
   /// The scene has left the user's sight; state background.
   ///
-  /// Delivered in reverse: who subscribed last is torn down first.
+  /// Delivered in reverse: the latest subscriber first.
   public struct DidEnterBackground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didEnterBackground }
-    /// What was built last is torn down first.
+    /// Reversed: the latest subscriber is called first.
     public static var traits: EventTraits { .reversed }
-    /// Whose life cycle.
+    /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: SceneTransition
 
     /// Makes the event of a step.
@@ -93,15 +93,15 @@ extension Scene {
 
   /// The scene was disconnected: reclaimed, closed, or the application is about to end; state unattached.
   ///
-  /// Delivered in reverse: who subscribed last is torn down first.
+  /// Delivered in reverse: the latest subscriber first.
   public struct DidDisconnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didDisconnect }
-    /// What was built last is torn down first.
+    /// Reversed: the latest subscriber is called first.
     public static var traits: EventTraits { .reversed }
-    /// Whose life cycle.
+    /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The step.
+    /// The states before and after, and the cause.
     public let transition: SceneTransition
 
     /// Makes the event of a step.

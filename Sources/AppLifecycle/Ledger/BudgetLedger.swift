@@ -1,18 +1,21 @@
-/// Who spent the time of the latest transitions and stays in the background, who overran, and which task was never ended.
+/// The code that ran during the latest transitions and stays in the background, with times, overruns and tasks that were never
+/// ended.
 ///
 ///     print(application.ledger)
 ///     for entry in application.ledger.late { print(entry.name, entry.duration) }
 ///
-/// The history is bounded: it keeps the latest ``Application/Configuration/ledgerLimit`` pages, 64 unless told otherwise, and
-/// no more than 8,192 entries in all. The oldest pages go first, and the latest page stays, however many entries it has.
+/// The history is bounded: it keeps the latest ``Application/Configuration/ledgerLimit`` pages, 64 by default, and no more than
+/// 8,192 entries in all. The oldest pages go first, and the latest page stays, however many entries it has.
 public struct BudgetLedger: Sendable, Hashable {
-  /// The pages, oldest first; a stay that lasts is the last but for the transition under way.
+  /// The pages, oldest first.
+  ///
+  /// The last ones are the present stay and the transition under way, in this order.
   public var pages: [LedgerPage]
 
   /// A ledger of these pages.
   public init(pages: [LedgerPage] = []) { self.pages = pages }
 
-  /// The entries of everybody who was late, oldest first.
+  /// The entries of the code that exceeded its time, oldest first.
   public var late: [LedgerEntry] { pages.flatMap(\.late) }
   /// The budgets that were overrun, oldest first.
   public var overruns: [BudgetOverrun] { pages.flatMap(\.overruns) }

@@ -30,15 +30,15 @@ public struct LedgerEntry: Sendable, Hashable {
     case overran
     /// A background task that was never ended.
     case neverEnded
-    /// It was cut off through no fault of its own: because other code overran the budget, or with the process.
+    /// It was cut off because other code overran the budget, or because the process ended.
     case cutShort
-    /// A resource was asked for after its release.
+    /// A resource was used after it was released.
     case usedAfterRelease
   }
 
   /// What kind of code it was.
   public var kind: Kind
-  /// What it was called for: a delegate method, `acquire`, `release`, or what else its kind does.
+  /// The purpose of the call: a delegate method, `acquire`, `release`, or what else code of this kind does.
   public var step: String
   /// When it began, by the application's clock, since that was first read.
   public var began: Duration
@@ -50,7 +50,7 @@ public struct LedgerEntry: Sendable, Hashable {
   private let fileID: String?
   private let line: Int
 
-  /// An entry of something that has a name.
+  /// An entry for code that has a name.
   public init(
     _ kind: Kind, _ name: String, step: String, began: Duration, duration: Duration, outcome: Outcome = .completed
   ) {

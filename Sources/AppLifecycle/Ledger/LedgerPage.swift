@@ -2,9 +2,9 @@
 public struct BudgetOverrun: Sendable, Hashable {
   /// The callback whose budget it was.
   public var callback: ApplicationCallback
-  /// How long there was, from the delegate call's beginning.
+  /// The length of the budget, from the beginning of the delegate call.
   public var budget: Duration
-  /// Who overran it: methods of the delegate, labels or source positions of subscribers, names of resources.
+  /// The code that overran the budget: methods of the delegate, labels or source positions of subscribers, names of resources.
   public var culprits: [String]
 
   /// An overrun.
@@ -15,9 +15,9 @@ public struct BudgetOverrun: Sendable, Hashable {
   }
 }
 
-/// Who spent the time of one transition, or of one stay in the background.
+/// The code that ran during one transition, or during one stay in the background, with its times.
 public struct LedgerPage: Sendable, Hashable {
-  /// What a page is about.
+  /// The kind of a page.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// What one input of the system led to, tear-down included.
     case transition
@@ -25,7 +25,7 @@ public struct LedgerPage: Sendable, Hashable {
     case stay
   }
 
-  /// What the page is about.
+  /// Whether the page is about a transition or about a stay.
   public var kind: Kind
   /// What led to it.
   public var cause: LifecycleCause
@@ -37,20 +37,21 @@ public struct LedgerPage: Sendable, Hashable {
   public var began: Duration
   /// How long it took; nil while it lasts.
   public var duration: Duration?
-  /// Who was called or ran, in the order in which they ended.
+  /// The calls, in the order in which they ended.
   ///
-  /// Resources that a transition began to acquire are added when they have been acquired, also after its end. Asynchronous
-  /// handlers are here where they are waited for: those of WillResignActive, DidEnterBackground and WillTerminate.
+  /// A resource that a transition began to acquire is added when it has been acquired, also after the end of the transition. Of
+  /// the asynchronous handlers the page has those that are waited for: of WillResignActive, DidEnterBackground and
+  /// WillTerminate.
   public var entries: [LedgerEntry] = []
-  /// The budgets that were overrun, and by whom.
+  /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun] = []
 
-  /// The entries of those to blame.
+  /// The entries of the code that exceeded its time.
   public var late: [LedgerEntry] { entries.filter(\.isLate) }
 }
 
 extension LedgerPage: CustomStringConvertible {
-  /// The page as one line for a person: what, how long, who was late, and who took longest.
+  /// The page as one line for a person: the transition or stay, its time, its overruns, and its longest call.
   public var description: String {
     let length = duration.map { $0.inSeconds } ?? "under way"
     let what =
@@ -63,7 +64,7 @@ extension LedgerPage: CustomStringConvertible {
 }
 
 extension [LedgerEntry] {
-  /// A line for a person: what it is about, how many calls there were, who was late, and who took longest.
+  /// A line for a person: the subject, the number of calls, the overruns, and the longest call.
   func line(about what: String, _ overruns: [BudgetOverrun]) -> String {
     let calls = count == 1 ? "1 call" : "\(count) calls"
     let blamed = overruns.map { overrun in

@@ -1,4 +1,4 @@
-/// One thing that happened in an application's life cycle, as a value: what the simulator records and a trace shows.
+/// An event in an application's life cycle, as a value: simulators record it, and traces show it.
 ///
 /// Records come in the order in which things happen; a delegate call stands before its notification, an input before all
 /// that it causes.

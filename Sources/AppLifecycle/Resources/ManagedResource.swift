@@ -1,13 +1,14 @@
 internal import PubSub
 
-/// Something that an application acquires and releases as its life cycle goes; see
-/// ``Application/manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
+/// A resource that an application acquires and releases as its life cycle goes.
+///
+/// `Application.manage` makes it.
 ///
 /// May be read from any isolation.
 public final class ManagedResource<Handle: Sendable>: Sendable {
   /// The resource's name, unique in its application.
   public let name: String
-  /// When it is held.
+  /// The phase during which it is held.
   public let phase: LifecyclePhase
   let index: Int
   /// Weak, and no identifier: another application's manager may come to lie where a former one lay.
@@ -33,13 +34,14 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
     }
   }
 
-  /// What was acquired, while it is held; nil from the moment on at which its release begins.
+  /// The handle while the resource is held, else nil; it is nil from the beginning of the release on.
   public var current: Handle? { holding.handle.map(Self.unboxed) }
 
-  /// What was acquired.
+  /// The handle of the resource.
   ///
-  /// A use after the release is thrown, posted as ``Application/ResourceWasUsedAfterRelease``, and noted in the application's
-  /// ledger; of a resource that is no longer managed it is only thrown. To ask whether the resource is held, use ``current``.
+  /// A use after the release throws, is posted as ``Application/ResourceWasUsedAfterRelease``, and is noted in the
+  /// application's ledger. If the resource is no longer managed, the use only throws. To ask whether the resource is held, use
+  /// ``current``.
   ///
   /// - Throws: ``ResourceError/notHeld(_:)`` before it was acquired, ``ResourceError/released(_:)`` from its release on, until
   ///   it is acquired again.
@@ -52,14 +54,14 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
     }
   }
 
-  /// What is being done with it.
+  /// Whether the resource is held, being acquired or released, or waiting.
   public var status: ResourceStatus { holding.status }
 
-  /// Says that the resource has broken: its dependents and it are released, the last dependents first, and acquired again.
+  /// Declares the resource broken: its dependents and it are released, the last dependents first, and acquired again.
   ///
-  /// May be called from any thread, also from the handle's own callbacks; those that may come late use ``ResourceLease``. A
-  /// second call has no effect, nor has one for a resource that is neither held nor being acquired. While the acquire is
-  /// under way, the resource is released as soon as the acquire has succeeded.
+  /// May be called from any thread, also from the handle's own callbacks. A callback that may come late uses ``ResourceLease``
+  /// instead. A second call has no effect, nor has a call for a resource that is neither held nor being acquired. While the
+  /// acquire is under way, the resource is released as soon as the acquire has succeeded.
   ///
   /// A resource that was held for ``RetryPolicy/resetAfter`` is acquired again at once, any other after the wait of its
   /// ``RetryPolicy``.
@@ -70,7 +72,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
     perform { $0.didInvalidate($1, lease: lease) }
   }
 
-  /// Tries to acquire the resource now, if it waits to be tried again or has been given up; else has no effect.
+  /// Acquires the resource now, if it waits for its next attempt or has been given up; else has no effect.
   ///
   /// May be called from any thread. A resource that was given up begins a new row of failures.
   public func retry() { perform { $0.retryNow($1) } }
@@ -82,9 +84,9 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
   static func unboxed(_ box: HeldHandle) -> Handle { unsafeDowncast(box, to: HandleBox<Handle>.self).handle }
 }
 
-/// What is being done with a managed resource.
+/// The status of a managed resource.
 public enum ResourceStatus: Sendable, Hashable {
-  /// Nothing, as it is not wanted.
+  /// It is not wanted, and is not held.
   case idle
   /// It is wanted, and waits for the resource of this name, on which it depends.
   ///

@@ -10,12 +10,12 @@ internal import PubSub
 ///
 /// One task takes operation after operation. Behind it a spare task is on its way to the main actor: it gets there only if the
 /// first one suspends, and then goes on with what is left, with a spare of its own behind it. Operations that suspend so run
-/// side by side, a task for each; of those that do not, a thousand cost two tasks. Who has time to give can let the first task
-/// run in it (``performNow()``): then a thousand cost one, and nobody waits for any.
+/// side by side, a task for each; of those that do not, a thousand cost two tasks. ``performNow()`` runs the queued operations
+/// inline, so a thousand cost one task, and the caller waits for none.
 @MainActor final class OperationQueue {
   /// A task that performs operations.
   private final class Worker {
-    /// Nil while the task runs in the time of who started it, before the first suspension.
+    /// Nil while the task runs inline in its caller, before the first suspension.
     var task: Task<Void, Never>? { didSet { if isCancelled { task?.cancel() } } }
     private var isCancelled = false
 
@@ -32,9 +32,9 @@ internal import PubSub
   private var head = 0
   /// On its way; nil if none is.
   private var spare: Worker?
-  /// Who performs each operation that has begun, by its number.
+  /// The worker of each operation that has begun, by the operation's number.
   private var running: [Worker?] = []
-  /// Whether a worker runs in the time of who started it: what is left when it suspends is seen to there.
+  /// Whether a worker runs inline in its caller, which sees to the remaining operations when the worker suspends.
   private var isPerformingNow = false
   /// Whether what is added waits for ``performNow()``, which is sure to come.
   private var waits = false
@@ -44,17 +44,17 @@ internal import PubSub
     self.performer = performer
   }
 
-  /// Has an operation begin as soon as the main actor is free, or with ``performNow()``.
+  /// Adds an operation, which begins as soon as the main actor is free, or with ``performNow()``.
   func add(_ operation: Int) {
     queue.append(operation)
     while running.count <= operation { running.append(nil) }
     if !waits { startSpare() }
   }
 
-  /// Lets what is added from now on wait for ``performNow()``.
+  /// Makes operations that are added from now on wait for ``performNow()``.
   func holdBack() { waits = true }
 
-  /// Performs what waits, in the caller's time as far as it does not suspend; or as soon as the main actor is free.
+  /// Performs the queued operations: inline until one suspends, the others as soon as the main actor is free.
   func performNow(orLater: Bool = false) {
     waits = false
     guard head < queue.count, !isPerformingNow else { return }
@@ -70,7 +70,7 @@ internal import PubSub
   /// Cancels an operation that has begun.
   func cancel(_ operation: Int) { if operation < running.count { running[operation]?.cancel() } }
 
-  /// Forgets what has not begun, and cancels what has.
+  /// Removes the operations that have not begun, and cancels those that have.
   func removeAll() {
     (queue, head) = ([], 0)
     let former = running

@@ -46,7 +46,7 @@ struct Resource {
   /// When its operation began; when that was decided, if it has not begun.
   var operationBegan = Duration.zero
   var operationHasBegun = false
-  /// Its operation, for those who observe it.
+  /// The number of its operation for observers.
   var call: TracedCall.ID?
   /// To which page its operation belongs.
   var page: LedgerKeeper.PageID?

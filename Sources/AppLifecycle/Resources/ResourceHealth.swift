@@ -4,11 +4,11 @@ public import PubSub
 public struct ResourceHealth: Sendable, Hashable {
   /// The resource's name.
   public var name: String
-  /// When it is to be held.
+  /// The phase during which it is to be held.
   public var phase: LifecyclePhase
-  /// What is being done with it, or what it waits for.
+  /// Whether it is held, being acquired or released, or waiting.
   public var status: ResourceStatus
-  /// How often in a row it could not be acquired, or broke soon after it was; 0 while it is held.
+  /// The number of failures in a row: of acquires, and of breaks soon after them; 0 while it is held.
   public var failures: Int
   /// The latest error as text: of acquire or release, or the reason of an invalidation; it stays when the resource is acquired
   /// later.
@@ -24,7 +24,7 @@ public struct ResourceHealth: Sendable, Hashable {
   /// Whether it broke while it was held, and has not been released yet; ``lastError`` says why it broke.
   public var isBroken: Bool
 
-  /// The health of a resource, for views and tests that are to show one.
+  /// The condition of a resource, made up for a view or a test.
   public init(
     name: String, phase: LifecyclePhase, status: ResourceStatus, failures: Int = 0, lastError: String? = nil,
     since: Duration = .zero, retryDelay: Duration? = nil, isBroken: Bool = false
@@ -45,17 +45,17 @@ extension Application {
   /// Posted from the application. A resource that depends on one that cannot be acquired has the status
   /// ``ResourceStatus/waiting(for:)``.
   public struct ResourceDidChange: MainActorEvent {
-    /// Whose resource it is.
+    /// The application that manages the resource.
     public let application: Application
     /// Its condition now.
     public let resource: ResourceHealth
   }
 
-  /// A managed resource was asked for its value after its release had begun.
+  /// The value of a managed resource was read after its release had begun.
   ///
-  /// The caller was thrown ``ResourceError/released(_:)``. Posted from the application, soon after.
+  /// The read has thrown ``ResourceError/released(_:)``. Posted from the application, soon after.
   public struct ResourceWasUsedAfterRelease: MainActorEvent {
-    /// Whose resource it is.
+    /// The application that manages the resource.
     public let application: Application
     /// Its condition now.
     public let resource: ResourceHealth

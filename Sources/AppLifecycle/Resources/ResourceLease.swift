@@ -26,7 +26,7 @@ public struct ResourceLease: Sendable {
   /// Whether the lease lasts: its release has not begun, and it has not been invalidated.
   public var isValid: Bool { holding.isValid(number) }
 
-  /// Says that the resource has broken: its dependents and it are released, and acquired again.
+  /// Declares the resource broken: its dependents and it are released, and acquired again.
   ///
   /// May be called from any thread. A second call, or one after the release has begun, has no effect. While the acquire is
   /// under way, the resource is released as soon as the acquire has succeeded.

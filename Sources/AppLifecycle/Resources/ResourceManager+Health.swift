@@ -1,6 +1,6 @@
 internal import PubSub
 
-// How each resource fares, for those who ask and for those who subscribe.
+// The condition of each resource: read, and posted when it changes.
 
 extension ResourceManager {
   /// In order of registration; bodies are no resources.
@@ -37,7 +37,7 @@ extension ResourceManager {
     guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
     for index in changes {
       guard let resource = resources[index], resource.operations.body == nil else { continue }
-      // Whoever hears of a name hears of the resource that has it now.
+      // If another resource has the name now, an event with this name is about that one.
       if graph.isRemoved(index), self.index(named: resource.operations.name) != nil { continue }
       application.resourceDidChange(health(of: index, resource))
     }

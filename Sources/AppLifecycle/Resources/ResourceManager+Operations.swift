@@ -154,7 +154,7 @@ extension ResourceManager {
       note(index, .overran, at: clock.now(), in: application)
       graph.markLate(index)
       let step = graph.status(of: index) == .acquiring ? "acquire" : "release"
-      application.operationIsLate(resource.operations.name, step, on: resource.page)
+      application.operationIsLate(resource.operations.name, step: step, on: resource.page)
     }
     abandon(index)
     perform([])

@@ -257,14 +257,14 @@ internal import PubSub
     return isAcquired ? "acquire" : "release"
   }
 
-  /// An operation has begun: those who observe are called.
+  /// Calls the observers: an operation has begun.
   func callBegins(_ index: Int) {
     guard let resource = resources[index], let step = stepInLedger(index) else { return }
-    // First the observers, who may look at the resources: they cannot while these are being changed.
+    // Observers may read the resources, so they are called before `resources` is changed.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
     guard let call = application?.callBegins(entry) else { return }
     resources[index]?.call = call
-    // What watches takes none of the operation's time.
+    // The observers' time is not counted as the operation's.
     resources[index]?.operationBegins(at: clock.now())
   }
 }

@@ -8,29 +8,30 @@ public struct RetryPolicy: Sendable, Hashable {
   public var longest: Duration
   /// By how much each wait grows.
   public var factor: Double
-  /// How much of each wait is left to chance, from 0 to 1: with 0.2, between 80 and 100 per cent of it are waited.
+  /// The random part of each wait, from 0 to 1: 0.2 waits between 80 and 100 per cent of it.
   public var jitter: Double
 
-  /// How many attempts follow the first failure of a row; nil for as many as it takes.
+  /// The number of attempts that follow the first failure of a row; nil for no limit.
   ///
   /// A resource that fails once more is given up: its status becomes ``ResourceStatus/failed(failures:)``. Zero or less
   /// allows no further attempt.
   public var maximumRetries: Int?
-  /// How long a resource must have been held for its next failure to count as the first of a row.
+  /// The time for which a resource must have been held, so that its next failure counts as the first of a row.
   ///
-  /// One whose first health check fails has failed, however long it was held.
+  /// A resource whose first health check fails has failed, however long it was held.
   public var resetAfter: Duration
 
-  /// A policy; without arguments it waits a quarter of a second, doubling up to half a minute, a fifth of it left to chance, and
-  /// tries as often as it takes.
+  /// A policy.
+  ///
+  /// By default the first wait is 0.25 s, doubled up to 30 s, of which a fifth is random; the number of attempts has no limit.
   ///
   /// - Parameters:
   ///   - first: the wait after the first failure.
   ///   - longest: the longest wait.
   ///   - factor: by how much each wait grows.
-  ///   - jitter: how much of each wait is left to chance, from 0 to 1.
-  ///   - maximumRetries: how many attempts follow the first failure of a row; nil for as many as it takes.
-  ///   - resetAfter: how long a resource must have been held for its next failure to count as the first of a row.
+  ///   - jitter: the random part of each wait, from 0 to 1.
+  ///   - maximumRetries: the number of attempts that follow the first failure of a row; nil for no limit.
+  ///   - resetAfter: the time for which a resource must have been held, so that its next failure counts as the first of a row.
   public init(
     first: Duration = .milliseconds(250), longest: Duration = .seconds(30), factor: Double = 2, jitter: Double = 0.2,
     maximumRetries: Int? = nil, resetAfter: Duration = .seconds(10)
@@ -39,12 +40,12 @@ public struct RetryPolicy: Sendable, Hashable {
     (self.maximumRetries, self.resetAfter) = (maximumRetries, resetAfter)
   }
 
-  /// The wait after so many failures in a row.
+  /// Returns the wait after a number of failures in a row.
   ///
   /// It never shrinks. A jitter beyond its bounds counts as the nearer bound.
   ///
   /// - Parameters:
-  ///   - failures: how many there have been, at least 1.
+  ///   - failures: the number of failures, at least 1.
   ///   - chance: between 0 and 1; how much of the jitter is taken off.
   /// - Returns: the wait.
   /// - Complexity: linear in the number of failures until the longest wait is reached.

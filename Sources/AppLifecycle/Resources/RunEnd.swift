@@ -1,4 +1,4 @@
-/// What it means that a run loop or a body ended although it was not asked to.
+/// What follows when a run loop or a body ends although it was not asked to.
 ///
 /// An error that is a `CancellationError` counts as a return.
 public enum RunEnd: Sendable, Hashable {
@@ -7,7 +7,7 @@ public enum RunEnd: Sendable, Hashable {
   /// The loop begins again, after the wait of the resource's ``RetryPolicy``; the resource stays held.
   ///
   /// A loop that ran for ``RetryPolicy/resetAfter`` or longer begins a new row of failures. After
-  /// ``RetryPolicy/maximumRetries`` it is the resource that is given up.
+  /// ``RetryPolicy/maximumRetries`` the resource is given up.
   case again
   /// The resource is invalidated, as by ``ManagedResource/invalidate(because:)``.
   case invalidate

@@ -6,19 +6,19 @@ extension Application {
   ///     await application.run(while: .active) { await game.play() }
   ///
   /// The body begins when the phase opens, at once if it is open now, and is cancelled when the phase is left, after all
-  /// handlers of the closing notification; managed resources are released only when it has ended. That is awaited within the
-  /// budget of didEnterBackground or willTerminate. A body has ended before the next one begins, however quickly the
-  /// application comes back. One that ends by itself is begun anew when the phase opens anew.
+  /// handlers of the closing notification; managed resources are released only when it has ended. The transition awaits its end
+  /// within the budget of didEnterBackground or willTerminate. A body has ended before the next one begins, however quickly the
+  /// application comes back. A body that ends by itself begins again when the phase opens again.
   ///
-  /// Returns when the calling task is cancelled: the body is, too, and has ended by then. An error that the body throws ends
-  /// the call; a `CancellationError` does not, and counts as a return.
+  /// Returns when the calling task is cancelled: the body is then cancelled, too, and has ended. An error that the body throws
+  /// ends the call; a `CancellationError` does not, and counts as a return.
   ///
   /// A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` or awaits ``phaseCloses()`` is asked to end, and is
   /// cancelled only when the time of the tear-down is up.
   ///
-  /// The body may outlive a phase by ignoring its cancellation: then it is named in the report of the transition. If the
-  /// process vanishes, it is cancelled, and the call goes on with the next process; one that ignores that, too, is waited for
-  /// neither by the next body nor by the end of the call.
+  /// A body that ignores its cancellation outlives its phase, and is named in the report of the transition. If the process
+  /// vanishes, the body is cancelled, and the call goes on with the next process. If it ignores that cancellation, too, neither
+  /// the next body nor the end of the call waits for it.
   ///
   /// - Parameters:
   ///   - phase: when the body runs.

@@ -9,28 +9,29 @@ extension Application {
   ///       }
   ///     }
   ///
-  /// The body begins when the last of these conditions is met. When one is not met any more, it is cancelled and awaited; only then
-  /// is a resource that it depends on released. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
-  /// asked first. The next run begins after the last one has ended.
+  /// The body begins when the last of these conditions is met. When one of them fails, the body is cancelled and awaited; only
+  /// then are the resources released that it depends on. A body that uses
+  /// ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first. The next run begins after the last one has
+  /// ended.
   ///
-  /// A body runs again and again, so what it iterates must be able to be iterated again: an `AsyncStream` ends for good when the
-  /// first run is cancelled.
+  /// The body may run many times, so it must iterate a sequence that can be iterated again. An `AsyncStream` cannot: it ends
+  /// for good when the first run is cancelled.
   ///
   /// The owner is held weakly between two runs, and is kept alive by a body that runs; once the owner is gone, the body does
   /// not begin any more.
   ///
   /// - Parameters:
-  ///   - owner: is passed to the body.
+  ///   - owner: the object that is passed to the body.
   ///   - phase: when the body runs.
   ///   - dependency: what the body needs; the handle of each is passed to it.
   ///   - retry: when the body begins again; ``Configuration/retry`` if nil. Its maximum does not apply: a body is not given up.
-  ///   - onReturn: what it means that the body returns without having been asked to end.
-  ///   - onError: what it means that the body throws without having been asked to end.
+  ///   - onReturn: what follows when the body returns without having been asked to end.
+  ///   - onError: what follows when the body throws without having been asked to end.
   ///   - label: what reports call the body; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
   ///   - body: what to run, on the main actor.
-  /// - Returns: cancels the body for good; may be discarded.
+  /// - Returns: an object that cancels the body for good; may be discarded.
   /// - Precondition: this application manages every dependency.
   @discardableResult
   public func run<Owner: AnyObject, each Dependency: Sendable>(
@@ -60,11 +61,11 @@ extension Application {
   ///       for try await line in connection.lines { show(line) }
   ///     }
   ///
-  /// The body begins when the last of these conditions is met. When one is not met any more, it is cancelled and awaited; only then
-  /// is a resource that it depends on released. A body that returns is begun anew when the conditions are met anew.
+  /// The body begins when the last of these conditions is met. When one of them fails, the body is cancelled and awaited; only
+  /// then are the resources released that it depends on. A body that returns begins again when the conditions are met again.
   ///
-  /// Returns when the calling task is cancelled: the body is, too, and has ended by then. An error that the body throws ends the
-  /// call; a `CancellationError` does not, and counts as a return.
+  /// Returns when the calling task is cancelled: the body is then cancelled, too, and has ended. An error that the body throws
+  /// ends the call; a `CancellationError` does not, and counts as a return.
   ///
   /// - Parameters:
   ///   - phase: when the body runs.
@@ -108,8 +109,9 @@ extension Application {
   }
 }
 
-/// A body that an application runs for an owner; see
-/// ``Application/run(_:while:after:retry:onReturn:onError:label:fileID:line:_:)``.
+/// A body that an application runs for an owner.
+///
+/// ``Application/run(_:while:after:retry:onReturn:onError:label:fileID:line:_:)`` makes it.
 ///
 /// Releasing it cancels nothing: the body ends with its owner.
 public final class ManagedRun: Sendable {

@@ -16,7 +16,7 @@ internal import PubSub
     var timer: Deadlines.ID?
     /// When the body that runs was asked to end.
     var endingBegan = Duration.zero
-    /// Its end, for those who observe it.
+    /// The number of its end for observers.
     var endingCall: TracedCall.ID?
     /// Whether the body that runs has been named already as late.
     var isLate = false
@@ -91,9 +91,9 @@ internal import PubSub
     calls.contains { $0.call.phase == phase && $0.call.state.isEnding && !$0.call.isLate }
   }
 
-  /// Names the bodies of the phases that were asked to end and have not; nobody waits for them any longer.
+  /// Returns the names of the bodies that were asked to end and have not; they are no longer waited for.
   ///
-  /// Nobody is named, only noted, if somebody else has used up their time.
+  /// If other code has used up their time, they are noted in the ledger, and no name is returned.
   func nameLate(in phases: PhaseSet, blames: Bool) -> [String] {
     var names: [String] = []
     for (_, call) in calls where phases.contains(call.phase) && call.state.isEnding && !call.isLate {

@@ -33,9 +33,9 @@ extension Application {
 
   /// Starts a task for an owner.
   ///
-  /// The application holds the owner weakly until the task begins, and passes it to the body. While the body runs it keeps
-  /// the owner alive. If the owner is gone by then, the body does not run. For an action that repeats as long as its owner lives
-  /// use ``task(_:every:label:fileID:line:_:)``, which does not keep the owner alive in between. Otherwise as
+  /// The application holds the owner weakly until the task begins, and passes it to the body, which keeps it alive. If the
+  /// owner is gone when the task begins, the body does not run. For an action that repeats as long as its owner lives use
+  /// ``task(_:every:label:fileID:line:_:)``, which does not keep the owner alive in between. Otherwise as
   /// ``task(label:fileID:line:_:)``.
   ///
   /// - Parameters:

@@ -25,7 +25,7 @@ public struct ApplicationClock: Clock {
 
   private let timing: TransitionClock
   private let simulated: (any SimulatedClock)?
-  /// That of the clock which the application was given.
+  /// The resolution of the application's clock.
   public let minimumResolution: Duration
 
   init(_ clock: any Clock<Duration>, timing: TransitionClock) {

@@ -5,7 +5,7 @@ internal import PubSub
   private struct Running {
     let source: Subscriber
     let began: Duration
-    /// The call, for those who observe it.
+    /// The number of the call for observers.
     let call: TracedCall.ID?
     let cancel: @Sendable () -> Void
   }
@@ -51,7 +51,9 @@ internal import PubSub
     return task
   }
 
-  /// The process has ended, and its tasks with it; the ledger has none of them twice.
+  /// Cancels the tasks, as the process has ended.
+  ///
+  /// The ledger has none of them twice.
   func loseProcess() {
     // In the order of their beginning: what they do about it has to be repeatable.
     let lost = running.sorted { $0.key < $1.key }.map(\.value)

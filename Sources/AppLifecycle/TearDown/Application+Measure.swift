@@ -22,7 +22,7 @@ extension Application {
   ///
   /// - Parameters:
   ///   - event: the notification.
-  ///   - subject: from whom it is posted.
+  ///   - subject: the application or scene from which it is posted.
   ///   - method: the delegate's method that it belongs to.
   ///   - awaits: whether its asynchronous handlers are waited for.
   ///   - phase: the phase that closes when they have ended.

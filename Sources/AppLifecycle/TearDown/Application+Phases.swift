@@ -35,7 +35,7 @@ extension Application {
     advanceGate()
   }
 
-  /// Takes each phase that closes as far as those who still run let it.
+  /// Takes each phase that closes as far as the handlers and bodies allow that still run.
   ///
   /// Handlers and bodies of a narrower phase may use what belongs to a wider one, which waits for them.
   func advanceGate() {
@@ -53,7 +53,7 @@ extension Application {
     if hasAdvanced { updateResources() }
   }
 
-  /// All handlers have run, or nobody waits for them any longer: the bodies of `run(while:)` are next.
+  /// Ends the bodies of `run(while:)`: all handlers have run, or are no longer waited for.
   func endBodies(of phase: LifecyclePhase) {
     gate[phase] = .bodies
     runs.phaseDidClose(phase)

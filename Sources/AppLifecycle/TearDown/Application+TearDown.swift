@@ -23,7 +23,7 @@ extension Application {
     return endBudget(cause: cause)
   }
 
-  /// The step is over: names who overran its budget, if anybody did.
+  /// Ends the budget of the step, and reports the code that overran it.
   ///
   /// - Returns: whether the process goes on.
   private func endBudget(cause: LifecycleCause) -> Bool {
@@ -51,7 +51,7 @@ extension Application {
     tearDown = wait
     hurryTearDownIfReturning()
     manager.performNow()
-    // Nearly always all has been torn down by now, and nobody has to wait for it.
+    // Nearly always all has been torn down by now, so that no wait is needed.
     if !isTornDown {
       let timer = deadlines.set(deadline) { wait.settle(false) }
       _ = await wait.value
@@ -64,23 +64,25 @@ extension Application {
   /// Whether there is nothing left that the step has to wait for; what was late once is not waited for again.
   private var isTornDown: Bool { pendingPosts.isEmpty && gate.lingering.isEmpty && manager.isTornDown }
 
-  /// Something has ended: perhaps the wait has.
+  /// Ends the wait if nothing is left of the tear-down.
   func tearDownDidProgress() {
     if let tearDown, isTornDown { tearDown.settle(true) }
   }
 
-  /// The application comes back: what is waited for is cancelled, and awaited all the same.
+  /// Cancels the tear-down, as the application comes back.
+  ///
+  /// It is awaited all the same.
   func hurryTearDown() {
     for pending in pendingPosts { pending.post.cancel() }
     runs.hurry()
     manager.cancelTearDown()
   }
 
-  /// The time is up: names those who still run, unless a synchronous call has used it up and they had none.
+  /// Names the code that still runs when the time is up, unless a synchronous call has used up its time.
   private func abandonTearDown() {
     let blames = tearDown != nil && budget?.wasUsedUpByObserver != true
     var late = budget?.culprits ?? []
-    // Who is late for one of two scenes cannot have begun with the other: once is enough.
+    // A handler that is late for one of two scenes cannot have begun with the other: one report is enough.
     var blamed: Set<ObjectIdentifier> = []
     for pending in pendingPosts {
       late += pending.post.expire(blames: blames, besides: &blamed).map(\.description)
@@ -89,7 +91,7 @@ extension Application {
     let (begun, notBegun) = manager.nameLate(blames: blames)
     late += begun
     guard blames else { return }
-    // Where nobody has begun somebody kept the main actor from them, who is not known to this.
+    // If no code has begun, unknown code has kept the main actor busy.
     if late.isEmpty { late = notBegun.isEmpty ? [budget?.callback.rawValue].compactMap(\.self) : notBegun }
     budget?.culprits = late
   }

@@ -2,13 +2,13 @@ internal import PubSub
 
 /// A budget that runs: from the beginning of the first delegate call of a closing step until nothing of it is waited for.
 struct RunningBudget {
-  /// Whose budget it is; with scenes, that of all their calls in the step.
+  /// The callback that has the budget; with scenes, the budget covers the calls of all scenes in the step.
   let callback: ApplicationCallback
   let length: Duration
   let deadline: Duration
-  /// Who overran it.
+  /// The names of the code that overran it.
   var culprits: [String] = []
-  /// Whether an observer has used up the time of all others.
+  /// Whether an observer has used up the time of all other code.
   var wasUsedUpByObserver = false
 
   init(of callback: ApplicationCallback, _ length: Duration, until deadline: Duration) {

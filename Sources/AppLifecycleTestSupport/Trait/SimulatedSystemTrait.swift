@@ -64,10 +64,10 @@ public struct SimulatedSystemTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == SimulatedSystemTrait {
-  /// Gives each test a simulated system of its own, ``AppLifecycleTesting/SimulatedSystem/current``, with a bare application.
+  /// Gives each test a simulated system of its own, `SimulatedSystem.current`, with a bare application.
   public static var simulatedSystem: Self { .simulatedSystem() }
 
-  /// Gives each test a simulated system of its own, ``AppLifecycleTesting/SimulatedSystem/current``.
+  /// Gives each test a simulated system of its own, `SimulatedSystem.current`.
   ///
   /// - Parameters:
   ///   - profile: which of the two life cycles the application follows; what the configuration says if nil.

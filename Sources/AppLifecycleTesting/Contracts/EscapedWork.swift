@@ -1,6 +1,6 @@
 /// Work of a component under test runs outside the simulation, so that the machine decides when it runs, and not the script.
 ///
-/// Thrown by what drives a simulation: ``SimulatedSystem/play(_:)``, ``ManualClock/advance(by:)``,
+/// Thrown by what drives a simulation: ``SimulatedSystem/play(_:)-(Script)``, ``ManualClock/advance(by:)``,
 /// ``ManualClock/run(limit:)`` and ``withSimulation(order:_:)``. A test that lets the error pass fails with its text.
 ///
 /// The usual reason is a plain `Task {}` in a component. `application.task { … }` starts a task that belongs to the simulation.

@@ -1,14 +1,14 @@
 public import AppLifecycle
 
-/// What every host has to do for its application, as scenarios that whoever writes a host can run on it.
+/// The duties of a host towards its application, as scenarios to run on a host of your own.
 ///
-/// A host notices what happens to a program and hands it to an application. The contract makes things happen through a
-/// ``Subject``, looks at the state that the application then has, and holds the record of each scenario to
+/// A host notices what happens to a program and sends it to an application as inputs. The contract makes things happen through
+/// a ``Subject``, checks the state of the application after each, and holds the record of each scenario to
 /// ``LifecycleRecordRules``.
 ///
 ///     #expect(try await HostContract.violations { MyHostSubject() }.isEmpty)
 public enum HostContract {
-  /// Something that happens to a program.
+  /// An event that happens to a program.
   public enum Event: String, Sendable, Hashable, CaseIterable {
     /// The program is started where the user sees it.
     case launch
@@ -24,9 +24,9 @@ public enum HostContract {
     case comeBack
     /// Memory is short.
     case shortMemory
-    /// Its user wants it to end: the delegate is asked, and agrees.
+    /// The user ends it: the delegate is asked, and agrees.
     case terminate
-    /// The system ends it, as by SIGTERM: nothing is asked.
+    /// The system ends it, as by SIGTERM: the delegate is not asked.
     case shutDown
   }
 
@@ -37,9 +37,9 @@ public enum HostContract {
 
     /// Makes something happen to the program for the host to notice, and returns when the transition has ended.
     ///
-    /// - Parameter event: what is to happen.
-    /// - Returns: false where the host's world knows no such thing; the scenario ends there.
-    /// - Throws: what keeps the scenario from being run.
+    /// - Parameter event: the event to make happen.
+    /// - Returns: false if there is no such event in the host's world; the scenario ends there.
+    /// - Throws: the error that keeps the scenario from being run.
     func perform(_ event: Event) async throws -> Bool
   }
 
@@ -61,7 +61,7 @@ public enum HostContract {
   /// Runs every scenario on a host of its own.
   ///
   /// - Parameter makeSubject: makes a host whose program has not been started.
-  /// - Returns: what was broken; empty if the host keeps the contract.
+  /// - Returns: the rules that were broken; empty if the host keeps the contract.
   /// - Throws: what the subject throws.
   @MainActor public static func violations(
     of makeSubject: () async throws -> any Subject
@@ -106,7 +106,7 @@ public enum HostContract {
   private static func complaint(
     about event: Event, _ done: [Event], _ state: ApplicationState, _ news: ArraySlice<LifecycleRecord>
   ) -> String? {
-    // Whoever lost the user's attention and never got it back is not active in sight again.
+    // A program that has lost the user's attention may come back into sight without it, inactive.
     let lacksFocus = (done.lastIndex(of: .loseFocus) ?? -1) > (done.lastIndex(of: .regainFocus) ?? -1)
     let expected: [ApplicationState] =
       switch event {

@@ -1,6 +1,6 @@
 public import AppLifecycle
 
-/// What every journal of life-cycle records has to do, as scenarios that whoever writes one can run on it.
+/// The duties of a journal of life-cycle records, as scenarios to run on a journal of your own.
 ///
 ///     #expect(try JournalContract.violations { try MyJournalSubject() }.isEmpty)
 public enum JournalContract {
@@ -10,14 +10,14 @@ public enum JournalContract {
     mutating func append(_ record: LifecycleRecord) throws
     /// Closes the journal and opens it again, as the next run of a program does.
     mutating func reopen() throws
-    /// Everything that was appended, oldest first; what the journal adds of its own is left out.
+    /// Returns everything that was appended, oldest first, without lines that the journal adds of its own.
     func read() throws -> [LifecycleRecord]
   }
 
   /// Runs every scenario on a journal of its own.
   ///
   /// - Parameter makeSubject: makes an empty journal.
-  /// - Returns: what was broken; empty if the journal keeps the contract.
+  /// - Returns: the rules that were broken; empty if the journal keeps the contract.
   /// - Throws: what the subject throws.
   public static func violations(of makeSubject: () throws -> any Subject) throws -> [ContractViolation] {
     var violations: [ContractViolation] = []

@@ -1,13 +1,13 @@
 public import AppLifecycle
 
-/// The rules that the record of every run keeps, whatever was done to the application: the life cycle, told a second time.
+/// The rules that the record of every run keeps, whatever was done to the application.
 ///
 ///     #expect(system.record.violations.isEmpty)
 ///
-/// Hosts, journals and random tests are held to them. They know nothing of what the system did, only of what the record
-/// says: that states follow each other as they may, that each callback comes in its turn and sees the state that it has to
-/// see, that each notification follows its call at once, that nothing is called while no code runs, and that with scenes the
-/// application's notifications come exactly when the aggregate of the scenes changes.
+/// Hosts, journals and random tests are checked against them. The rules read the record and nothing else: states follow each
+/// other as they may; each callback comes in its turn and sees the state that it has to see; each notification follows its call
+/// at once; no code is called while the application is suspended or not running; with scenes, the application's notifications
+/// come exactly when the aggregate of the scenes changes.
 public struct LifecycleRecordRules: Sendable {
   /// What the process has been told; it goes with the process.
   struct Told: Sendable, Hashable {
@@ -53,7 +53,7 @@ public struct LifecycleRecordRules: Sendable {
   /// - Parameter profile: which of the two life cycles the application follows.
   public init(profile: LifecycleProfile) { self.profile = profile }
 
-  /// What was broken so far, in the order of the records.
+  /// The rules that were broken so far, in the order of the records.
   public var violations: [ContractViolation] { found }
 
   /// Takes the next record.
@@ -120,7 +120,7 @@ public struct LifecycleRecordRules: Sendable {
   ///
   /// Each input that waited for the answer is ignored.
   private mutating func refuse(_ record: LifecycleRecord) {
-    expect(record.name == SystemInput.terminate.scriptToken, "an input that asks nobody is not refused", record)
+    expect(record.name == SystemInput.terminate.scriptToken, "an input without a question cannot be refused", record)
     expect(told.wasAsked, "refused without having been asked", record)
   }
 

@@ -1,7 +1,7 @@
 public import AppLifecycle
 
 extension Script {
-  /// The script that does again what a trace says the system did, at the same times.
+  /// Makes the script that repeats the inputs of a recorded run, at the same times.
   ///
   /// The inputs of the trace are played in their order. A simulator's own trace, known by actions that no real system takes
   /// (`wait:`, `slow:`, `task:`, `mode:`), holds each wait as it was played. In one of a real run what lies between two inputs

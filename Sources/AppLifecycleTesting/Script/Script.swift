@@ -1,4 +1,4 @@
-/// What a simulated system does, one action after another.
+/// The actions of a simulated system, in their order.
 ///
 /// A script is text: one action a token, tokens separated by white space, `;` or new lines, comments from `#` to the end of
 /// the line.

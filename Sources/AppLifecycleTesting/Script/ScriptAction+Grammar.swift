@@ -50,7 +50,7 @@ extension ScriptAction.Kind {
     "close": { .closeScene($0) },
   ]
 
-  /// How the actions look that begin with a word and take arguments, for whoever got one wrong.
+  /// The form of the actions that begin with a word and take arguments, for messages about mistakes.
   private static let forms: [String: String] = [
     "launch": "launch or launch:background",
     "passcode": "passcode:on or passcode:off",

@@ -1,11 +1,10 @@
 public import PubSub
 import Synchronization
 
-/// A clock that stands still until it is told to advance, and that brings the executor on which everything it wakes runs.
+/// A clock that a test advances, with the executor on which all tasks run that it wakes.
 ///
-/// Sleepers wake in the order of their deadlines, at equal deadlines in the order in which they went to sleep; after each
-/// wake-up everything that it set going runs before the next. Time therefore passes in an order that does not depend on the
-/// machine.
+/// Sleeping tasks wake in the order of their deadlines, and at equal deadlines in the order in which they went to sleep. After
+/// each wake-up, all work that it leads to runs before the next wake-up. So the order does not depend on the machine.
 ///
 /// Only tasks that prefer ``executor`` may sleep: those that ``running(_:)`` and ``withSimulation(order:_:)`` start, those of the
 /// application's `task`, and all that an `Application` or an `EventBus` on this clock makes. The sleep of any other task is
@@ -45,7 +44,7 @@ public final class ManualClock: SimulatedClock {
   /// A clock at zero.
   public init(executor: SimulationExecutor = SimulationExecutor()) { self.executor = executor }
 
-  /// The present instant; it moves only while somebody advances the clock.
+  /// The present instant; it changes only when the clock is advanced.
   public var now: Instant { state.withLock { $0.now } }
 
   /// One nanosecond; the clock itself is exact.
@@ -54,7 +53,7 @@ public final class ManualClock: SimulatedClock {
   /// How many tasks sleep on this clock.
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// When the next sleeper is to wake; nil if nobody sleeps.
+  /// When the next sleeping task wakes; nil if no task sleeps.
   public var nextDeadline: Instant? { state.withLock { $0.sleepers.last?.deadline } }
 
   /// Suspends the task until the clock has been advanced to the deadline.
@@ -129,15 +128,15 @@ extension ManualClock {
   /// No instant of a script or a test lies beyond this one (292 billion years): sums of durations cannot overflow.
   private static let latest = Instant(offset: .seconds(Int64.max))
 
-  /// Lets everything run that can run without time passing.
+  /// Runs all work that can run without time passing.
   public func settle() async { await executor.settle() }
 
-  /// Lets time pass: from deadline to deadline, each sleeper's consequences before the next one wakes.
+  /// Lets time pass from deadline to deadline; all work that a wake-up leads to runs before the next wake-up.
   ///
-  /// When it returns, nothing that is due at the new instant is left to run.
+  /// When the method returns, all work has run that is due at the new instant.
   ///
-  /// - Parameter duration: how long; nothing passes if it is not positive.
-  /// - Throws: what has escaped from the simulation since this was last looked at.
+  /// - Parameter duration: how long; if it is not positive, no time passes.
+  /// - Throws: the work that has escaped from the simulation since the last check.
   @MainActor public func advance(by duration: Duration) async throws(EscapedWork) {
     let duration = min(max(duration, .zero), Self.latest.offset)
     try await advance(to: min(now.advanced(by: duration), Self.latest))
@@ -146,20 +145,20 @@ extension ManualClock {
   /// Lets time pass up to an instant, as ``advance(by:)`` does; an instant that has passed only settles.
   ///
   /// - Parameter end: the clock's time afterwards.
-  /// - Throws: what has escaped from the simulation since this was last looked at.
+  /// - Throws: the work that has escaped from the simulation since the last check.
   @MainActor public func advance(to end: Instant) async throws(EscapedWork) {
     await executor.driven {
       await settle()
-      // Time may also pass without waking: those who slept until then are due as well.
+      // Time may also pass without waking: tasks that slept until then are due as well.
       while wakeNext(notAfter: max(end, now)) { await settle() }
     }
     state.withLock { $0.now = max($0.now, end) }
     try executor.checkForEscapes()
   }
 
-  /// Lets time pass at once, as it passes inside a call that takes long: nothing else runs, and nobody wakes.
+  /// Lets time pass at once, as it passes inside a call that takes long: nothing else runs, and no task wakes.
   ///
-  /// Who slept until then wakes when the clock is next advanced or somebody waits on it, in order of the deadlines.
+  /// Tasks that slept until then wake when the clock is next advanced or a task waits on it, in the order of their deadlines.
   package func passWithoutWaking(_ duration: Duration) {
     let duration = min(max(duration, .zero), Self.latest.offset)
     state.withLock { $0.now = min($0.now.advanced(by: duration), Self.latest) }
@@ -175,16 +174,15 @@ extension ManualClock {
     if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
   }
 
-  /// Whether somebody sleeps until an instant that has passed.
+  /// Whether a task sleeps until an instant that has passed.
   package var hasOverdueSleepers: Bool {
     state.withLock { state in state.sleepers.last.map { $0.deadline <= state.now } ?? false }
   }
 
-  /// Lets time pass until nobody sleeps.
+  /// Lets time pass until no task sleeps.
   ///
-  /// - Parameter limit: how long at most, for the sake of tasks that sleep again and again. Time stops at the last deadline
-  ///   that is not later.
-  /// - Throws: what has escaped from the simulation since this was last looked at.
+  /// - Parameter limit: the longest time, as some tasks sleep again and again. Time stops at the last deadline within it.
+  /// - Throws: the work that has escaped from the simulation since the last check.
   @MainActor public func run(limit: Duration = .seconds(365 * 86_400)) async throws(EscapedWork) {
     let end = min(now.advanced(by: min(limit, Self.latest.offset)), Self.latest)
     await executor.driven {
@@ -194,21 +192,21 @@ extension ManualClock {
     try executor.checkForEscapes()
   }
 
-  /// Lets everything run that can run without time passing, and looks at what has escaped from the simulation.
+  /// Runs all work that can run without time passing, and throws if work has escaped from the simulation.
   ///
   /// For the end of a test that drives the clock by ``running(_:)`` or ``settle()`` alone, which throw nothing of their own.
   ///
-  /// - Throws: what has escaped from the simulation since this was last looked at.
+  /// - Throws: the work that has escaped from the simulation since the last check.
   public func checkForEscapes() async throws(EscapedWork) {
     await settle()
     try executor.checkForEscapes()
   }
 
-  /// Runs an operation, and lets time pass, from deadline to deadline, whenever nothing else can run and it has not finished.
+  /// Runs an operation to its end, and lets time pass from deadline to deadline whenever nothing else can run.
   ///
-  /// Without it, awaiting something that takes virtual time waits for ever, as nobody advances the clock.
+  /// Without it, an operation that takes virtual time never ends, as the clock is not advanced.
   ///
-  /// - Parameter operation: what is to be done; it runs on ``executor``.
+  /// - Parameter operation: the work, which runs on ``executor``.
   /// - Returns: what the operation returns.
   /// - Throws: what the operation throws.
   public func running<Success: Sendable, Failure: Error>(
@@ -242,7 +240,7 @@ extension ManualClock {
           let jobs = executor.jobsEnqueued
           await settle()
           if isFinished.load(ordering: .acquiring) { break }
-          // Nobody sleeps: the operation waits for the outside world, whose answer comes as a job. Counting from before all
+          // No task sleeps: the operation waits for the outside world, whose answer comes as a job. Counting from before all
           // was quiet, no answer is missed.
           if !wakeNext(notAfter: Self.latest) { await executor.nextWork(after: jobs) }
         }
@@ -265,7 +263,7 @@ extension ManualClock {
   }
 }
 
-// MARK: - Who sleeps
+// MARK: - Sleeping tasks
 
 extension ManualClock {
   private typealias Continuation = UnsafeContinuation<Void, any Error>
@@ -279,7 +277,7 @@ extension ManualClock {
   private struct State {
     var now = Instant()
     var lastSleep: UInt64 = 0
-    /// Who wakes next stands last.
+    /// The next to wake stands last.
     var sleepers: [Sleeper] = []
 
     mutating func insert(_ sleeper: Sleeper) {

@@ -152,8 +152,8 @@ extension SimulationExecutor {
 extension SimulationExecutor {
   /// Runs work of the outside world: real input and output, a real sleep.
   ///
-  /// The work runs at once. What follows it goes on when everything here is quiet, in the order in which the calls began,
-  /// however long each took; virtual time stands still meanwhile. The record therefore does not depend on the machine.
+  /// The work runs at once. The callers go on when everything here is quiet, in the order in which the calls began, however
+  /// long each took. Virtual time stands still meanwhile. So the record does not depend on the machine.
   ///
   /// - Parameter body: the work; it must not touch the simulated world.
   /// - Returns: what `body` returns.
@@ -248,7 +248,7 @@ extension SimulationExecutor {
       }
       let isAwaited = externalCalls.isEmpty ? !quietWaiters.isEmpty : externalCalls[0].whatFollows != nil
       guard isAwaited else {
-        // Whoever is first in line wants no visit now: the end of an external call, a waiter or a job will schedule one.
+        // The first in line needs no visit now: the end of an external call, a waiter or a job will schedule one.
         quietPasses = 0
         visitIsScheduled = false
         return .rest
@@ -280,7 +280,7 @@ extension SimulationExecutor {
 
   /// Runs everything that is ready, and what that makes ready.
   ///
-  /// Then, if somebody waits for quiet, passes once more through the main queue: a hop to the main actor that was under way
+  /// Then, if a task waits for quiet, passes once more through the main queue: a hop to the main actor that was under way
   /// stands before it.
   @MainActor private func visit() {
     var jobs = 0

@@ -1,32 +1,32 @@
 public import AppLifecycle
 public import PubSub
 
-/// A device with one application, in a world of its own: it plays scripts, and records what happens.
+/// A simulated device with one application, which plays scripts and records what happens.
 ///
-/// Nothing in it is faked but the device. The application is a real ``AppLifecycle/Application`` with the delegate of the
-/// program under test; components subscribe on ``bus`` and hold what they hold through the application, as anywhere.
+/// Only the device is simulated. The application is a real `Application` with the delegate of the program under test.
+/// Components subscribe on ``bus`` and have resources managed by the application, as in the program.
 ///
 ///     let system = SimulatedSystem(delegate: delegate)
 ///     try await system.play("launch; home; wait:1d; open")
 ///     #expect(system.record.callbacks.suffix(2) == ["willEnterForeground (background)", "didBecomeActive (active)"])
 ///
-/// The same script gives the same record, byte for byte: time is a ``ManualClock``'s, and every task of the bus and of the
-/// application runs on its executor. Components start their own tasks with the application's `task`, which run there, too, and
-/// wait on the application's `clock`. What a program does in the real world has to be declared with
-/// ``ManualClock/external(_:)``. A plain `Task {}` that sleeps on the clock, or wakes a task of the simulation from another
-/// thread, is ``EscapedWork``: ``play(_:)`` throws it, with file and line.
+/// The same script gives the same record, byte for byte: the clock is a ``ManualClock``, and every task of the bus and of the
+/// application runs on its executor. A component starts its own tasks with the application's `task`, so that they run there,
+/// too, and waits on the application's `clock`. Work in the real world has to be declared with ``ManualClock/external(_:)``. A
+/// plain `Task {}` that sleeps on the clock, or wakes a task of the simulation from another thread, is ``EscapedWork``:
+/// ``play(_:)-(Script)`` throws it, with file and line.
 ///
 /// The system's own clocks run too, each counted from the commit of background: an application without background tasks is
 /// suspended when its stay has lasted `Application.Configuration.backgroundStay`; tasks keep it awake for
 /// `backgroundTaskAllowance` at most, expire shortly before its end, and get it purged if they are still open then.
 @MainActor public final class SimulatedSystem {
-  /// The world's clock; it stands still but for `wait:` and for transitions that take time.
+  /// The system's clock; it advances by `wait:` and by transitions that take time.
   public nonisolated let clock: ManualClock
-  /// Where the application posts.
+  /// The application's bus.
   public nonisolated let bus: EventBus
-  /// The application, not running at first.
+  /// The application; not running at first.
   public let application: Application
-  /// What has happened so far, in order.
+  /// The record of what has happened so far, in order.
   public private(set) var record: [LifecycleRecord] = []
 
   private var observation: ObserverToken?
@@ -38,8 +38,8 @@ public import PubSub
   /// A device on which the application has not been launched.
   ///
   /// - Parameters:
-  ///   - delegate: the application's delegate; a bare application has one that does nothing.
-  ///   - profile: which of the two life cycles the application follows; what the configuration says if nil.
+  ///   - delegate: the application's delegate; nil for one that does nothing.
+  ///   - profile: which of the two life cycles the application follows; nil for that of the configuration.
   ///   - configuration: the application's budgets and the system's times.
   ///   - order: in which order work runs that is ready at the same time.
   public init(
@@ -75,15 +75,15 @@ extension SimulatedSystem {
 
   /// Plays a script to its end, one action after another.
   ///
-  /// Each input of the system is played until its transition has finished, tear-down included, and nothing is left to run
-  /// without time passing. What cannot be done is an `ignored` record, and the script goes on.
+  /// Each input is played until its transition has finished, tear-down included, and no work is left that can run without time
+  /// passing. An action without effect is an `ignored` record, and the script goes on.
   ///
   /// Play one script at a time.
   ///
   /// - Parameter script: the script.
   /// - Returns: what this script has added to ``record``.
-  /// - Throws: what has escaped from the simulation, right after the action after which it was found; the rest of the script is
-  ///   not played.
+  /// - Throws: the work that has escaped from the simulation, right after the action at which it was found; the rest of the
+  ///   script is not played.
   @discardableResult
   public func play(_ script: Script) async throws(EscapedWork) -> [LifecycleRecord] {
     let before = record.count
@@ -105,7 +105,7 @@ extension SimulatedSystem {
     case .input(.terminate): return try await quit(cause)?.rawValue
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
-      // Whoever slept until an instant that a slow call has passed wakes before the next action.
+      // Tasks that slept until an instant that a slow call has passed wake before the next action.
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
     case .wait(let duration): try await clock.advance(by: duration)

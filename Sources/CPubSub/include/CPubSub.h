@@ -101,10 +101,10 @@ PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_pre
 /// A thread's own record: what its posts under way read, outermost first (hazard pointers; Michael, 2004).
 ///
 /// A poster stores the root that it is about to read, and looks once more whether it still is the root; a reclaimer swaps the
-/// root, and looks whether anybody has stored it. One of them has to see the other, for which each needs a fence between its
+/// root, and looks whether any poster has stored it. One of them has to see the other, for which each needs a fence between its
 /// store and its look. Reclaiming is rare and posting is not, so the reclaimer passes the barrier for both: it marks the
-/// records of the others, and makes the system run a barrier on every processor (membarrier). Whoever finds the mark *after*
-/// having stored its root fences for itself from then on, so that the next reclaimer needs no barrier; in time it takes the
+/// records of the others, and makes the system run a barrier on every processor (membarrier). A poster that finds the mark
+/// *after* having stored its root fences for itself from then on, so that the next reclaimer needs no barrier; in time it takes the
 /// mark off again. Where the system has no such barrier, every record is marked from the beginning.
 ///
 /// Records are reused by later threads and never freed while the process lives, so that they can be walked without a lock.
@@ -115,12 +115,12 @@ typedef struct pubsub_record {
     long duties;
     long in_use;
     struct pubsub_record *_Nullable next;
-    /// Rises whenever an outermost post begins, whoever has the record; at times by more than one. Another number than before
+    /// Rises whenever an outermost post begins, whichever thread has the record; at times by more than one. Another number than before
     /// tells that the post which was seen then has ended, though its successor protects the same root. Written by the owner.
     unsigned long posts;
     /// The first is NULL while the thread posts nothing, and then so are all others.
     const void *_Nullable shallow[PUBSUB_SHALLOW];
-    /// The topics of those posts, for who reports them; the owner's alone, as is all that follows.
+    /// The topics of those posts, for reports of them; the owner's alone, as is all that follows.
     const void *_Nullable topics[PUBSUB_SHALLOW];
     /// How many posts are under way inside the outermost one.
     long inner;
@@ -139,7 +139,7 @@ typedef struct pubsub_record {
 
 /// The owner fences between its store and its look.
 #define PUBSUB_FENCES 32
-/// It does so in every post of whose beginning anybody may still wait to hear: a barrier has been passed since it was asked to.
+/// It does so in every post whose beginning a reclaimer may still have to see: a barrier has been passed since it was asked to.
 #define PUBSUB_FENCES_SURELY 64
 /// A reclaimer has gone without a barrier since the owner last looked.
 #define PUBSUB_IS_RELIED_ON 128
@@ -170,36 +170,36 @@ void pubsub_end_report(pubsub_record *record);
 /// Makes what other threads have stored visible here, and what was stored here visible to them, as if each had passed a
 /// barrier; false where the system has no such call.
 ///
-/// Leaving is a plain store, which may still be on its way while the leaver has looked, in vain, for somebody who waits.
+/// Leaving is a plain store, which may still be on its way while the leaving post has looked, in vain, for a waiter.
 bool pubsub_barrier(void);
 
 /// The index of the first of these roots that any thread protects; `count` if none does.
 long pubsub_first_protected(const void *_Nullable const *_Nonnull roots, long count);
-/// Whether no post to a root is under way that may have seen what was there before the call; false also where nobody knows.
+/// Whether no post to a root is under way that may have seen what was there before the call; false also if that is unknown.
 ///
-/// If somebody protects the root, looks again after some microseconds, and once more: most posts take less time, and where they
-/// follow each other without pause, somebody nearly always protects it. Takes some 10 µs at most.
+/// If a post protects the root, looks again after some microseconds, and once more: most posts take less time, and where they
+/// follow each other without pause, one nearly always protects it. Takes some 10 µs at most.
 bool pubsub_have_posts_ended(const void *root);
 
 // MARK: Topics
 
 /// What a post looks at first, on lines of its own.
 typedef struct pubsub_topic {
-    /// A buffer; a directory, with the lowest bit set; NULL while nobody subscribes.
+    /// A buffer; a directory, with the lowest bit set; NULL without subscribers.
     const void *_Nullable root;
     /// PUBSUB_GENERAL, PUBSUB_INDIRECT, PUBSUB_RECLAIM, PUBSUB_URGENT.
     long flags;
     /// How deep posts may be nested.
     long limit;
-    /// The object to which all this belongs; set once, before anybody else knows of the topic.
+    /// The object to which all this belongs; set once, before another thread can find the topic.
     const void *_Nullable owner;
 } pubsub_topic;
 
 /// A post to the topic takes the general path.
 #define PUBSUB_GENERAL 1
-/// Something waits to be freed: who leaves a root that has been replaced looks whether it can be.
+/// There is a backlog: a post that leaves a replaced root looks whether some of it can be freed.
 #define PUBSUB_RECLAIM 2
-/// Something waits for those who read the present root: whoever leaves looks.
+/// Something waits for readers of the present root: every leaving post looks.
 #define PUBSUB_URGENT 4
 /// Events cannot be handed to C as they come.
 #define PUBSUB_INDIRECT 16

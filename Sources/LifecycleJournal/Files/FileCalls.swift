@@ -17,9 +17,9 @@ package protocol FileCalls: Sendable {
   func flush(_ descriptor: Int32) throws(FileError)
   /// Cuts a file.
   func truncate(_ descriptor: Int32, to size: Int64) throws(FileError)
-  /// Takes the lock of an open file if nobody has it.
+  /// Takes the lock of an open file if it is free.
   ///
-  /// - Returns: false if somebody has it.
+  /// - Returns: false if another process has it.
   func lock(_ descriptor: Int32) throws(FileError) -> Bool
   /// What a descriptor stands for.
   func status(of descriptor: Int32) throws(FileError) -> FileStatus
@@ -58,7 +58,7 @@ package struct FileStatus: Sendable, Hashable {
 
 /// A call of the operating system that failed.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Its `errno`.
+  /// The system's `errno`.
   public let number: Int32
 
   /// An error from its `errno`.

@@ -11,7 +11,8 @@ package struct SystemFiles: FileCalls {
   package init() {}
 
   package func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
-    // Non-blocking, so that a named pipe in the file's place cannot hold up the program; a terminal stays nobody's.
+    // Non-blocking, so that a named pipe in the file's place cannot hold up the program; a terminal does not become the
+    // controlling one.
     let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (exclusively ? O_EXCL : 0)
     let descriptor = try repeating { open(path, flags, 0o600) }
     guard descriptor <= 2 else { return descriptor }

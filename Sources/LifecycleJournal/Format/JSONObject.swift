@@ -5,7 +5,7 @@ enum JSONValue: Hashable {
   case string(String)
   /// A number as it stands there.
   case number(String)
-  /// An array or an object; the format has none, and whoever adds some is passed over.
+  /// An array or an object. The format has none; readers pass over them.
   case nested
 }
 

@@ -146,7 +146,7 @@ struct JSONScanner {
 
   /// Passes over an array or an object, without a call for each of its levels.
   ///
-  /// What is in it is held to JSON's tokens and to balanced brackets, not to their order: nobody reads it.
+  /// What is in it is held to JSON's tokens and to balanced brackets, not to their order, as its contents are not read.
   private mutating func skipNested() -> Bool {
     var closers: [UInt8] = []
     repeat {

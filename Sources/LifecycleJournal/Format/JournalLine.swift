@@ -1,16 +1,16 @@
 public import AppLifecycle
 
-/// What one line of a journal says.
+/// The contents of one line of a journal.
 public enum JournalLine: Sendable, Hashable {
   /// A run begins, or goes on in this file.
   case run(RunHeader)
   /// Something happened in the application's life cycle.
   case record(LifecycleRecord)
-  /// Somebody spent time on it: a handler, a resource, a background task.
+  /// A call of the program's code has ended: a handler, a resource, a background task.
   case entry(LedgerEntry)
   /// Records are missing here.
   case gap(JournalGap)
-  /// The wall clock is no longer where it was expected to be.
+  /// The wall clock differs from what the line before led to expect.
   case clock(JournalClockMark)
   /// The program still ran at that time of the records, and nothing had happened for a while.
   case alive(Duration)
@@ -18,7 +18,7 @@ public enum JournalLine: Sendable, Hashable {
   case unknown(String)
 }
 
-/// Why a line says nothing.
+/// Why a line cannot be read.
 public enum JournalDamage: Sendable, Hashable {
   /// The last line has no end: the program died in the middle of it, or is still writing it.
   case unfinished

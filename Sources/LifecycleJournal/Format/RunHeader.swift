@@ -9,17 +9,17 @@ public struct RunHeader: Sendable, Hashable {
 
   /// The version of the format.
   public var version: Int = RunHeader.formatVersion
-  /// Tells the run from all others of the journal.
+  /// An identifier of the run, unique in the journal.
   public var run: String
   /// 0 for the first line of the run, then 1, 2 and so on for each file in which it goes on.
   public var part: Int
   /// The program's name.
   public var program: String
-  /// The process's number.
+  /// The process identifier.
   public var processID: Int32
-  /// Tells one start of the device from another; nil where the system does not say.
+  /// An identifier of the device's start; nil if the system has none.
   public var bootID: String?
-  /// When the run began to be recorded: the wall clock, since 1970 in UTC.
+  /// When the recording of the run began: the wall clock's time since 1970 in UTC.
   public var start: Duration
   /// The time of the records when this line was written.
   public var instant: Duration
@@ -70,11 +70,11 @@ public struct RunHeader: Sendable, Hashable {
 public struct JournalGap: Sendable, Hashable {
   /// When the first record was lost: the time of the records.
   public var since: Duration
-  /// When it could be written again.
+  /// When the journal could be written again: the time of the records.
   public var instant: Duration
   /// How many lines were lost: records and entries.
   public var lost: Int
-  /// What had failed, in the system's words.
+  /// The failure, in the system's words.
   public var error: String
 
   /// The gap as one line of JSON, without the line's end.
@@ -96,7 +96,7 @@ public struct JournalGap: Sendable, Hashable {
   }
 }
 
-/// What the wall clock said at a time of the records, where it is no longer what the line before led to expect.
+/// The wall clock's time at a time of the records, where it differs from what the line before led to expect.
 ///
 /// The clock of the records stands still while the machine sleeps, and the wall clock can be set.
 public struct JournalClockMark: Sendable, Hashable {

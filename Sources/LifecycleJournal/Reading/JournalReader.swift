@@ -24,15 +24,14 @@ public struct JournalEntry: Sendable, Hashable {
   public var content: Content
 }
 
-/// Reads a journal line by line, whatever is in it, while another program may be writing it.
+/// Reads a journal line by line, whatever it contains, also while another program writes it.
 ///
 ///     for entry in try JournalReader(path: path) {
 ///       if case .line(.record(let record)) = entry.content { print(record.name) }
 ///     }
 ///
-/// What is damaged is an entry of its own and is passed over, to the next end of a line; empty lines are passed over silently.
-/// The memory that it uses depends neither on the file's length nor on that of its lines. An instance belongs to one thread
-/// at a time.
+/// A damaged part is an entry of its own, up to the next end of a line. Empty lines are passed over. Memory depends neither on
+/// the length of the file nor on that of its lines. An instance belongs to one thread at a time.
 public final class JournalReader: Sequence, IteratorProtocol {
   /// What becomes of a last line without an end.
   public enum Ending: Sendable, Hashable {
@@ -90,7 +89,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     self.lineLimit = Swift.max(lineLimit, 1)
   }
 
-  /// How many bytes have been read and said something about.
+  /// The number of bytes in the entries that have been returned.
   public var position: Int64 { offset }
 
   /// The file's length in bytes by now; nil where the bytes come from elsewhere.

@@ -1,21 +1,21 @@
 import AppLifecycle
 
-/// How a run ended, and how one can tell.
+/// How a run ended, with the evidence.
 ///
-/// A journal knows what the run has written, not what happened to it afterwards: a program that calls `exit` in the foreground
-/// looks as one that crashed there, and so does one that lost the power.
+/// A journal knows what the run has written, not what happened to it afterwards. A program that calls `exit` in the foreground,
+/// and a machine that loses its power, look like a crash in the foreground.
 public struct PreviousExit: Sendable, Hashable {
   /// How a run ended.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// There was none: the journal is new.
     case firstRun
-    /// It was told that it ends, and ended in order.
+    /// It had its `applicationWillTerminate`, and ended in order.
     case terminated
     /// It was suspended, and never ran again.
     case killedWhileSuspended
     /// It was in the background, and vanished.
     case killedInBackground
-    /// It was in front, and vanished.
+    /// It was in the foreground, and vanished.
     case crashedInForeground
     /// It ended after something had overrun its time, and before anything else happened.
     case watchdog
@@ -23,7 +23,7 @@ public struct PreviousExit: Sendable, Hashable {
     case deviceRestarted
     /// It has not ended: another process holds the journal.
     case stillRunning
-    /// It cannot be told: the run never got to a launch, or its beginning cannot be read.
+    /// Unknown: the run never got to a launch, or its beginning cannot be read.
     case unknown
   }
 
@@ -34,7 +34,7 @@ public struct PreviousExit: Sendable, Hashable {
   /// The device's present start, for comparison with the run's.
   public var bootID: String?
 
-  /// What a run that is over has to say about its end.
+  /// The end of a run that is over.
   ///
   /// - Parameters:
   ///   - run: the run.
@@ -68,10 +68,10 @@ extension PreviousExit.Kind {
 }
 
 extension PreviousExit: CustomStringConvertible {
-  /// How the run ended, and what says so, in one line for people.
+  /// How the run ended, with the evidence, in one line for people.
   public var description: String { "\(kind.text) (\(evidence))" }
 
-  /// What says so, in words.
+  /// The evidence, in words.
   public var evidence: String {
     guard let header = run.header else { return run.damagedLines == 0 ? "the journal is empty" : "no run can be read" }
     var facts = ["process \(header.processID), last state \(run.state.rawValue)"]

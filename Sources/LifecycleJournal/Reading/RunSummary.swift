@@ -18,7 +18,7 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var records = 0
   /// How many times the application was launched.
   public private(set) var launches = 0
-  /// How many records the journal itself says are missing.
+  /// How many records are missing, as the journal itself reports.
   public private(set) var lost = 0
   /// How many lines are damaged.
   public private(set) var damagedLines = 0
@@ -26,7 +26,7 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var endsUnfinished = false
   /// What overran its time since the last commit of a state other than *not running*; the first hundred, if there are more.
   public private(set) var overruns: [String] = []
-  /// Whether the application was told that it ends, since it was last launched.
+  /// Whether `applicationWillTerminate` was called since the last launch.
   public private(set) var wasToldToEnd = false
   /// The last input of the system.
   public private(set) var lastInput: String?
@@ -86,7 +86,9 @@ public struct RunSummary: Sendable, Hashable {
   /// - Returns: the time, as far as that clock has not been changed since.
   public func wallTime(at instant: Duration) -> Duration { clock.wallTime + (instant - clock.instant) }
 
-  /// Whether the last commit is that the application does not run: else nothing tells how long it ran after the last line.
+  /// Whether the last commit is *not running*.
+  ///
+  /// If not, the time that the run lasted after its last line is unknown.
   public var hasEnded: Bool { commits > 0 && state == .notRunning }
 
   /// How long the run lasted by the wall clock, up to the last line.

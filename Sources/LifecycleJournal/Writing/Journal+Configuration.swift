@@ -1,7 +1,7 @@
 public import AppLifecycle
 
 extension Journal {
-  /// Habits of a journal.
+  /// What a journal records, and how it treats its files.
   public struct Configuration: Sendable {
     /// What is flushed to the disk before the program goes on.
     public var flush = FlushPolicy.beforeSuspensionOrDeath
@@ -11,33 +11,33 @@ extension Journal {
     public var maximumSize: Int? = 4 * 1_024 * 1_024
     /// How many files are kept that have grown to that length: `PATH.1`, the newest, to `PATH.N`.
     public var keptFiles = 3
-    /// What if another program writes the file.
+    /// What to do if another program writes the file.
     public var contention = Contention.refuse
-    /// How long an application that runs records nothing before a short line says that it still runs; nil for never.
+    /// The time without a record after which a short line says that the application still runs; nil for no such lines.
     ///
-    /// A timer wakes the process once an interval at most; while the application is suspended or not running, none is set. Without
-    /// the line nothing tells how long a program ran that vanished: only that it ran up to its last record. A second at least; the
-    /// clock is the application's, and a journal without an application has none.
+    /// A timer wakes the process once an interval at most; while the application is suspended or not running, no timer is set.
+    /// If a program vanishes, its last line shows how long it ran at least. The interval is a second at least, by the
+    /// application's clock. A journal without an application writes no such lines.
     public var heartbeat: Duration? = .seconds(60)
-    /// What if the file holds something else than a journal.
+    /// What to do if the file is no journal.
     public var foreignFile = ForeignFile.refuse
 
-    /// Flushed before suspension and death, four files of four megabytes, one program.
+    /// A configuration that flushes before suspension and death, keeps four files of 4 MiB, and expects one program.
     public init() {}
   }
 
   /// Which records are flushed to the disk before `append` returns.
   ///
-  /// What is not flushed still outlives the program, as soon as it is written; only a machine that goes down can lose it.
+  /// A record that is written, and not flushed, outlives the program; only a failure of the machine can lose it.
   public enum FlushPolicy: Sendable {
-    /// What precedes suspension or death: the notifications of didEnterBackground and willTerminate, the states *suspended*
-    /// and *not running*, and the report of whatever overran its time.
+    /// The records that precede suspension or death: the notifications of didEnterBackground and willTerminate, the states
+    /// *suspended* and *not running*, and the reports of overruns.
     case beforeSuspensionOrDeath
     /// Every record.
     case everyRecord
     /// None.
     case never
-    /// Those that a condition names.
+    /// The records for which a condition is true.
     case when(@Sendable (LifecycleRecord) -> Bool)
 
     func flushes(_ record: LifecycleRecord) -> Bool {
@@ -50,13 +50,13 @@ extension Journal {
     }
   }
 
-  /// Whose time is written down: that of delegates, handlers, resources, background tasks, and bodies of `run(while:)`.
+  /// Which calls are written down: of delegates, handlers, resources, background tasks, and bodies of `run(while:)`.
   public enum EntryPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Nobody's.
+    /// No calls.
     case none
-    /// Resources and background tasks; of what else was called, who took a millisecond or more, or did not end in order.
+    /// Resources and background tasks, and other calls that took a millisecond or more or did not end in order.
     case notable
-    /// Everybody's: with many handlers that is most of what is written.
+    /// All calls. With many handlers most lines are about calls.
     case all
 
     func includes(_ entry: LedgerEntry) -> Bool {
@@ -72,19 +72,19 @@ extension Journal {
 
   /// What becomes of a journal that another program writes already.
   public enum Contention: String, Sendable, Hashable {
-    /// Nothing is written, which is reported as any failure; once the other has ended, writing begins.
+    /// The journal writes nothing, and reports that as any failure. It begins to write when the other program has ended.
     case refuse
-    /// It is written to a file of its own beside the other's: `trips-2.jsonl` for `trips.jsonl`, then `trips-3.jsonl`.
+    /// The journal is a file of its own beside the other one: `trips-2.jsonl` for `trips.jsonl`, then `trips-3.jsonl`.
     ///
-    /// The first that nobody writes is taken, so there are never more than there were programs at the same time.
+    /// It takes the first file that no program writes, so there are never more files than programs at the same time.
     case ownFile
   }
 
-  /// What becomes of a journal whose file is there already, and begins with something that no journal begins with.
+  /// What becomes of a journal whose file exists and does not begin as a journal does.
   ///
   /// In both cases the file stays as it is, byte for byte.
   public enum ForeignFile: String, Sendable, Hashable {
-    /// Nothing is written, which is reported as any failure; once the file is moved, writing begins.
+    /// The journal writes nothing, and reports that as any failure. It begins to write when the file has been moved.
     case refuse
     /// A journal is written beside it: `notes.txt.journal` for `notes.txt`, then `notes.txt.journal-2`.
     ///

@@ -2,29 +2,29 @@ public import PubSub
 
 /// What keeps a journal from being written.
 public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What was being done.
+  /// The operation that failed.
   public enum Operation: String, Sendable, Hashable, CaseIterable {
     /// The file could not be opened or made.
     case open
-    /// Another program writes it.
+    /// Another program writes the file.
     case lock
     /// The file holds something else than a journal, and is left as it is.
     case recognize
     /// A record could not be written.
     case write
-    /// It was written, and may not be on the disk.
+    /// A record was written, and may not be on the disk.
     case flush
     /// The file has grown too long and could not be put aside: it grows on.
     case rotate
   }
 
-  /// What was being done.
+  /// The operation that failed.
   public var operation: Operation
-  /// To which file.
+  /// The path of the file.
   public var path: String
-  /// Why, in the system's words, or in the journal's where the system has none.
+  /// The reason, in the system's words, or in the journal's if the system has none.
   public var reason: String
-  /// The system's `errno`; nil where the system had nothing to say.
+  /// The system's `errno`; nil if no system call failed.
   public var error: FileError?
 
   /// The failure in one line: `cannot write trips.jsonl: No space left on device`.
@@ -47,11 +47,11 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
 extension Journal {
   /// A journal cannot be written; posted once, when it begins, on the thread that appended, or on that of a heartbeat.
   ///
-  /// The program goes on. Sticky: who subscribes after the journal was opened asks for it with replay.
+  /// The program goes on. Sticky: to receive it after the journal was opened, subscribe with replay.
   public struct DidFail: Event {
     /// The bus keeps the latest.
     public static var traits: EventTraits { .sticky }
-    /// The journal.
+    /// The path of the journal.
     public let path: String
     /// What failed, and why.
     public let failure: JournalFailure
@@ -68,7 +68,7 @@ extension Journal {
 
   /// A journal that could not be written can be written again; posted on the thread that appended, or on that of a heartbeat.
   public struct DidRecover: Event {
-    /// The journal.
+    /// The path of the journal.
     public let path: String
     /// What is missing in it, as the file says, too.
     public let gap: JournalGap

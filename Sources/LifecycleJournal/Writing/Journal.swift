@@ -6,24 +6,24 @@ public import PubSub
 ///     let journal = Journal(at: "/home/me/.local/state/trips/lifecycle.jsonl", of: application)
 ///     if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
 ///
-/// From then on everything that happens to the application is a line in the file before the next delegate call is made. Each
-/// line is written by one call and needs no flush to outlive the program; before it is suspended or ends, what was written is
-/// flushed to the disk, too (``FlushPolicy``). A line that `append` has returned from is there whatever happens to the program;
-/// one that has been flushed, as far as the disk keeps its word, whatever happens to the machine.
+/// From then on every event of the application is a line in the file before the next delegate call is made. One call writes a
+/// line, which needs no flush to outlive the program. Before the program is suspended or ends, the lines are flushed to the
+/// disk, too (``FlushPolicy``). When `append` has returned, the line survives the program; when it has been flushed, it
+/// survives a failure of the machine, as far as the disk keeps its word.
 ///
-/// A journal never takes its program down and throws nothing: what it cannot write is lost, reported once as an event
-/// (``DidFail``), and told in the file when it can be written again (``JournalGap``). One program writes a journal at a time.
-/// Anybody may read it meanwhile, with ``JournalReader``.
+/// A journal never ends its program and throws nothing. A line that it cannot write is lost. It reports the failure once, as an
+/// event (``DidFail``), and writes a ``JournalGap`` into the file when it can write again. One program writes a journal at a
+/// time. Any program may read it meanwhile, with ``JournalReader``.
 ///
-/// While the application runs and nothing happens, a line once a minute says that it still runs, so that the length of a run
-/// that vanished can be told (``Configuration/heartbeat``).
+/// While the application runs without events, a line once a minute says that it still runs: if the program vanishes, the
+/// journal shows how long it ran (``Configuration/heartbeat``).
 ///
 /// May be used from any thread.
 public final class Journal: Sendable {
-  /// Where the journal is.
+  /// The path of the journal.
   ///
-  /// Another file than was asked for where that is a symbolic link, or where ``Contention/ownFile`` or
-  /// ``ForeignFile/beginBeside`` has led to one.
+  /// It differs from the path that the journal was opened with if that is a symbolic link, or if ``Contention/ownFile`` or
+  /// ``ForeignFile/beginBeside`` has chosen another file.
   public var path: String { writer.withLock { $0.path } }
   /// How the run before this one ended.
   public let previousExit: PreviousExit
@@ -35,13 +35,13 @@ public final class Journal: Sendable {
 
   /// Opens a journal, and begins a run in it.
   ///
-  /// Directories that are missing are made. A symbolic link is followed once, here: the journal is the file behind it. What
-  /// keeps the journal from being opened is reported as an event; each record that is appended tries again.
+  /// Creates missing directories. Follows a symbolic link once, here: the journal is the file behind it. If the journal cannot
+  /// be opened, the failure is posted as an event, and each record that is appended tries again.
   ///
   /// - Parameters:
-  ///   - path: the file; it is made where there is none, readable for its owner alone.
-  ///   - configuration: what is flushed, how long the file may grow, and what if another program writes it.
-  ///   - bus: where failures are posted; nil for nowhere.
+  ///   - path: the file; created if it does not exist, readable for its owner alone.
+  ///   - configuration: what is flushed, how long the file may grow, and what to do if another program writes it.
+  ///   - bus: the bus on which failures are posted; nil for none.
   public convenience init(at path: String, configuration: Configuration = Configuration(), bus: EventBus? = nil) {
     self.init(
       at: path, configuration: configuration, bus: bus, instant: .zero, files: SystemFiles(),
@@ -54,9 +54,9 @@ public final class Journal: Sendable {
   /// simulated system can replay it.
   ///
   /// - Parameters:
-  ///   - path: the file; it is made where there is none, readable for its owner alone.
-  ///   - application: whose life cycle; on its bus failures are posted.
-  ///   - configuration: what is flushed, how long the file may grow, and what if another program writes it.
+  ///   - path: the file; created if it does not exist, readable for its owner alone.
+  ///   - application: the application to record; failures are posted on its bus.
+  ///   - configuration: what is flushed, how long the file may grow, and what to do if another program writes it.
   @MainActor public convenience init(
     at path: String, of application: Application, configuration: Configuration = Configuration()
   ) {
@@ -109,12 +109,12 @@ public final class Journal: Sendable {
 
   deinit { close() }
 
-  /// Adds a record at the end; returns when it has been written, and flushed where the policy says so.
+  /// Appends a record; returns when it has been written, and flushed if the policy says so.
   ///
   /// - Parameter record: what happened.
-  /// - Returns: whether the record is in the file: what was asked for has been done without an error.
-  /// - Complexity: one write in the length of the record, and a flush where the policy says so; when the file has grown too
-  ///   long, as many changes of names as there are files kept.
+  /// - Returns: whether the record is in the file: the write, and the flush if there is one, had no error.
+  /// - Complexity: one write in the length of the record, and a flush if the policy says so; when the file has grown too long,
+  ///   as many renames as there are files kept.
   @discardableResult
   public func append(_ record: LifecycleRecord) -> Bool {
     var notices: [JournalWriter.Notice] = []
@@ -127,11 +127,11 @@ public final class Journal: Sendable {
     return isKept
   }
 
-  /// Adds an entry of a ledger at the end, as ``append(_:)-(LifecycleRecord)`` does a record; it is flushed with what follows.
+  /// Appends an entry of a ledger; it is flushed with the records that follow.
   ///
-  /// - Parameter entry: who has spent how much time.
+  /// - Parameter entry: the call that has ended.
   /// - Returns: whether the entry is in the file.
-  /// - Complexity: as that of a record.
+  /// - Complexity: as for ``append(_:)-(LifecycleRecord)``.
   @discardableResult
   public func append(_ entry: LedgerEntry) -> Bool {
     var notices: [JournalWriter.Notice] = []
@@ -144,10 +144,10 @@ public final class Journal: Sendable {
     return isKept
   }
 
-  /// Why nothing can be written at present; nil while all is well.
+  /// The failure that keeps the journal from being written at present; nil if there is none.
   public var failure: JournalFailure? { writer.withLock { $0.outage?.failure } }
 
-  /// Ends the recording, and lets other programs have the file; what is appended afterwards is lost without a report.
+  /// Ends the recording, and releases the lock of the file; later records are lost without a report.
   public func close() {
     writer.withLock { $0.close() }
     timer?.end()

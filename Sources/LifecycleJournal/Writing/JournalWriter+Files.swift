@@ -126,7 +126,7 @@ extension JournalWriter {
     if let status = try? files.status(at: name), status.identity == identity { try? files.remove(name) }
   }
 
-  /// Lets go of a file that was removed or renamed by somebody else: nobody would look for the records there.
+  /// Closes a file that another program has removed or renamed: readers would not look for the records there.
   mutating func noticeLossOfFile(at instant: Duration) throws(JournalFailure) {
     guard let file else { return }
     if let status = try? files.status(at: path), status.identity == file.identity { return }
@@ -138,7 +138,7 @@ extension JournalWriter {
       failure: JournalFailure(.write, path, reason: "the file was removed"), since: header.instant, lost: file.records)
   }
 
-  /// Lets go of a file that somebody else has cut: what is added would belong to no run.
+  /// Closes a file that another program has cut: further lines would belong to no run.
   mutating func noticeCut() {
     guard let file, let size = try? files.status(of: file.descriptor).size, size < file.size else { return }
     release()
@@ -154,7 +154,7 @@ extension JournalWriter {
     nextRotation = Int(file.size) + max(maximum / 4, 1)
   }
 
-  /// Puts the file aside and goes on in a new one, so that at no moment there is none, or one that nobody has locked.
+  /// Puts the file aside and goes on in a new one, so that at every moment there is a file, and it is locked.
   mutating func rotate(at instant: Duration) throws(JournalFailure) {
     guard let old = file else { return }
     try checkNames()
@@ -202,7 +202,7 @@ extension JournalWriter {
 
   private func makeFile(beginningWith header: RunHeader) throws(FileError) -> OpenFile {
     let name = "\(path).new"
-    // Left behind by a program that died; the lock of the journal says that nobody uses it.
+    // Left behind by a program that died; the lock of the journal says that no program uses it.
     try? files.remove(name)
     let descriptor = try files.openForAppending(name, exclusively: true)
     do throws(FileError) {

@@ -115,10 +115,10 @@ struct JournalWriter: ~Copyable {
       at: record.instant, begins: record.kind == .input, flushes: configuration.flush.flushes(record), &notices)
   }
 
-  /// Adds who has spent how much time; says whether it is kept, and adds what the program is to be told.
+  /// Adds an entry of the ledger; returns whether it is in the file, and adds the notices to post.
   mutating func append(_ entry: LedgerEntry, _ notices: inout [Notice]) -> Bool {
     guard !isClosed else { return false }
-    // Of what was called side by side, who began last may have ended first; the records go on from the last of all.
+    // Of calls side by side, the one that began last may have ended first; the records go on from the last end.
     lastInstant = max(lastInstant, entry.ended)
     encode(entry)
     return appendLine(at: lastInstant, begins: false, flushes: false, &notices)
@@ -227,7 +227,7 @@ struct JournalWriter: ~Copyable {
 
   /// Writes the line with which the run begins or goes on in this file; a line that has no end gets one.
   ///
-  /// A file without it is let go of: what follows would belong to nobody.
+  /// A file without the header is closed: further lines would belong to no run.
   mutating func beginFile(at instant: Duration) throws(JournalFailure) {
     let next = nextHeader(at: instant)
     do throws(JournalFailure) {

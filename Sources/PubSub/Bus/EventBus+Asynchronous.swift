@@ -76,7 +76,7 @@ extension EventBus {
     return EventSequence(buffer: buffer, subscription: Subscription(registration))
   }
 
-  /// A registration that ends a buffer with itself; nobody else knows of it yet.
+  /// A registration that ends a buffer with itself; no other code has it yet.
   private func registration<Element>(
     _ details: SubscriptionDetails, ending buffer: EventBuffer<Element>,
     alternative: (any AnyObject & Sendable)? = nil
@@ -92,7 +92,7 @@ extension EventBus {
     core.add(.of(deliver), registration, to: E.self, replay: replay, hold: hold)
   }
 
-  /// The deadlines on a clock: the bus's own unless another clock is asked for.
+  /// The deadlines on a clock; nil for the bus's own.
   ///
   /// A clock without parts is the same as any other of its type, so its deadlines are kept for the next post;
   /// those on any other clock are for one post alone.

@@ -41,7 +41,7 @@ extension EventBus {
     return registration
   }
 
-  /// The latest event of a sticky type, for a subscriber who wants to be told of it.
+  /// The latest event of a sticky type, for a subscriber with replay.
   func latest<E: BusEvent>(_ type: E.Type, for subscription: Subscription) -> E? {
     core.latest(type, for: subscription.registration)
   }
@@ -57,7 +57,7 @@ extension BusCore {
   func run(_ registration: Registration, _ type: any BusEvent.Type, _ handler: () throws -> Void) {
     if registration.isExpired {
       registration.cancel()
-      // Whoever is gone has received nothing.
+      // An owner that is gone has received nothing.
       let record = pubsub_record_of_thread()
       return record.pointee.unheard = pubsub_depth(record) - 1
     }

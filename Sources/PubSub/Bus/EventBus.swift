@@ -1,16 +1,17 @@
 internal import CPubSub
 
-/// Carries events from those who post them to those who subscribed, in order and without either knowing the other.
+/// Delivers events from posters to subscribers, in order, without either knowing the other.
 ///
-/// One post reaches its subscribers in order of priority (highest first), within a priority in the order of subscription;
-/// wildcard, by-name, subject-filtered and plain subscribers stand in that same single order. Event types with the trait
-/// ``EventTraits/reversed`` get the mirror image. A post made inside a handler is delivered at once, depth first.
+/// A post reaches its subscribers in order of priority (highest first), and within a priority in the order of subscription.
+/// Wildcard, by-name, subject-filtered and plain subscribers stand in this one order. Event types with the trait
+/// ``EventTraits/reversed`` are delivered in the mirror image of it. A post made inside a handler is delivered at once, depth
+/// first.
 ///
-/// Every call is allowed from any thread and inside a handler; no synchronous one can deadlock, as no lock is held while a
+/// Every call is allowed from any thread and inside a handler. No synchronous call can deadlock: no lock is held while a
 /// handler runs, and a post takes none. A bus that is released ends its subscriptions and its event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
-  /// The core's, one step nearer for a post, and on a line that nobody writes who subscribes.
+  /// The core's table, one step nearer for a post, and on a cache line that no subscribing thread writes.
   private let table: BusCore.TopicTable
   let tasks: TaskStarter
   /// Those on other clocks, by the clock's type.
@@ -20,8 +21,8 @@ public final class EventBus: Sendable {
   ///
   /// - Parameters:
   ///   - taskExecutor: where asynchronous handlers prefer to run; nil for the global executor.
-  ///   - nestingLimit: how deep posts may be nested in one another, from 1 to 1,024. A deeper one is refused, and reported
-  ///     as ``PostRefused``.
+  ///   - nestingLimit: how deep posts may be nested in one another, from 1 to 1,024. A deeper post is refused, and reported as
+  ///     ``PostRefused``.
   public convenience init(taskExecutor: (any TaskExecutor)? = nil, nestingLimit: Int = 128) {
     self.init(tasks: TaskStarter(executor: taskExecutor), clock: ContinuousClock(), nestingLimit: nestingLimit)
   }
@@ -47,14 +48,15 @@ public final class EventBus: Sendable {
 // MARK: - Posting
 
 extension EventBus {
-  /// Posts an event; synchronous handlers have run when this returns, asynchronous ones have it in their mailbox.
+  /// Posts an event; its synchronous handlers have run when this returns, and its asynchronous handlers have the event in their
+  /// mailbox.
   ///
   /// Takes no lock, allocates nothing and counts no reference on the way to synchronous handlers.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for those who subscribed to this object only.
-  /// - Complexity: linear in the number of subscribers to the event, those to other subjects not counted.
+  ///   - subject: what it happened to, for subscriptions to this object only.
+  /// - Complexity: linear in the number of subscribers to the event, without those to other subjects.
   public func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     guard let topic = BusCore.topicAtOnce(of: E.self, in: table) else {
       return Posting.postOutOfLine(event, on: core, from: subject)
@@ -62,14 +64,15 @@ extension EventBus {
     Posting.post(event, to: topic, from: subject)
   }
 
-  /// Posts a main-actor event; synchronous handlers have run when this returns, asynchronous ones have it in their mailbox.
+  /// Posts a main-actor event; its synchronous handlers have run when this returns, and its asynchronous handlers have the
+  /// event in their mailbox.
   ///
   /// Takes no lock, allocates nothing and counts no reference on the way to synchronous handlers.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for those who subscribed to this object only.
-  /// - Complexity: linear in the number of subscribers to the event, those to other subjects not counted.
+  ///   - subject: what it happened to, for subscriptions to this object only.
+  /// - Complexity: linear in the number of subscribers to the event, without those to other subjects.
   @MainActor public func post<E: MainActorEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     Posting.postOutOfLine(event, on: core, from: subject)
   }
@@ -83,14 +86,14 @@ extension EventBus {
 
   /// One subscription, as ``EventBus/subscriptions`` lists it.
   public struct Listing: Sendable, Hashable, CustomStringConvertible {
-    /// Who subscribed, and where.
+    /// The subscriber: its label and its place in the source.
     public let subscriber: Subscriber
-    /// To which events; nil for who subscribed to all of them.
+    /// The name of the events; nil for a subscription to all events.
     public let eventName: EventName?
-    /// Where it stands in the order of delivery.
+    /// Its place in the order of delivery.
     public let priority: Priority
 
-    /// All of it on one line: `label at Module/File.swift:12: Event, priority 0`.
+    /// The listing on one line: `label at Module/File.swift:12: Event, priority 0`.
     public var description: String {
       let position = "\(subscriber.fileID):\(subscriber.line)"
       let who = subscriber.label.map { "\($0) at \(position)" } ?? position
@@ -98,17 +101,17 @@ extension EventBus {
     }
   }
 
-  /// Everybody who subscribes, in order of subscription.
+  /// All subscriptions, in order of subscription.
   ///
   /// - Complexity: linear in their number, with the time to sort them.
   public var subscriptions: [Listing] { core.listings }
 
-  /// Shows every post to a tracer, before it is delivered, on the poster's thread.
+  /// Calls a tracer with every post before its delivery, on the poster's thread.
   ///
   /// A tracer is no receiver. Posts cost more while there is one, and nothing measurable while there is none.
   ///
   /// - Parameter body: called with each event.
-  /// - Returns: what ends the tracing when it is released.
+  /// - Returns: an object whose release ends the tracing.
   public func trace(_ body: @escaping @Sendable (any BusEvent) -> Void) -> Tracing { Tracing(core, body) }
 }
 

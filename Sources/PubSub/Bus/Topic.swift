@@ -1,8 +1,8 @@
 internal import CPubSub
 
-/// A handle on the events of one type on one bus, for hot paths: posting through it saves finding the topic by type.
+/// A handle on the events of one type on one bus, for hot paths: posting through it saves the look-up by type.
 ///
-/// May be kept and used from any thread. It does not keep the bus alive; on a bus that is gone nobody subscribes.
+/// May be kept and used from any thread. It does not keep the bus alive. A post to a bus that is gone reaches no subscriber.
 public struct Topic<E: BusEvent>: Sendable {
   /// Keeps the topic.
   private let core: BusCore
@@ -15,22 +15,22 @@ public struct Topic<E: BusEvent>: Sendable {
 }
 
 extension Topic where E: Event {
-  /// Posts an event, as ``EventBus/post(_:from:)-(E,_)``.
+  /// Posts an event, as `EventBus.post(_:from:)`.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for those who subscribed to this object only.
+  ///   - subject: what it happened to, for subscriptions to this object only.
   public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     Posting.post(event, to: topic, from: subject)
   }
 }
 
 extension Topic where E: MainActorEvent {
-  /// Posts a main-actor event, as ``EventBus/post(_:from:)-(E,_)``.
+  /// Posts a main-actor event, as `EventBus.post(_:from:)`.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for those who subscribed to this object only.
+  ///   - subject: what it happened to, for subscriptions to this object only.
   @MainActor public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     Posting.postOutOfLine(event, to: topic, from: subject)
   }

@@ -1,7 +1,7 @@
 /// Which synchronous handlers are being called by posts that wait; of other posts the stores know.
 ///
 /// Guarded by the bus's lock. Knows a subscription by the lower half of its identifier, which is all that a plain one keeps:
-/// should two share it, who waits for the one waits for the other, too.
+/// should two share it, a wait for the one is a wait for the other, too.
 struct AwaitedCalls {
   private struct Calls {
     let id: UInt32

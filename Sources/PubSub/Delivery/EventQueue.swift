@@ -6,7 +6,8 @@ struct EventQueue {
   /// Something that holds for one event.
   struct Mark {
     var number: Int
-    /// Who waits for its delivery; nil for an event that was promised, or that a sequence keeps, and is not waited for.
+    /// The post that waits for its delivery; nil for an event that was promised, or that a sequence keeps, and is not waited
+    /// for.
     var delivery: AwaitedDelivery?
   }
 
@@ -97,7 +98,7 @@ struct EventQueue {
   mutating func withdraw<E>(_ delivery: AwaitedDelivery, as type: E.Type) -> E? {
     guard let index = marks.firstIndex(where: { $0.delivery == delivery }) else { return nil }
     let number = marks[index].number
-    // One that has been handed out keeps its mark, by which whoever took the batch learns of it.
+    // An event that has been handed out keeps its mark, which tells the taker of the batch.
     guard number >= events.first else { return nil }
     marks.remove(at: index)
     for index in marks.indices where marks[index].number > number { marks[index].number -= 1 }

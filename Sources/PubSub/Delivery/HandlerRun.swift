@@ -14,8 +14,8 @@ struct HandlerRun: Sendable {
     return current
   }
 
-  /// Starts a task that is no part of the handler's run, whoever caused it: it would keep the handler, and what that captured,
-  /// as long as it lives.
+  /// Starts a task that is no part of the handler's run, even if the run caused it: it would keep the handler, and what that
+  /// captured, as long as it lives.
   static func startOutside<Success, Failure>(_ start: () -> Task<Success, Failure>) -> Task<Success, Failure> {
     current == nil ? start() : $current.withValue(nil, operation: start)
   }
@@ -47,8 +47,8 @@ extension HandlerRun {
   /// A handler was about to run on an actor, and its subscription was cancelled first.
   struct Cancelled: Error {}
 
-  /// Calls a handler on the main actor, unless its subscription was cancelled while the run waited for its turn there: whoever
-  /// cancels on the main actor is not called by it any more.
+  /// Calls a handler on the main actor, unless its subscription was cancelled while the run waited for its turn there: no
+  /// handler runs after the main actor has cancelled it.
   @MainActor static func onMainActor(_ handler: @MainActor () async throws -> Void) async throws {
     try checkThatStands()
     try await handler()
@@ -80,7 +80,7 @@ protocol AsynchronousReceiver: AnyObject, Sendable {
   /// Takes an event that is waited for, unless the subscription has been cancelled.
   func take(_ event: any BusEvent, for delivery: AwaitedDelivery) -> Bool
 
-  /// Takes an event that nobody waits for and that no bound may drop.
+  /// Takes an event that is not waited for and that no bound may drop.
   func takePromised(_ event: any BusEvent)
 
   /// Takes out an event that is waited for no longer.

@@ -48,7 +48,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 // MARK: - Coming
 
 extension Mailbox {
-  /// Takes an event that nobody waits for, where there is no bound.
+  /// Takes an event that is not waited for, without a bound.
   func post(_ element: Element) {
     let starts = state.withLock { state in
       if state.isClosed { return false }
@@ -58,7 +58,7 @@ extension Mailbox {
     if starts { start(with: RawEvents()) }
   }
 
-  /// Takes an event that nobody waits for, where there is a bound.
+  /// Takes an event that is not waited for, within the bound.
   func postWithinBound(_ element: Element) {
     var dropped: Element?
     let starts = state.withLock { state in

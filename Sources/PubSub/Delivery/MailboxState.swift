@@ -8,13 +8,13 @@ struct MailboxState {
     case tellMissed(Int)
     /// Handle so many events of the batch.
     case handle(Int)
-    /// Handle one event of the batch, for which somebody waits.
+    /// Handle one event of the batch, which a post waits for.
     case handleAwaited(AwaitedDelivery)
     /// Release the batch, and ask again.
     case drop
     /// Go on in a fresh task with what is left, as this one has been cancelled: a cancelled task stays so.
     case leave
-    /// End, and call those who waited for that.
+    /// End, and call the actions that waited for the end.
     case end([@Sendable () -> Void])
   }
 
@@ -48,7 +48,7 @@ struct MailboxState {
     return taskNumber
   }
 
-  /// A task has been started; true if it is to be cancelled, as somebody meant to do meanwhile.
+  /// Keeps a task that has been started; true if it is to be cancelled, as was asked for meanwhile.
   mutating func keep(_ started: Task<Void, Never>, number: UInt64) -> Bool {
     guard isRunning, taskNumber == number else { return false }
     task = started

@@ -1,7 +1,7 @@
 /// All that a plain subscription keeps, in one word: where it stands, which it is, and where it was made.
 ///
-/// Plain is whoever gave a closure that neither throws nor waits, and no label, subject or owner: nearly everybody. Of the
-/// others a ``Registration`` keeps more.
+/// A subscription is plain if it has a closure that neither throws nor waits, and no label, subject or owner, as nearly all
+/// have. For the others a ``Registration`` keeps more.
 struct PlainReference {
   // From the lowest bit: whether it is plain, whether it was cancelled; the store in 14 bits, the site in 16, the identifier
   // in 32.

@@ -25,7 +25,7 @@ final class Registration: @unchecked Sendable {
   /// What stands behind the handler, if it is more than a closure; set before anybody else knows of the registration.
   private var backing: Backing?
   private let ties: Ties?
-  /// Whether the handler stands nowhere any more: set last, so that whoever finds it set may rely on that.
+  /// Whether the handler stands nowhere any more: set last, so that a reader that finds it set may rely on that.
   private let isRemoved = Atomic(false)
 
   init(
@@ -77,7 +77,7 @@ final class Registration: @unchecked Sendable {
     return (ties.owner.map { $0.object == nil } ?? false) || (ties.subject.map { $0.object == nil } ?? false)
   }
 
-  /// The same for who holds the bus's lock.
+  /// The same for a caller that holds the bus's lock.
   ///
   /// What was looked at is let go of without the lock: that may be its end, and its deinitialiser may call the bus.
   func isExpired(keeping released: inout Released) -> Bool {
@@ -100,7 +100,7 @@ final class Registration: @unchecked Sendable {
     self.backing = backing
   }
 
-  /// Takes the handler out of every place; also for who comes second while the first is still at it.
+  /// Takes the handler out of every place; a second call may come while the first one is under way.
   func cancel() {
     if isRemoved.load(ordering: .acquiring) { return }
     core.remove(self)

@@ -7,12 +7,12 @@ public protocol BusEvent: Sendable {
   /// Where events of this kind are posted: `Never` for anywhere, `MainActor` for the main actor.
   associatedtype PostingIsolation
 
-  /// The name by which ``EventBus/subscribe(named:from:priority:label:fileID:line:_:)-(_,_,_,_,_,_,(BusEvent)->Void)``
-  /// finds the event; the type's name without its module, `Outer.Inner`, unless said otherwise. A bus asks for it when it first
-  /// meets the type, and may be called from there.
+  /// The name by which `subscribe(named:)` finds the event: by default the type's name without its module, `Outer.Inner`.
+  ///
+  /// A bus reads it when it first meets the type. The getter may call the bus.
   static var name: EventName { get }
 
-  /// How the event is delivered; nothing special unless said otherwise.
+  /// How the event is delivered: by default an empty set.
   static var traits: EventTraits { get }
 }
 
@@ -38,7 +38,7 @@ public struct EventTraits: OptionSet, Sendable, Hashable {
   /// A set from its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The bus keeps the latest event for those who subscribe late, with replay.
+  /// The bus keeps the latest event, and a subscription with replay receives it first.
   public static let sticky = EventTraits(rawValue: 1 << 0)
 
   /// Delivered in the mirror image of the usual order: lowest priority first, latest subscriber first.
@@ -47,7 +47,9 @@ public struct EventTraits: OptionSet, Sendable, Hashable {
   public static let reversed = EventTraits(rawValue: 1 << 1)
 }
 
-/// What an event type says of itself; asked for without the bus's lock, as that is code which may call the bus.
+/// What an event type says of itself.
+///
+/// Read without the bus's lock, as the getters may call the bus.
 struct EventDescription<E: BusEvent> {
   let name = E.name
   let traits = E.traits

@@ -1,4 +1,4 @@
-/// The name of an event type, for subscribing by name and for people.
+/// The name of an event type, for subscriptions by name and for messages.
 public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The name as text.
   public let rawValue: String

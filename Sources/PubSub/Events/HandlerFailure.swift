@@ -1,11 +1,11 @@
 /// A handler threw; posted once for each error, on the thread or task on which the handler ran.
 ///
-/// The error stops nobody else. A handler of `HandlerFailure` that throws ends there.
+/// The error stops no other handler. An error that a handler of `HandlerFailure` throws is dropped.
 public struct HandlerFailure: Event {
-  /// Who threw.
+  /// The subscriber whose handler threw.
   public let subscriber: Subscriber
   /// The event that was being handled.
   public let eventName: EventName
-  /// What was thrown.
+  /// The error.
   public let error: any Error
 }

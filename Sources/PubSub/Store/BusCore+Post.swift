@@ -2,8 +2,8 @@ internal import CPubSub
 
 /// A post on its way to C.
 ///
-/// Each step is the last thing that the one before it does, so none has to keep anything for later: what a post needs that
-/// reaches nobody fits into the registers that it finds. A namespace and not a class, which would be asked for its metadata.
+/// Each step is the last thing that the one before it does, so none has to keep anything for later: what a post without
+/// receivers needs fits into the registers that it finds. A namespace and not a class, which would be asked for its metadata.
 ///
 /// What is inline here is inlined into one public function and called by its twin for main-actor events: of two that are
 /// alike the compiler would make one, and a jump to it of each.
@@ -13,7 +13,7 @@ enum Posting {
   static func post<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    // Elsewhere, so that a post to nobody jumps once, over what it does not need.
+    // Elsewhere, so that a post without receivers jumps once, over what it does not need.
     if _slowPath(pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_INDIRECT) != 0) {
       return postSpecially(event, to: topic, from: subject)
     }
@@ -85,7 +85,7 @@ extension BusCore {
 }
 
 extension BusCore {
-  /// Whether a post of this type would reach anybody, or be seen: else the event need not be made.
+  /// Whether a post of this type would reach a receiver or a tracer: else the event need not be made.
   func isHeard<E: BusEvent>(_ type: E.Type) -> Bool {
     guard let topic = Self.topic(of: type, in: table) else { return canBeHeardByAll }
     return pubsub_root(topic) != nil || pubsub_flags(topic) & Int(PUBSUB_GENERAL) != 0
@@ -156,9 +156,9 @@ extension BusCore {
     Self.reportRefusal(pubsub_record_of_thread())
   }
 
-  /// Tells that nobody received an event; never of itself.
+  /// Posts `Undelivered` for an event without a receiver; never for itself.
   func reportUndelivered<E: BusEvent>(_ event: E) {
-    // Nearly always nobody wants to know; a tracer is nobody.
+    // Most programs have no subscriber to `Undelivered`. A tracer is no receiver.
     guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, !(event is Undelivered)
     else { return }
     post(Undelivered(event: event))

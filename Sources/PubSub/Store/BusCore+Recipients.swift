@@ -1,9 +1,9 @@
 internal import CPubSub
 
-// Posts that wait: for whom they are, and which handler they are calling.
+// Posts that wait: their receivers, and the handler that they are calling.
 
 extension BusCore {
-  /// Those for whom a post that waits is, in the order of delivery; a sticky event is kept in the same instant.
+  /// The receivers of a post that waits, in the order of delivery; a sticky event is kept in the same instant.
   func recipients<E: BusEvent>(of event: E, from subject: (any AnyObject & Sendable)?) -> Recipients {
     let recipients = store(for: E.self)._withUnsafeGuaranteedRef { store in
       observeAwaited(event, to: store.topic)
@@ -43,19 +43,20 @@ extension BusCore {
       awaitedCalls.begin(begun.id)
       stands = true
     }
-    // Those who waited for the last call go on.
+    // The waits for the last call end.
     for action in actions { action() }
     return stands
   }
 }
 
-/// For whom a post is, and where they stand; the core keeps the store.
+/// The receivers of a post, and the store in which they stand; the core keeps the store.
 struct Recipients {
   unowned(unsafe) let store: HandlerStore
   let list: [Recipient]
 }
 
-/// The calls of one post that waits, one after another: who cancels a subscription can wait for its handler to return.
+/// The calls of one post that waits, one after another: a thread that cancels a subscription can wait for its handler to
+/// return.
 struct SynchronousCalls {
   private let core: BusCore
   private unowned(unsafe) let store: HandlerStore

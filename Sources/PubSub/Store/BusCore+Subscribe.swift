@@ -10,7 +10,7 @@ extension BusCore {
     return .passUnretained(withLock { store(of: description, &$0) })
   }
 
-  /// The same for who looks for more in it than any store has.
+  /// The same, as the store of its type.
   private func typedStore<E: BusEvent>(for type: E.Type) -> TopicStore<E> {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
@@ -98,7 +98,7 @@ extension BusCore {
     note(store)
   }
 
-  /// The latest event of a sticky type, for a subscriber who wants to be told of it.
+  /// The latest event of a sticky type, for a subscriber with replay.
   func latest<E: BusEvent>(_ type: E.Type, for registration: Registration?) -> E? {
     let store = typedStore(for: type)
     return withLock { store.latest(for: registration, keeping: &$0) }
@@ -117,7 +117,7 @@ extension BusCore {
         store.remove(reference, into: &released)
         note(store)
       }
-      // Last: who finds it cancelled may rely on that.
+      // Last: a thread that finds it cancelled may rely on that.
       word.store(reference.whenCancelled, ordering: .releasing)
     }
   }
@@ -160,7 +160,7 @@ extension BusCore {
 // MARK: - Looking and waiting
 
 extension BusCore {
-  /// Everybody who subscribes, in order of subscription.
+  /// All subscriptions, in order of subscription.
   var listings: [EventBus.Listing] {
     withLock { released in
       let standing = stores.flatMap { store in
@@ -182,7 +182,7 @@ extension BusCore {
     }
   }
 
-  /// Who made a plain subscription.
+  /// The subscriber of a plain subscription.
   func subscriber(at site: UInt16) -> Subscriber { withLock { _ in sites.subscriber(at: site) } }
 
   /// Calls once no handler of a cancelled subscription runs, in its store or, if it had none, in all; at once if none does.

@@ -1,16 +1,16 @@
 internal import CPubSub
 internal import Synchronization
 
-/// What a bus consists of: its topics by type, who subscribes to all of them, and the lock of those who write.
+/// What a bus consists of: its topics by type, the subscriptions to all of them, and the writers' lock.
 ///
 /// Lives as long as the bus or any of its subscriptions. A post takes no lock: it finds its topic in a table that is only
 /// ever added to, and reads what ``HandlerStore`` shows it.
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a poster had something freed while the lock was taken: who lets go of the lock looks.
+  /// Whether a poster wanted memory freed while the lock was held: the holder scans when it releases the lock.
   private let isOwed = Atomic<Bool>(false)
-  /// Whether posts of types that nobody subscribed to are seen by somebody.
+  /// Whether posts of types without subscribers are seen: by a tracer, a wildcard subscription or one to `Undelivered`.
   private let seesEveryPost = Atomic<Bool>(false)
   let tracers = Guarded<[Tracer]>([])
   /// The deadlines of what is awaited, on the bus's own clock.
@@ -89,9 +89,9 @@ extension BusCore {
     if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
   }
 
-  /// Frees what nobody reads any more; called by who leaves a topic in which something waits.
+  /// Frees what no thread reads any more; called by a post that leaves a topic with a backlog.
   ///
-  /// Never waits for the lock: whoever has it looks again when it lets go.
+  /// Never waits for the lock: its holder scans again when it releases it.
   func housekeep() {
     isOwed.store(true, ordering: .sequentiallyConsistent)
     while isOwed.load(ordering: .sequentiallyConsistent) {
@@ -157,13 +157,13 @@ extension BusCore {
     pubsub_find_at_once(table.root, key(type))
   }
 
-  /// The topic of a type that is posted for the first time; nil if nobody can receive it or wants to see it.
+  /// The topic of a type that is posted for the first time; nil if no subscription and no tracer can see it.
   func firstTopic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
     let description = EventDescription<E>()
     if seesEveryPost.load(ordering: .acquiring) || description.traits.contains(.sticky) {
       return withLock { store(of: description, &$0) }.topic
     }
-    // Nobody receives it, but the next post is to find at once that it is so; who has the lock is not waited for.
+    // The post has no receiver, but the next one should find that out at once. The lock is not waited for.
     withLockIfAvailable { _ = store(of: description, &$0) }
     return nil
   }
@@ -188,7 +188,7 @@ extension BusCore {
     return store
   }
 
-  /// Makes a table of twice the size; the former one keeps what it has for those who read it, until the bus goes.
+  /// Makes a table of twice the size; the former one keeps its contents for its readers, until the bus goes.
   private func growTable() {
     let table = pubsub_make_table(tables.count + 6)
     for (key, store) in zip(typeKeys, stores) { pubsub_insert(table, key, store.topic) }
@@ -196,10 +196,10 @@ extension BusCore {
   }
 }
 
-// MARK: - Who is gone
+// MARK: - Owners and subjects that are gone
 
 extension BusCore {
-  /// Now and then cancels those whose owner or subject is gone, as nobody else may ever come across them.
+  /// Now and then cancels the subscriptions whose owner or subject is gone, as no other code may ever come across them.
   ///
   /// Constant time for each subscription, on average: as many have come since the last time as there were then.
   func sweepIfDue() {
@@ -217,15 +217,15 @@ extension BusCore {
 // MARK: - Identifiers and observers
 
 extension BusCore {
-  /// Whether somebody sees posts of types that nobody subscribed to.
+  /// Whether posts of types without subscribers are seen: by a tracer, a wildcard subscription or one to `Undelivered`.
   var canBeHeardByAll: Bool { seesEveryPost.load(ordering: .acquiring) }
 
   /// Takes the next identifier, before its handler stands anywhere; the caller holds the lock.
   ///
-  /// Who has been delivered one post must not miss the next, whichever way that takes.
+  /// A subscription that received one post must not miss the next, whichever way that takes.
   func take(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
-  /// Whether anybody looks at every post, or at those that nobody received; the caller holds the lock.
+  /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.
   private var isObserved: Bool {
     guard let undelivered else { return false }
     return undelivered.topic.pointee.root != nil || !tracers.withLock { $0.isEmpty }

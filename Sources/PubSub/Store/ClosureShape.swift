@@ -15,7 +15,7 @@ private struct MainActorClosureShape<Value> {
 }
 
 extension pubsub_handler {
-  /// A closure as two words; its context is retained, and released by whoever removes the handler.
+  /// A closure as two words; its context is retained, and released by the code that removes the handler.
   static func of<Value>(_ body: @escaping @Sendable (Value) -> Void) -> pubsub_handler {
     guard ClosureShapeCheck.isAsExpected else { return boxed(body) }
     return retained(unsafeBitCast(ClosureShape(body: body), to: Words.self))

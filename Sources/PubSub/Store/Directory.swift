@@ -2,8 +2,8 @@ internal import CPubSub
 
 /// What a topic's root points to when one buffer does not suffice: a buffer for each priority, and those of the subjects.
 ///
-/// It never changes once it is published, so that a reader who protects it sees one state; what it points to is retired
-/// with it. The root marks such a pointer by its lowest bit.
+/// It never changes once it is published, so that a reader that protects it sees one state; what it points to is retired with
+/// it. The root marks such a pointer by its lowest bit.
 struct Directory {
   private struct Header {
     var count: Int

@@ -3,14 +3,14 @@ internal import CPubSub
 /// Handlers of one priority in the order in which they subscribed, in one block of memory.
 ///
 /// Readers see an extent, and the handlers in it. Behind the handlers stands an entry for each, which says whose it is;
-/// identifiers rise, so that a handler is found by its identifier in every buffer that ever held it. Who writes holds the bus's
-/// lock. Nothing here is freed by itself: a buffer that was ever published is retired, and freed when nobody reads it.
+/// identifiers rise, so that a handler is found by its identifier in every buffer that ever held it. Writers hold the bus's
+/// lock. Nothing here is freed by itself: a buffer that was ever published is retired, and freed when no thread reads it.
 struct HandlerBuffer: Equatable {
   /// Whose a handler is, in one word: the subscription's identifier, and of a plain one where it was made.
   struct Entry {
     /// The site of a subscription of which more is known: it stands among the store's registrations.
     static let registered: UInt16 = 0
-    /// Nobody subscribes more often: without a pause, that takes years.
+    /// No program subscribes more often: without a pause, that takes years.
     static let idBits = 48
 
     private let word: UInt64
@@ -49,7 +49,7 @@ struct HandlerBuffer: Equatable {
   var capacity: Int { Int(base.pointee.capacity) }
   var isFull: Bool { used == capacity }
 
-  /// How many places have been given away; for writers, who touch this word alone: readers look at the one before.
+  /// How many places have been given away; writers touch this word alone, and readers the word before it.
   private var used: Int {
     get { Int(pubsub_used_place(base).pointee) }
     nonmutating set { pubsub_used_place(base).pointee = Int32(newValue) }
@@ -88,7 +88,8 @@ struct HandlerBuffer: Equatable {
   /// Has later posts look no further than to the last handler that stands before one that is about to be cancelled, if that
   /// is the last, and as far as a few steps lead.
   ///
-  /// Who came last is often the first to go, again and again; without this, posts would look at all of them in vain.
+  /// The latest subscriber is often the first to cancel, again and again. Without this, posts would scan all of their places in
+  /// vain.
   func lower(to place: Int) {
     var lowered = extent
     guard place == lowered.end - 1 else { return }
@@ -99,14 +100,14 @@ struct HandlerBuffer: Equatable {
       steps -= 1
     }
     Hook.step("lower: show fewer handlers")
-    // The handler is cancelled next, which is a fence: whoever protects the buffer unseen later on finds this extent.
+    // The handler is cancelled next, which is a fence: a reader that protects the buffer later finds this extent.
     extent = lowered
   }
 
-  /// Gives the places behind the last handler to others: nobody reads the buffer who does not know of the last lowering.
+  /// Lets other handlers have the places behind the last one: every reader of the buffer has seen the last lowering.
   func reuse() { used = end }
 
-  /// Begins anew; nobody reads the buffer, and nobody can.
+  /// Empties the buffer, which no thread reads or can find.
   func removeAll() {
     extent = HandlerExtent()
     used = 0
@@ -125,7 +126,7 @@ struct HandlerBuffer: Equatable {
     let entries = entries
     var (low, high) = (0, end - 1)
     guard high >= 0 else { return nil }
-    // Who came last is often the first to go.
+    // The latest subscriber is often the first to cancel.
     if entries[high].id == id { return high }
     var guesses = 4
     while low <= high {

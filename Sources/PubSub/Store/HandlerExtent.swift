@@ -2,9 +2,9 @@ internal import CPubSub
 
 /// Which places of a buffer posts look at: those before an end, but for one gap, in which all handlers are cancelled.
 ///
-/// Where somebody subscribes and cancels again and again while posts are always under way, no place can be given away a second
-/// time, and new handlers stand ever farther behind the others. Without the gap, each post would call nothing in every place
-/// between.
+/// While posts are always under way and handlers are subscribed and cancelled again and again, no place can be given away a
+/// second time, and new handlers stand ever farther behind the others. Without the gap, each post would call nothing in every
+/// place between.
 ///
 /// One word, which posts read at a blow: 32 bits of end, 24 of the gap's length, 8 of how many places follow it.
 struct HandlerExtent: Equatable {

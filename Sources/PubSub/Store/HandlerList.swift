@@ -1,4 +1,4 @@
-/// Who subscribes to a topic, or to one subject of it, as writers see it: a buffer for each priority, highest first.
+/// The handlers of a topic, or of one subject of it, as writers see them: a buffer for each priority, highest first.
 struct HandlerList {
   struct Segment {
     let priority: Int
@@ -38,7 +38,7 @@ struct HandlerList {
   }
 }
 
-/// Who subscribes to one subject; the writers' view.
+/// The handlers of one subject, as writers see them.
 final class SubjectEntry {
   /// Keeps the subject's address from being given to another object, and keeps nothing of it alive.
   private unowned let subject: AnyObject

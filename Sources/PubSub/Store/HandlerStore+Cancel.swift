@@ -60,8 +60,8 @@ extension HandlerStore {
       list.segments.remove(at: index)
       return end(buffer, context, &released)
     }
-    // Nearly always nobody reads, or not for long, and what was captured goes at once. Where nothing was, nobody is looked for:
-    // each look costs every poster a wait for its own record.
+    // Nearly always no thread reads, or not for long, and what was captured is released at once. Without captured values there
+    // is no scan: each scan costs every poster a wait for its own record.
     if let context {
       if retirement == nil, havePostsEnded(reading: topic.pointee.root) {
         buffer.reuse()
@@ -84,7 +84,7 @@ extension HandlerStore {
     let root = UnsafeRawPointer(buffer.base)
     let isRoot = topic.pointee.root == root
     if isRoot {
-      // Who enters from here on finds nothing, so that afterwards nobody reads who did not already.
+      // Posts that enter from here on find nothing, so that the readers are the present ones at most.
       pubsub_store_pointer(&topic.pointee.root, nil)
       Hook.step("cancel: nobody finds the last one's buffer")
       if retirement == nil, havePostsEnded(reading: root) {
@@ -117,7 +117,7 @@ extension HandlerStore {
     return context
   }
 
-  /// Frees what can be; once nobody subscribes and nobody reads, the topic begins anew.
+  /// Frees what can be freed; without subscribers and readers, the topic begins anew.
   private func tidy(into released: inout Released) {
     if let retirement, retirement.isDue || topic.pointee.root == nil { reclaim(into: &released) }
     guard usesDirectory, retirement == nil, topic.pointee.root == nil else { return }

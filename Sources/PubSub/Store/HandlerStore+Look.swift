@@ -1,19 +1,19 @@
 internal import CPubSub
 
-// Who subscribes, for lists and for posts that wait.
+// The subscriptions, for lists and for posts that wait.
 
 extension HandlerStore {
-  /// One who stands in the order of delivery.
+  /// A subscription in the order of delivery.
   struct Standing {
     let entry: HandlerBuffer.Entry
     let priority: Priority
     let handler: pubsub_handler
   }
 
-  /// Everybody who subscribes, in no order.
+  /// All subscriptions, in no order.
   var all: [Standing] { (subjects.values.map(\.list) + [list]).flatMap(standing) }
 
-  /// Those for whom a post from a subject is, in the order of delivery; the caller holds the lock.
+  /// The receivers of a post from a subject, in the order of delivery; the caller holds the lock.
   func recipients(from subject: AnyObject?) -> [Recipient] {
     let key = subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
     let ofSubject = subjects.isEmpty ? nil : key.flatMap { subjects[$0]?.list }

@@ -10,7 +10,7 @@ extension HandlerStore {
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
     guard depth < topic.pointee.limit else { return core.refuse(name, record) }
-    // Who subscribes from here on has this identifier or a later one, and does not see this post.
+    // A subscription that is made from here on has this identifier or a later one, and does not see this post.
     let firstUnseen = willPost(event, from: subject, in: core)
     let root = pubsub_enter(record, depth, topic)
     let isReceived = root.map { deliver(event, from: subject, $0, before: firstUnseen, record, depth) } ?? false
@@ -19,7 +19,7 @@ extension HandlerStore {
     pubsub_settle(topic, root)
   }
 
-  /// Delivers to all that a root shows; whether anybody received it.
+  /// Delivers to all handlers that a root shows; returns whether one received the event.
   private func deliver(
     _ event: UnsafeRawPointer, from subject: AnyObject?, _ root: UnsafeRawPointer, before firstUnseen: UInt64,
     _ record: UnsafeMutablePointer<pubsub_record>, _ depth: Int

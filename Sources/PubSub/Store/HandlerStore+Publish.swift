@@ -15,7 +15,7 @@ extension HandlerStore {
         UnsafeRawPointer(list.segments[0].buffer.base)
       }
     if let former = topic.pointee.root {
-      // Also where nothing is taken out: who reads the former root reads buffers that the new one names, too.
+      // Also if nothing is taken out: readers of the former root read buffers that the new one names, too.
       if retirement == nil { retirement = Retirement(under: former) }
       if pubsub_is_directory(former) { retire(.directory(Directory(root: former))) }
     }
@@ -36,18 +36,18 @@ extension HandlerStore {
     if subjects.isEmpty, list.segments.isEmpty { publish() }
   }
 
-  /// Keeps what was taken out until nobody can read it.
+  /// Keeps what was taken out until no thread can read it.
   func retire(_ garbage: Garbage) {
     if retirement == nil { retirement = Retirement(under: topic.pointee.root) }
     retirement?.retire(garbage)
   }
 
-  /// Frees what nobody can read any more, and sees to it that the rest will be.
+  /// Frees what no thread can read any more, and sees to it that the rest will be freed.
   func reclaim(into released: inout Released) {
     retirement?.reclaim(into: &released)
     if mayReplaceRoot, isRead(topic.pointee.root) { replaceRoot() }
     guard settle() else { return }
-    // Who left before the flag could be seen does not look; but is nearly always seen to have left by now.
+    // A post that left before it could see the flag does not scan, but is nearly always seen to have left by now.
     retirement?.reclaim(into: &released)
     settle()
   }
@@ -62,7 +62,7 @@ extension HandlerStore {
     return retirement.waitsForPresentRoot && retirement.rootCount < Self.mostRoots
   }
 
-  /// Publishes the same handlers anew, so that whoever enters from now on does not delay what waits.
+  /// Publishes the same handlers anew, so that posts that enter from now on do not delay the backlog.
   private func replaceRoot() {
     guard topic.pointee.root != nil else { return }
     if !usesDirectory {
@@ -78,8 +78,8 @@ extension HandlerStore {
   @discardableResult
   private func settle() -> Bool {
     if retirement?.isEmpty == true { retirement = nil }
-    // A drain may wait for a poster who protected a former root for a moment, before its second look, and who leaves the
-    // present one: while there is a drain, everybody who leaves looks.
+    // A drain may wait for a poster that protected a former root for a moment, before its second look, and that leaves the
+    // present one: while there is a drain, every leaving post scans.
     let wanted =
       switch retirement.map({ $0.waitsForPresentRootAlone || $0.hasActions }) {
       case nil: 0
@@ -105,7 +105,8 @@ extension HandlerStore {
     replaceRoot()
     settle()
     Hook.step("drain: look again who reads")
-    // Who left before the flag could be seen does not look: after the barrier that is known, and whoever is left will.
+    // A post that left before it could see the flag does not scan. After the barrier such a post is known to have left, and any
+    // other will scan.
     pubsub_barrier()
     retirement?.reclaim(into: &released)
     settle()

@@ -1,6 +1,6 @@
 internal import CPubSub
 
-/// Who subscribes to one event type, in a form that a post reads without a lock.
+/// The handlers of one event type, in a form that a post reads without a lock.
 ///
 /// The root is a single buffer while there is one priority and no subject, which is nearly always, and a directory once
 /// there was more. Writers hold the bus's lock; all but ``topic`` and what posting needs is theirs. What a writer takes out
@@ -8,7 +8,7 @@ internal import CPubSub
 class HandlerStore: @unchecked Sendable {
   /// What readers look at first.
   let topic: UnsafeMutablePointer<pubsub_topic>
-  /// Keeps this store, and is there as long as anybody can post.
+  /// Keeps this store, and exists as long as a post is possible.
   unowned(unsafe) let core: BusCore
   let name: EventName
   let traits: EventTraits
@@ -16,16 +16,16 @@ class HandlerStore: @unchecked Sendable {
   // Guarded by the lock. That they are accessed exclusively is proven by it: checked at each access, as variables of a class
   // are, it would cost as much as all else that subscribing does.
 
-  /// Of those who stand here, the subscriptions that are not plain, by identifier.
+  /// The subscriptions that are not plain, by identifier.
   @exclusivity(unchecked) var registrations: [UInt64: Registration] = [:]
   @exclusivity(unchecked) var list = HandlerList()
   @exclusivity(unchecked) var subjects: [UnsafeRawPointer: SubjectEntry] = [:]
   @exclusivity(unchecked) var table: SubjectTable?
   /// How many keys the table has, with handlers or without.
   @exclusivity(unchecked) var tableCount = 0
-  /// Stays until nobody subscribes: a buffer must not become the root a second time while somebody may read it.
+  /// Stays set until no subscription is left: a buffer must not become the root a second time while a thread may read it.
   @exclusivity(unchecked) var usesDirectory = false
-  /// The buffer of those who were the last to go, while nobody subscribes: it was not read then, and cannot be.
+  /// The buffer of the last subscriptions, while there is none: no thread read it then, and none can.
   @exclusivity(unchecked) var spare: HandlerBuffer?
   /// What waits to be freed; nil, nearly always, if nothing does.
   @exclusivity(unchecked) var retirement: Retirement?
@@ -49,7 +49,7 @@ class HandlerStore: @unchecked Sendable {
   }
 
   deinit {
-    // The bus has cancelled every handler, and nobody posts on a bus that is gone.
+    // The bus has cancelled every handler, and no post is possible on a bus that is gone.
     var released = Released()
     retirement?.reclaim(into: &released)
     spare?.deallocate()
@@ -82,7 +82,7 @@ class HandlerStore: @unchecked Sendable {
     core.nextID
   }
 
-  /// Told an event that nobody received.
+  /// Is called with an event without a receiver.
   func wasNotReceived(_ event: UnsafeRawPointer, in core: BusCore) {}
 
   /// The handler by which a wildcard stands among this topic's.
@@ -148,7 +148,7 @@ extension HandlerStore {
     let isChanged = place(handler, entry, priority, in: &subjectEntry.list, &released)
     let needsRoot = known == nil && makeRoom(for: key)
     if isChanged { publish(subjectEntry, key) }
-    // The root may be gone while the table is kept for those who still read it.
+    // The root may be gone while the table is kept for its present readers.
     if needsRoot || topic.pointee.root == nil { publish() }
   }
 

@@ -1,13 +1,13 @@
 internal import CPubSub
 
-/// What has been taken out of a topic while somebody may still read it.
+/// What has been taken out of a topic while a thread may still read it.
 enum Garbage {
   /// What a cancelled handler captured; named by the buffers in which it stood.
   case context(UnsafeMutableRawPointer)
   case buffer(HandlerBuffer)
   case directory(Directory)
   case table(SubjectTable)
-  /// What somebody does who waits until no handler of a cancelled subscription runs.
+  /// The action of a wait until no handler of a cancelled subscription runs.
   case action(@Sendable () -> Void)
 }
 
@@ -57,7 +57,7 @@ struct Released {
   }
 }
 
-/// The roots that a topic has had and that somebody may still read, with what was retired while each was the root.
+/// The roots that a topic has had and that a thread may still read, with what was retired while each was the root.
 ///
 /// There from the first thing retired until all is freed. What was retired under a root can be freed when no thread protects
 /// that root or any older one: an older one may name it, too. The last root is the present one. Guarded by the bus's lock.
@@ -69,9 +69,9 @@ struct Retirement {
   private var actions = 0
   /// How many of it are small buffers; and how many are not.
   private var (small, others) = (0, 0)
-  /// How many of each were left when somebody last looked.
+  /// How many of each the last scan left.
   private var left = (small: 0, others: 0)
-  /// Nobody who subscribed later stands in an older buffer.
+  /// No later subscription stands in an older buffer.
   private var lastID: UInt64 = 0
 
   /// Begins with the present root.
@@ -80,22 +80,22 @@ struct Retirement {
     garbage = [[]]
   }
 
-  /// How many roots somebody may still read, or may have.
+  /// How many roots a thread may still read, or may have.
   var rootCount: Int { roots.count }
   var isEmpty: Bool { roots.count == 1 && garbage[0].isEmpty }
-  /// Whether something waits for those who read the present root.
+  /// Whether something waits for readers of the present root.
   var waitsForPresentRoot: Bool { !garbage[garbage.count - 1].isEmpty }
-  /// Whether something waits for those who read the present root, and for nobody who reads an older one: until the last of
-  /// those leaves, nobody else frees anything.
+  /// Whether something waits for readers of the present root, and nothing for readers of an older one: until the last of these
+  /// readers leaves, no other post frees anything.
   var waitsForPresentRootAlone: Bool { roots.count == 1 && waitsForPresentRoot }
 
-  /// Whether somebody waits for readers, and not memory alone.
+  /// Whether an action waits for readers, and not memory alone.
   var hasActions: Bool { actions > 0 }
 
-  /// Whether enough has been retired since somebody last looked.
+  /// Whether enough has been retired since the last scan.
   ///
-  /// As much again as was left then, so that it takes constant time for each, on average, also while one post does not end.
-  /// A few small buffers may wait: nobody else knows of them.
+  /// As much again as was left then, so that it takes constant time for each, on average, also while one post does not end. A
+  /// few small buffers may wait: no other code refers to them.
   var isDue: Bool {
     others > 0 && others >= 2 * left.others || small > Self.mostSmall && small >= 2 * left.small
   }
@@ -119,7 +119,7 @@ struct Retirement {
     garbage.append([])
   }
 
-  /// Frees what nobody can read any more.
+  /// Frees what no thread can read any more.
   mutating func reclaim(into released: inout Released) {
     let first = firstRead
     Hook.step("reclaim: free what nobody reads")

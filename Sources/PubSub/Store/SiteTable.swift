@@ -31,7 +31,7 @@ struct SiteTable {
     return number
   }
 
-  /// Who subscribed on a line.
+  /// The subscriber on a line.
   func subscriber(at number: UInt16) -> Subscriber {
     let site = sites[Int(number) - 1]
     return Subscriber(label: nil, fileID: site.fileID, line: site.line)

@@ -2,7 +2,7 @@ internal import CPubSub
 
 /// Gives stores numbers that are shorter than their addresses, so that a plain subscription finds its store within one word.
 ///
-/// A number is looked up without a lock: whoever has it keeps the store's bus alive, and the number with it.
+/// A number is looked up without a lock: the holder of a number keeps the store's bus alive, and the number with it.
 enum StoreNumbers {
   private struct State {
     /// How many have ever been given.
@@ -25,13 +25,13 @@ enum StoreNumbers {
     return number
   }
 
-  /// Gives back the number of a store that goes: nobody has it any more.
+  /// Frees the number of a store that goes; it has no holder any more.
   static func giveBack(_ number: UInt16) { state.withLock { $0.returned.append(number) } }
 
   /// The store of a number that has been taken.
   @inline(__always)
   static func store(_ number: UInt16) -> Unmanaged<HandlerStore> {
-    // Whoever has a number got it from a store that is still there.
+    // The holder of a number got it from a store that still exists.
     Unmanaged.fromOpaque(pubsub_load_pointer(pubsub_owner_place(number)).unsafelyUnwrapped)
   }
 }

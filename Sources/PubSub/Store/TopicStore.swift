@@ -1,8 +1,8 @@
 internal import CPubSub
 
-/// Who subscribes to the events of one type, and what the bus keeps of them.
+/// The handlers of the events of one type, and what the bus keeps of these events.
 final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
-  /// The latest event of a sticky type, with who posted it; guarded by the bus's lock.
+  /// The latest event of a sticky type, with its subject; guarded by the bus's lock.
   private var latest: (event: E, subject: WeakReference?)?
 
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
@@ -20,7 +20,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     let event = event.assumingMemoryBound(to: E.self)
     core.observe(event.pointee, to: topic)
     guard traits.contains(.sticky) else { return core.nextID }
-    // Together under the lock: who subscribes before it is delivered to, who subscribes after it is told the latest.
+    // Together under the lock: an earlier subscription gets this post, a later one replays the latest event.
     let (former, firstUnseen) = core.withLock { _ in (keep(event.pointee, from: subject), core.nextID) }
     // Released without the lock: its deinitialiser may call the bus.
     withExtendedLifetime(former) {}

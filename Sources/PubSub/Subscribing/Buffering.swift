@@ -2,9 +2,9 @@
 public struct Buffering: Sendable, Hashable {
   /// Which event is dropped when there is one too many.
   public enum Dropping: Sendable, Hashable {
-    /// The one that has waited longest: what comes is newer than what was lost.
+    /// The event that has waited longest: what is held was posted after what was lost.
     case oldest
-    /// The one that comes: what is held was posted before what was lost.
+    /// The event that arrives: what is held was posted before what was lost.
     case newest
   }
 
@@ -15,16 +15,15 @@ public struct Buffering: Sendable, Hashable {
 
   let bound: Bound?
 
-  /// As many as come; nothing is lost.
+  /// A buffer without a limit: no event is lost.
   public static let unbounded = Buffering(bound: nil)
 
-  /// At most so many; each loss is told in band, where it happened, as ``Received/missed(_:)``.
+  /// A buffer that holds a limited number of events.
   ///
-  /// The event that a handler is running with does not count, and neither do those of ``EventBus/postAndWait``, which are
-  /// never dropped.
+  /// ``Received/missed(_:)`` stands in the place of dropped events. The limit counts neither the event that a handler is running with, nor those of `postAndWait`, which are never dropped.
   ///
   /// - Parameters:
-  ///   - limit: the most events that are held. Zero, or less, holds none: every event is told as missed.
+  ///   - limit: the most events that are held. Zero or less holds none: every event is reported as missed.
   ///   - dropping: which event goes when one more comes.
   /// - Returns: the bounded buffering.
   public static func bounded(_ limit: Int, dropping: Dropping) -> Buffering {
@@ -36,7 +35,7 @@ public struct Buffering: Sendable, Hashable {
 public enum Received<Event: Sendable>: Sendable {
   /// An event.
   case event(Event)
-  /// So many events were lost, here: after what was received before and before what is received next.
+  /// The number of events that were lost in this place, between the events received before and after.
   case missed(Int)
 }
 

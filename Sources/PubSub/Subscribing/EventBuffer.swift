@@ -59,7 +59,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
     waiter?.resume()
   }
 
-  /// Ends the sequence behind what it holds; whoever waits is told.
+  /// Ends the sequence behind what it holds, and resumes the tasks that wait.
   func finish() {
     let waiters = inbox.withLock { inbox in
       inbox.isFinished = true
@@ -126,7 +126,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
 /// What posters and the consumer of a sequence share; guarded by a lock, and free of type parameters (see ``RawEvents``).
 private struct EventInbox {
   var queue: EventQueue
-  /// Who waits, first come first served.
+  /// The tasks that wait, in order of arrival.
   ///
   /// They are told to look again, and are not given an event.
   var waiters: [UnsafeContinuation<Void, Never>] = []
@@ -137,7 +137,7 @@ private struct EventInbox {
   /// A consumer that is never without an event does not wait, and so has to be asked whether its task is cancelled.
   mutating func finishIfCancelled() { if Task.isCancelled { isFinished = true } }
 
-  /// Keeps who waits; true if there is nothing to wait for.
+  /// Adds a waiting task; true if there is nothing to wait for.
   mutating func wait(_ waiter: UnsafeContinuation<Void, Never>, unless hasBatch: Bool) -> Bool {
     let isOver = hasBatch || !queue.isEmpty || isFinished
     if !isOver { waiters.append(waiter) }

@@ -26,7 +26,17 @@ extension EventBus {
 
   /// Subscribes a handler that may throw; it runs on the poster's thread, before the post returns.
   ///
-  /// What it throws stops nobody else and is posted as ``HandlerFailure``. Parameters as for a handler that does not throw.
+  /// An error that it throws stops no other handler, and is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
@@ -38,9 +48,18 @@ extension EventBus {
 
   /// Subscribes an asynchronous handler with a mailbox of its own: its runs are serial and in posting order.
   ///
-  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. With `replay` it gets the latest event of
-  /// a sticky type first, and then every later one, exactly once each, also when others post meanwhile. The other
-  /// parameters as for a synchronous handler.
+  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
@@ -52,9 +71,19 @@ extension EventBus {
 
   /// Subscribes a handler that runs on the main actor, from a mailbox of its own: serial and in posting order.
   ///
-  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. With `replay` it gets the latest event of
-  /// a sticky type first, and then every later one, exactly once each, also when others post meanwhile. The other
-  /// parameters as for a synchronous handler.
+  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - actor: the main actor, written `.shared`.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, on actor: MainActor,

@@ -3,7 +3,7 @@
 extension EventBus {
   /// Subscribes a handler to every event of a name; it runs on the poster's thread, before the post returns.
   ///
-  /// It stands in the same order of delivery as those who subscribed to the type.
+  /// It stands in the same order of delivery as subscribers to the type.
   ///
   /// - Parameters:
   ///   - name: the name that the event types have.
@@ -26,7 +26,18 @@ extension EventBus {
 
   /// Subscribes an asynchronous handler to every event of a name, with a mailbox of its own.
   ///
-  /// Parameters as for a synchronous handler.
+  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - name: the name that the event types have.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
+  /// - Complexity: linear in the number of event types that have been subscribed to.
   public func subscribe(
     named name: EventName, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
@@ -38,7 +49,17 @@ extension EventBus {
 
   /// Subscribes a handler to every event; it runs on the poster's thread, before the post returns.
   ///
-  /// Parameters as for subscribing by name.
+  /// It stands in the same order of delivery as subscribers to the types.
+  ///
+  /// - Parameters:
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
+  /// - Complexity: linear in the number of event types that have been subscribed to.
   public func subscribeToAll(
     from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal, label: String? = nil,
     fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (any BusEvent) throws -> Void
@@ -49,7 +70,17 @@ extension EventBus {
 
   /// Subscribes an asynchronous handler to every event, with a mailbox of its own.
   ///
-  /// Parameters as for subscribing by name.
+  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
+  /// - Complexity: linear in the number of event types that have been subscribed to.
   public func subscribeToAll(
     from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal, label: String? = nil,
     fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (any BusEvent) async throws -> Void

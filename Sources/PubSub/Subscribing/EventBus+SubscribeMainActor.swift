@@ -25,7 +25,8 @@ extension EventBus {
 
   /// Subscribes a handler that may throw; it runs on the main actor, before the post returns.
   ///
-  /// What it throws stops nobody else and is posted as ``HandlerFailure``. Parameters as for a handler that does not throw.
+  /// What it throws stops no other handler and is posted as ``HandlerFailure``. Parameters as for a handler that does not
+  /// throw.
   public func subscribe<E: MainActorEvent>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line,

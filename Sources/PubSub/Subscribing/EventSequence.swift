@@ -1,9 +1,9 @@
 /// The events of one type, as an asynchronous sequence for one consumer.
 ///
-/// It holds what is posted between its making and its first `next()`. It ends, behind what it holds, when the task that
-/// iterates is cancelled or the bus is released, and its subscription ends when the sequence and its iterators are. It may
-/// end, too, once the one object whose events it asked for is gone. Two iterators of one sequence share it: each event goes
-/// to one of them. For another consumer make another sequence.
+/// The sequence holds events from its creation on, also before the first `next()`. When the iterating task is cancelled or the
+/// bus is released, the sequence ends behind the events that it holds. A sequence with a subject may end when the subject is
+/// gone. The subscription ends when the sequence and its iterators are released. Two iterators of one sequence share it: each
+/// event goes to one of them. For another consumer make another sequence.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   let buffer: EventBuffer<Element>
   /// Cancels with the last copy.
@@ -66,8 +66,18 @@ extension EventBus {
 
   /// The events of a type that are posted from now on, as an asynchronous sequence that says what it loses.
   ///
-  /// `buffering` is how many events it holds, and which is dropped when there is one too many. The other parameters as for
-  /// a sequence without a bound.
+  /// The subscription has taken effect when this returns.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the sequence stands in the order of delivery.
+  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - buffering: how many events it holds, and which is dropped when there is one too many.
+  /// - Returns: a sequence for one consumer.
   public func events<E: BusEvent>(
     _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, buffering: Buffering

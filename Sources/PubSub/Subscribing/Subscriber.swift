@@ -1,4 +1,4 @@
-/// Who subscribed: a label, and the line of source on which the subscription was made.
+/// The identity of a subscriber: a label, and the line of source on which the subscription was made.
 public struct Subscriber: Sendable, Hashable, CustomStringConvertible {
   /// The label that was given, if any.
   public let label: String?
@@ -21,7 +21,7 @@ public struct Subscriber: Sendable, Hashable, CustomStringConvertible {
   public var description: String { label ?? "\(fileID):\(line)" }
 }
 
-/// Where a subscriber stands in the order of delivery: higher first.
+/// The place of a subscriber in the order of delivery: higher priorities come first.
 public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   /// The priority as a number; the three names are 100 apart.
   public let rawValue: Int
@@ -36,11 +36,11 @@ public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   /// After most subscribers.
   public static let low = Priority(rawValue: -100)
 
-  /// Whether one stands behind the other.
+  /// Whether the first priority is delivered after the second.
   public static func < (one: Priority, other: Priority) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// What a late subscriber is told first.
+/// What a late subscriber receives first.
 public enum Replay: Sendable, Hashable {
   /// Nothing: only what is posted from now on.
   case none

@@ -2,7 +2,7 @@ extension Subscription {
   /// Waits until no handler runs.
   ///
   /// Inside a handler it does not wait for that handler itself, nor for one that waits for it along the chain of waits; it
-  /// waits for 30 seconds at most, and not at all where two would wait for each other, and tells of both.
+  /// waits for 30 seconds at most, and not at all where two would wait for each other; then both are reported.
   func drain() async {
     guard let run = HandlerRun.enclosing else { return await idle() }
     guard let mailbox = registration?.mailbox else { return await idle(within: HandlerRun.waitBudget, inside: run) }

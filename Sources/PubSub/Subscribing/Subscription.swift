@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A subscription on an ``EventBus``; keeping it keeps the handler subscribed.
+/// A subscription on an ``EventBus``, which lasts while this object is kept.
 ///
 /// Releasing it cancels, unless it belongs to an owner (`subscribe(owner, to:)`): then the owner's life ends it, and the
 /// subscription may be discarded. Any thread may cancel, any number of times, also after the bus is gone.
@@ -47,7 +47,7 @@ public final class Subscription: Sendable {
     return .registered(.fromOpaque(UnsafeRawPointer(bitPattern: UInt(word)).unsafelyUnwrapped))
   }
 
-  /// Who subscribed.
+  /// The subscriber: its label and its place in the source.
   public var subscriber: Subscriber {
     switch form {
     case .plain(let reference, let core): core._withUnsafeGuaranteedRef { $0.subscriber(at: reference.site) }
@@ -57,13 +57,14 @@ public final class Subscription: Sendable {
 
   /// Ends the subscription.
   ///
-  /// Once it has returned, no post that begins afterwards reaches the handler, and neither does the rest of a post under
-  /// way on this thread. A delivery that another thread had begun may still be running, but a handler that runs on an actor
-  /// does not begin once that actor has cancelled it; the handler that runs is not cancelled. What waits in a mailbox is
-  /// dropped. Allowed inside a handler, the subscription's own included.
+  /// After the call, no new post reaches the handler, nor does the rest of a post under way on this thread. A delivery that
+  /// another thread had begun may still be running, but a handler that runs on an actor does not begin once that actor has
+  /// cancelled it; the handler that runs is not cancelled. What waits in a mailbox is dropped. Allowed inside a handler, the
+  /// subscription's own included.
   ///
-  /// What the handler captured is released by this thread, once no post can see it any more; for posts on other threads it waits
-  /// some 10 µs at most, and then leaves that to the last of them, or to whoever subscribes or cancels next.
+  /// What the handler captured is released by this thread, once no post can see it any more; for posts on other threads it
+  /// waits some 10 µs at most, and then leaves the release to the last of these posts, or to the next call that subscribes or
+  /// cancels.
   ///
   /// - Complexity: constant on average, whatever the order of cancelling; linear in the number of event types where the
   ///   subscription is to every event, or to those of one name.
@@ -130,7 +131,7 @@ extension Subscription: Hashable {
 /// Two handlers waited for each other, or one took too long: a wait for a handler's end, made inside another handler, was
 /// given up.
 public struct DrainTimeout: Error, Hashable, CustomStringConvertible {
-  /// Whose handler was still running.
+  /// The subscriber whose handler was still running.
   public let subscriber: Subscriber
 
   /// The same as a sentence.

@@ -1,8 +1,8 @@
 /// All deadlines on one clock: a heap, and one task that sleeps until the earliest.
 ///
-/// Never one sleep a deadline: on a real clock a cancelled sleep keeps its memory until its time has come. Setting and
-/// clearing is a matter of the heap; the clock is asked again only when an earlier deadline than any before is set, or one
-/// has passed. On a simulated clock nobody sleeps for nothing, so that time is not passed for a deadline that was cleared.
+/// Never one sleep a deadline: on a real clock a cancelled sleep keeps its memory until its time has come. Setting and clearing
+/// is a matter of the heap; the clock is asked again only when an earlier deadline than any before is set, or one has passed.
+/// On a simulated clock no task sleeps for a cleared deadline, so that no time passes for it.
 package final class Deadlines: Sendable {
   /// Names a deadline that was set.
   package typealias ID = UInt64
@@ -54,7 +54,7 @@ package final class Deadlines: Sendable {
     change(from: sleeper, to: generation)
   }
 
-  /// Lets nobody sleep on if no deadline is set; for the end of who uses this.
+  /// Ends the sleep if no deadline is set; called at the end of the user of this object.
   package func rest() {
     let sleeper = state.withLock { state -> Task<Void, Never>? in
       guard state.isEmpty else { return nil }
@@ -80,7 +80,7 @@ package final class Deadlines: Sendable {
   }
 }
 
-/// The deadlines of a clock, earliest first, and who sleeps for them; guarded by the lock of ``Deadlines``.
+/// The deadlines of a clock, earliest first, and the task that sleeps for them; guarded by the lock of ``Deadlines``.
 struct DeadlineHeap {
   typealias ID = Deadlines.ID
 
@@ -158,7 +158,7 @@ struct DeadlineHeap {
   }
 }
 
-// MARK: - Who sleeps
+// MARK: - The sleeping task
 
 extension DeadlineHeap {
   /// The generation of a new sleeper, if the earliest deadline lies before that for which one sleeps.
@@ -167,7 +167,7 @@ extension DeadlineHeap {
     return sleep(until: earliest)
   }
 
-  /// The generation of a new sleeper, if there is a deadline and nobody sleeps for just that.
+  /// The generation of a new sleeper, if there is a deadline for which no task sleeps.
   mutating func sleepAfresh() -> Int? {
     let earliest = earliest
     guard earliest != sleepingUntil else { return nil }
@@ -181,7 +181,7 @@ extension DeadlineHeap {
     return deadline == nil ? nil : generation
   }
 
-  /// Who is to be cancelled, as another sleeps instead or nobody has to.
+  /// The sleeper to cancel, as another one has its place or none is needed.
   mutating func takeOutdatedSleeper() -> Task<Void, Never>? {
     defer { outdatedSleeper = nil }
     return outdatedSleeper

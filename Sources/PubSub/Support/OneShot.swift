@@ -1,4 +1,4 @@
-/// A value that is settled once, by whoever is first, and awaited by one.
+/// A value that the first of several calls settles, and one task awaits.
 package final class OneShot: Sendable {
   private struct State {
     var value: Bool?

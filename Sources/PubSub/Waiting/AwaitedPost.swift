@@ -15,7 +15,7 @@ final class AwaitedPost: Sendable {
     case begun
     /// The poster has been cancelled, and so is the handler from the start.
     case begunCancelled
-    /// Nobody waits any longer: the event is to be dropped.
+    /// The wait is over: the event is to be dropped.
     case withdrawn
   }
 
@@ -44,7 +44,7 @@ final class AwaitedPost: Sendable {
       open -= 1
     }
 
-    /// Who is to be resumed, if there is nothing left to wait for.
+    /// The waiter to resume; nil if there still is something to wait for.
     mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
       guard open == 0 else { return nil }
       defer { waiter = nil }
@@ -62,10 +62,10 @@ final class AwaitedPost: Sendable {
     self.now = now
   }
 
-  /// Whether the post has been reported: nobody waits any longer.
+  /// Whether the post has been reported: the wait is over.
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Whom the post waits for at present.
+  /// The receivers that the post waits for at present.
   var awaited: [any AsynchronousReceiver] {
     state.withLock { state in
       state.slots.compactMap { if case .ended = $0.phase { nil } else { $0.receiver } }
@@ -185,6 +185,6 @@ extension AwaitedPost {
     for (receiver, delivery) in running { receiver.cancelRun(of: delivery) }
   }
 
-  /// Nobody waits any longer.
+  /// Ends the wait.
   func finish() { state.withLock { $0.isOver = true } }
 }

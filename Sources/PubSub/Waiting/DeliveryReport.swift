@@ -1,4 +1,4 @@
-/// What became of a post that was waited for: every subscriber that it was for, in the order of delivery.
+/// The result of a post that was waited for: a delivery for each subscriber, in the order of delivery.
 public struct DeliveryReport: Sendable {
   /// How a delivery ended.
   public enum Outcome: Sendable, CustomStringConvertible {
@@ -10,7 +10,7 @@ public struct DeliveryReport: Sendable {
     case timedOut
     /// The subscription was cancelled before its handler was called.
     case cancelled
-    /// Waiting would never have ended, as the handler waits for this very post; it gets the event later.
+    /// The handler waits for this very post, so it was not waited for; it receives the event later.
     case skipped
 
     /// The outcome in words.
@@ -27,15 +27,15 @@ public struct DeliveryReport: Sendable {
 
   /// What became of the event at one subscriber.
   public struct Delivery: Sendable {
-    /// Who it is.
+    /// The subscriber.
     public let subscriber: Subscriber
     /// How it ended.
     public let outcome: Outcome
-    /// From handing over the event, queueing included, to the end or the deadline; zero if that never began.
+    /// The time from the hand-over of the event, queueing included, to the end or the deadline; zero without a hand-over.
     public let duration: Duration
   }
 
-  /// One for each subscriber, in the order of delivery.
+  /// A delivery for each subscriber, in the order of delivery.
   public let deliveries: [Delivery]
 
   /// The deliveries that the deadline cut short.

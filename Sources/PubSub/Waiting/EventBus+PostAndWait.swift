@@ -4,25 +4,25 @@ extension EventBus {
   /// Priorities run one after another. Within one, synchronous handlers run in order, on the caller's thread, and
   /// asynchronous ones are started in order and run side by side, each behind what its mailbox holds already.
   ///
-  /// The budget is one deadline for the whole post. When it has passed, an event that is still queued is removed, a handler
-  /// that still runs is cancelled, whoever has not had its turn is passed over, all of them are reported as
-  /// ``DeliveryReport/Outcome/timedOut``, and this returns. A handler that ignores its cancellation keeps its own mailbox
-  /// busy, nobody else's. A budget of zero, or less, has passed when the post begins: nobody gets the event. Synchronous
-  /// handlers cannot be interrupted: while one runs, the deadline waits.
+  /// The budget is one deadline for the whole post. When it has passed, events that are still queued are removed, handlers that
+  /// still run are cancelled, and handlers whose turn has not come are not called. All of them are reported as
+  /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A handler that ignores its cancellation delays its own
+  /// mailbox and no other. A budget of zero or less has passed when the post begins: no subscriber receives the event. A
+  /// synchronous handler cannot be interrupted: while it runs, the deadline waits.
   ///
-  /// If the calling task is cancelled, so are the handlers for which it waits, those that begin later included; it goes on
-  /// waiting for them, up to the deadline.
+  /// If the calling task is cancelled, so are the handlers for which it waits, also those that begin later. The call still
+  /// waits for them, up to the deadline.
   ///
-  /// Inside a handler the budget is 30 seconds unless another is given, and a subscriber whose handler waits, directly or
-  /// along a chain of waits, for the caller's own is not waited for: it gets the event later and is reported as
+  /// Inside a handler the default budget is 30 seconds. The call does not wait for a subscriber whose handler waits for the
+  /// caller's own, directly or along a chain of waits: that subscriber receives the event later and is reported as
   /// ``DeliveryReport/Outcome/skipped``.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for those who subscribed to this object only.
+  ///   - subject: what it happened to, for subscriptions to this object only.
   ///   - budget: how long it may take; nil for as long as the handlers take, inside a handler for 30 seconds.
   ///   - clock: measures the budget and the durations; nil for the bus's own, which counts on while the machine sleeps.
-  /// - Returns: what became of the event at each subscriber. What a handler throws is told here, and not posted.
+  /// - Returns: what became of the event at each subscriber. The errors of handlers are in this report, and are not posted.
   @discardableResult
   public func postAndWait<E: Event>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -33,8 +33,15 @@ extension EventBus {
 
   /// Posts a main-actor event and waits for its handlers, the asynchronous ones included.
   ///
-  /// Synchronous handlers run on the main actor. Parameters, order, deadline and result as for an event that is posted from
-  /// anywhere.
+  /// Synchronous handlers run on the main actor. Order, deadline, cancellation and waits inside a handler are those of
+  /// `postAndWait` for an `Event`.
+  ///
+  /// - Parameters:
+  ///   - event: what happened.
+  ///   - subject: what it happened to, for subscriptions to this object only.
+  ///   - budget: how long it may take; nil for as long as the handlers take, inside a handler for 30 seconds.
+  ///   - clock: measures the budget and the durations; nil for the bus's own, which counts on while the machine sleeps.
+  /// - Returns: what became of the event at each subscriber. The errors of handlers are in this report, and are not posted.
   @MainActor @discardableResult
   public func postAndWait<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,

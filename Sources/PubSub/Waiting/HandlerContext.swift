@@ -1,4 +1,4 @@
-/// The run of an asynchronous handler inside which a task runs, for those who wait on behalf of it.
+/// The run of an asynchronous handler inside which a task runs; a wait in the task is a wait of that handler.
 package struct HandlerContext: Sendable {
   private let run: HandlerRun
 

@@ -21,12 +21,12 @@ package struct ObservedDelivery: Sendable {
   package var call: UInt64?
 }
 
-/// The asynchronous part of a post that a life cycle makes and watches: each handler is measured, and whoever is late named.
+/// The asynchronous part of a post of a life cycle: it measures each handler, and names those that are late.
 ///
 /// It shares the machinery of `postAndWait` (mailboxes, the wait graph, priorities one after another), and differs in three
 /// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:now:awaits:note:)``
-/// returns, but for those of a later priority than an asynchronous one. Its user sets the deadline. And everybody gets the
-/// event: a deadline that has passed, or a cancelled wait, keeps no handler from being told.
+/// returns, but for those of a later priority than an asynchronous one. Its user sets the deadline. Every handler receives the
+/// event, also after the deadline or a cancelled wait.
 @MainActor package final class ObservedPost {
   private struct Open {
     let subscriber: Subscriber
@@ -108,7 +108,7 @@ package struct ObservedDelivery: Sendable {
     case .threw(let error) where error is CancellationError: result = .cancelled
     case .threw(let error):
       result = .threw(error)
-      // Who subscribed learns of it as of any other post: the life cycle's report is not made for it.
+      // Reported as for any other post, as the life cycle's report has no errors of handlers.
       bus.reportFailure(of: one.subscriber, error, in: type)
     case .cancelled:
       guard one.call != nil else { return }
@@ -128,12 +128,13 @@ extension ObservedPost {
 
   /// Nothing is waited for any longer; what still runs is cancelled.
   ///
-  /// What became of each is noted now. ``finish()`` returns soon; who has not been told by then is told.
+  /// What became of each is noted now. ``finish()`` returns soon; handlers that have not received the event by then still
+  /// receive it.
   ///
   /// - Parameters:
-  ///   - blames: whether those that run are to blame; not if somebody else has used up their time.
-  ///   - blamed: who has been blamed for the same deadline already, of another post; those of this one are added.
-  /// - Returns: who is to blame besides, in order of delivery.
+  ///   - blames: whether the handlers that run are to blame; false if other code has used up their time.
+  ///   - blamed: the handlers of other posts that have been blamed for the same deadline; those of this post are added.
+  /// - Returns: the other handlers to blame, in order of delivery.
   package func expire(blames: Bool, besides blamed: inout Set<ObjectIdentifier>) -> [Subscriber] {
     isExpired = true
     let openReceivers = Set(awaited.awaited.map { ObjectIdentifier($0) })
@@ -151,11 +152,11 @@ extension ObservedPost {
     return late
   }
 
-  /// The process is gone: nobody else is told, and what runs is cancelled.
+  /// Ends the post, as the process is gone: no further handler is called, and those that run are cancelled.
   package func abandon() {
     proceed = nil
-    var nobody: Set<ObjectIdentifier> = []
-    _ = expire(blames: false, besides: &nobody)
+    var blamed: Set<ObjectIdentifier> = []
+    _ = expire(blames: false, besides: &blamed)
   }
 }
 
@@ -232,7 +233,7 @@ extension EventBus {
 
   private func call(_ recipient: Recipient, _ calls: inout SynchronousCalls, _ time: inout Duration) {
     var id: UInt64?
-    // What only takes events into a mailbox runs later, and is nobody whose time counts here.
+    // A mailbox only stores the event here; its handler runs later, and is measured then.
     let isCounted = recipient.registration?.mailbox == nil
     if isCounted, let begin {
       id = begin(recipient.subscriber, time, true)

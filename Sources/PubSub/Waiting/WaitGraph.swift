@@ -31,7 +31,7 @@ enum WaitGraph {
       return token
     }
 
-    /// Whether whoever waits for the receiver waits, in the end, for the run.
+    /// Whether a wait for the receiver is, along the chain of waits, a wait for the run.
     func leads(from receiver: any AsynchronousReceiver, to run: HandlerRun) -> Bool {
       var next = [receiver]
       var seen: Set<ObjectIdentifier> = []
@@ -54,7 +54,7 @@ enum WaitGraph {
 
   /// A wait inside a run begins; nil outside a handler.
   ///
-  /// It waits for whoever `awaited` names, whenever that is asked.
+  /// It waits for the receivers that `awaited` returns at that moment.
   static func begin(
     in run: HandlerRun?, awaiting awaited: @escaping @Sendable () -> [any AsynchronousReceiver]
   ) -> Token? {

@@ -2,8 +2,8 @@ import AppLifecycle
 
 /// What a host decides with: an event in, a list of effects out.
 ///
-/// A value that holds no descriptor, reads no clock and calls nobody. ``HostThread`` performs the effects in order; where an
-/// effect is a question, its answer is the next event.
+/// A value that holds no descriptor, reads no clock and calls no other code. ``HostThread`` performs the effects in order;
+/// where an effect is a question, its answer is the next event.
 protocol HostMachine: Sendable {
   associatedtype Event: HostEvent
   associatedtype Effect
@@ -59,14 +59,14 @@ extension BudgetOverrun {
 struct HostBudgets: Sendable, Hashable {
   var didEnterBackground: Duration = .seconds(5)
   var willTerminate: Duration = .seconds(5)
-  /// What the application gets past a budget, to give up by itself and say who was late; and to commit *suspended*.
+  /// The time that the application gets past a budget, to end the wait by itself, report the overrun, and commit *suspended*.
   var grace: Duration = .milliseconds(500)
 
   func length(of callback: ApplicationCallback) -> Duration {
     callback == .didEnterBackground ? didEnterBackground : willTerminate
   }
 
-  /// The overrun of a main actor that did not answer in time: there is nobody whom it could name.
+  /// The overrun of a main actor that did not answer in time: no code can be named.
   func silence(in callback: ApplicationCallback) -> BudgetOverrun {
     BudgetOverrun(callback: callback, budget: length(of: callback), culprits: [])
   }

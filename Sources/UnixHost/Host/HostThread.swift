@@ -181,7 +181,7 @@ class HostThread<Machine: HostMachine> {
     end()
     endLogind()
     watch.close()
-    // Nobody is there to return to: what the main actor does not let go of ends with the process.
+    // The main actor does not answer, so there is no caller to return to: the work that blocks it ends with the process.
     if !mainActorAnswers { _exit(status) }
     signals.close(orderTaken: machine.orderTaken)
     parts.didFinish(status)

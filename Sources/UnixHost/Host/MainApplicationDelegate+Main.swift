@@ -1,14 +1,14 @@
 public import AppLifecycle
 
-/// A main delegate that has a say in how the terminal is used.
+/// A main delegate that configures the terminal host.
 @MainActor public protocol TerminalApplicationDelegate: MainApplicationDelegate {
   /// How the terminal is used; asked once, before the launch.
   static var terminalConfiguration: TerminalHost.Configuration { get }
 }
 
-/// A main delegate of a service, with a say in how it deals with its manager.
+/// A main delegate of a service, which configures the service host.
 ///
-/// Its program is a service everywhere, also at a terminal, unless it is a ``TerminalApplicationDelegate``, too.
+/// The program is a service everywhere, also at a terminal, unless the delegate is a ``TerminalApplicationDelegate``, too.
 @MainActor public protocol ServiceApplicationDelegate: MainApplicationDelegate {
   /// How the service deals with its manager; asked once, before the launch.
   static var serviceConfiguration: ServiceHost.Configuration { get }
@@ -20,14 +20,16 @@ extension ServiceApplicationDelegate {
 }
 
 extension MainApplicationDelegate {
-  /// The program, for `@main`: makes the delegate and its application
-  /// (with ``MainApplicationDelegate/configuration``), adopts that as ``Application/shared``, has the delegate
-  /// prepare it (``MainApplicationDelegate/prepare(_:)``), hosts it, and exits with the status of ``TerminalHost/run()`` or
-  /// ``ServiceHost/run()``.
+  /// Runs the program: `@main` before the delegate calls this.
   ///
-  /// The host is a ``ServiceHost`` where a service manager has started the program (`$NOTIFY_SOCKET`), where it has no
-  /// controlling terminal, and for a ``ServiceApplicationDelegate``; else a ``TerminalHost``. Where a program for a terminal has no
-  /// controlling terminal but a standard stream that is a terminal, it says there that it runs as a service.
+  /// 1. Makes the delegate, and its application with the delegate's `configuration`.
+  /// 2. Adopts the application as `Application.shared`.
+  /// 3. Calls the delegate's `prepare(_:)`.
+  /// 4. Hosts the application, and exits with the status of ``TerminalHost/run()`` or ``ServiceHost/run()``.
+  ///
+  /// The host is a ``ServiceHost`` if a service manager has started the program (`$NOTIFY_SOCKET`), if the program has no controlling
+  /// terminal, or if the delegate is a ``ServiceApplicationDelegate``; else a ``TerminalHost``. A program for a terminal that has no
+  /// controlling terminal, but a standard stream that is a terminal, writes there that it runs as a service.
   ///
   /// Synchronous, with a loop of its own (``MainLoop``): the main actor stays on the process's first thread.
   public static func main() {

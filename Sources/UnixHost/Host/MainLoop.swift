@@ -11,11 +11,12 @@ import Dispatch
 
 /// A program's main loop on its first thread, for programs that link no Foundation.
 ///
-/// The main actor's work runs on the process's first thread from beginning to end, where an asynchronous `main` and
-/// `dispatchMain` leave it at the first suspension. The loop waits in `poll` for the main queue's descriptor: it costs nothing
-/// while there is no work.
+/// The main actor's work runs on the process's first thread from beginning to end. An asynchronous `main` and `dispatchMain`
+/// leave that thread at the first suspension. The loop waits in `poll` for the main queue's descriptor: it costs nothing while
+/// there is no work.
 public enum MainLoop {
-  /// Runs a body on the main actor, and the main actor's work until it has returned; then exits with the status it returned.
+  /// Runs a body on the main actor, and the main actor's work until the body has returned; then exits with the status that it
+  /// returned.
   ///
   /// - Parameter body: the program.
   /// - Precondition: called on the process's first thread.
@@ -42,7 +43,7 @@ public enum MainLoop {
       return _dispatch_get_main_queue_handle_4CF()
     }
 
-    /// Performs the work that waits for the main actor, and returns; does nothing where none waits.
+    /// Performs the work that waits for the main actor, if there is any, and returns.
     ///
     /// Work that this work adds is performed as well, or makes ``descriptor`` readable again. It never waits for events.
     ///

@@ -48,7 +48,7 @@ struct SignalPipe {
     }
   }
 
-  /// Stops the process until somebody continues it; false if the kernel refused.
+  /// Stops the process until a SIGCONT continues it; false if the kernel refused.
   ///
   /// A SIGCONT that has come since the last ``drain()`` takes the stop back.
   func stop(wholeGroup: Bool) -> Bool { unixhost_stop(wholeGroup, continuesRead) }

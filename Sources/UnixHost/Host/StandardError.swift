@@ -1,16 +1,18 @@
 import CUnixHost
 
-/// Messages for the person at the terminal, or for the log of a service.
+/// Writes messages for the person at the terminal, or for the log of a service.
 public enum StandardError {
   /// Writes one line.
   ///
-  /// What would begin another line or command a terminal is made visible: a text may quote a file or a peer. While a program has its
-  /// screen in the terminal, the line is kept and shown when the screen is left.
+  /// Control characters are escaped, as a text may quote a file or a peer: no text begins another line or controls a terminal.
+  /// While the program has its screen in the terminal, the line is kept. It is shown when the screen is left.
   ///
-  /// Nothing may depend on the line: one that cannot be written is lost. Standard error that takes nothing, such as a terminal
-  /// that is not read or a full pipe, delays the first line by a quarter of a second and no other. Written without buffers or locks,
-  /// so it also works for a thread that reports what holds those. Any thread, also before a host runs; SIGPIPE and SIGXFSZ, which
-  /// a failed write may bring, end the process unless a host runs or the program ignores them.
+  /// A line that cannot be written is lost. If standard error takes nothing, such as a full pipe or a terminal that is not
+  /// read, the first line waits for a quarter of a second, and later lines do not wait.
+  ///
+  /// May be called from any thread, also before a host runs. The method uses no buffer and no lock, so a thread can report code
+  /// that holds one. A failed write may raise SIGPIPE or SIGXFSZ, which end the process unless a host runs or the program
+  /// ignores them.
   ///
   /// - Parameter text: the line, without its end.
   public static func writeLine(_ text: String) {

@@ -3,8 +3,8 @@
 
   /// The way to logind over the system bus.
   ///
-  /// First it asks who logind is, then for its delay, for what it prepares already and for the session of this process; the
-  /// answers come one by one, and with the last of them logind counts as connected.
+  /// First it asks for logind's owner on the bus, then for its delay, for what it prepares already and for the session of this
+  /// process; the answers come one by one, and with the last of them logind counts as connected.
   ///
   /// A bus that was never there is not looked for again; one that was lost is, less and less often. A logind that goes or
   /// comes is told by the bus.
@@ -75,7 +75,7 @@
     var availability: HostCapabilities.Availability {
       if let absence { return .unavailable(absence) }
       let flaws = [
-        sessionFailure.map { "no lock is told: \($0)" }, inhibitorFailure.map { "it waits for nobody: \($0)" },
+        sessionFailure.map { "locks are not reported: \($0)" }, inhibitorFailure.map { "no inhibitor: \($0)" },
       ].compactMap { $0 }
       return .available((["logind"] + flaws).joined(separator: "; "))
     }

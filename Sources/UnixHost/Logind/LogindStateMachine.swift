@@ -30,9 +30,9 @@ struct LogindStateMachine: Sendable, Hashable {
 
   /// What logind answers at first.
   struct Terms: Sendable, Hashable {
-    /// After so long it waits for nobody: `InhibitDelayMaxUSec`.
+    /// The longest delay by an inhibitor: `InhibitDelayMaxUSec`.
     var delay: Duration
-    /// What was said before anybody listened.
+    /// News from before the connection.
     var news: [News] = []
   }
 
@@ -42,8 +42,8 @@ struct LogindStateMachine: Sendable, Hashable {
     case connected(Terms)
     /// Logind is gone, or the bus: no news come any more.
     case disconnected
-    /// What logind said, oldest first. All that had arrived comes in one event: who was stopped meanwhile has slept through
-    /// a sleep that is over, and is not to go to bed for it.
+    /// What logind said, oldest first. All that had arrived comes in one event: a process that was stopped meanwhile must not
+    /// be suspended for a sleep that is over.
     case news([News])
     /// Answers ``Effect/requestInhibitor``.
     case inhibitorObtained
@@ -51,7 +51,7 @@ struct LogindStateMachine: Sendable, Hashable {
     case inhibitorRefused
     /// The host has an input for the application.
     case hostSends(HostDelivery)
-    /// A key was pressed, or the terminal got the focus: whatever was said of a lock, somebody is there.
+    /// A key was pressed, or the terminal got the focus: the user is present, whatever logind said of a lock.
     case userIsPresent
     /// The application has handled the input, or finished its background tasks, of this number; these budgets were overrun.
     case transitionFinished(id: Int, hadEffect: Bool, overruns: [BudgetOverrun])
@@ -85,7 +85,7 @@ struct LogindStateMachine: Sendable, Hashable {
     case stopFinishingBackgroundTasks
     /// From now on ``Event/deadlinePassed`` comes after so long; nil: it does not come.
     case armDeadline(Duration?)
-    /// Says who overran which budget.
+    /// Reports the code that overran a budget.
     case report(BudgetOverrun)
     /// Says that logind's delay has passed before the tear-down was over.
     case reportDelay(Duration)
@@ -143,7 +143,7 @@ struct LogindStateMachine: Sendable, Hashable {
   private var wanted: Return?
   /// The sleep was over before the tear-down was.
   private var isComingBack = false
-  /// Somebody has suspended the application, and nobody woken it.
+  /// Whether the application was suspended, by this machine or by the host, and has not been woken.
   private var mayBeSuspended = false
   private var processIsStopped = false
   private var inhibitorWasRefused = false
@@ -233,7 +233,7 @@ extension LogindStateMachine {
     // The answer to a request will not come; and what cannot be told to sleep must not delay it.
     if inhibitor == .held { emit(.releaseInhibitor) }
     inhibitor = .none
-    // Nobody would tell of the end of either.
+    // The end of either would not be reported.
     isLocked = false
     wake()
     settleLock()
@@ -287,7 +287,7 @@ extension LogindStateMachine {
     }
   }
 
-  /// The machine has woken, does not sleep after all, or nobody could tell that it has.
+  /// The machine has woken, does not sleep after all, or its waking cannot be reported.
   private mutating func wake() {
     switch phase {
     case .awake: inhibitorWasRefused = false
@@ -335,9 +335,9 @@ extension LogindStateMachine {
     send(input, "session unlock", needsDisplay: input == .open)
   }
 
-  /// Somebody is at the terminal: whatever was said of a lock, it is over.
+  /// The user is at the terminal: a lock is over, whatever logind said of it.
   ///
-  /// Some desktops tell of the lock alone.
+  /// Some desktops report the beginning of a lock alone.
   private mutating func yieldToUser() {
     guard phase == .awake else { return }
     isLocked = false

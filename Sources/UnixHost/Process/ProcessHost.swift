@@ -25,20 +25,20 @@ public import AppLifecycle
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
 /// | the session is locked; unlocked (the same) | `lock`; `unlock` |
-/// | the process did not run: SIGSTOP, sleep of the machine | none; ``Application/WasSuspended`` is posted afterwards |
+/// | the process did not run: SIGSTOP, sleep of the machine | none; `Application.WasSuspended` is posted afterwards |
 ///
 /// Reports are ``HostMessage``s. Signals belong to the process: one host runs at a time.
 public final class ProcessHost: Sendable {
   /// How the host deals with its process.
   public struct Configuration: Sendable {
-    /// What the application is launched with: `launch`, or `launchInBackground` where nothing is in sight at first.
+    /// The input that launches the application: `launch`, or `launchInBackground` for a program that shows nothing at first.
     public var launch = SystemInput.launch
-    /// The causes for which the delegate is asked whether the program may end, where an order to end comes for the first time.
+    /// The causes of a first order to end for which the delegate is asked whether the program may end.
     ///
     /// Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process), `SIGTERM` and `SIGHUP`.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
-    /// Is called right before the process ends without the main actor, which is blocked: to give back what outlives a process, such as
-    /// a screen's resolution.
+    /// Called right before the process ends while the main actor is blocked: to restore what outlives a process, such as a
+    /// screen's resolution.
     ///
     /// Runs on the host's thread. It must not wait for the main actor, nor for a lock that the main actor may hold.
     public var beforeForcedExit: (@Sendable () -> Void)?
@@ -61,11 +61,11 @@ public final class ProcessHost: Sendable {
 
   /// Launches the application, and runs its life cycle until it is not running.
   ///
-  /// Catches signals from the call to its return. Does not call `exit`; but where the tear-down has overrun its budget and the
-  /// main actor does not answer, the process is ended here with status 70, without returning. The main actor must run meanwhile: in
-  /// ``MainLoop/run(_:)``, or by ``MainLoop/performWork()`` in a loop of the program's own.
+  /// Catches signals from the call to its return. Does not call `exit`, with one exception: if the tear-down has overrun its
+  /// budget and the main actor does not answer, the process ends with status 70, and the method does not return. The main actor
+  /// must run meanwhile: in ``MainLoop/run(_:)``, or by ``MainLoop/performWork()`` in a loop of the program's own.
   ///
-  /// - Returns: the exit status: 0, or the one given to ``Application/terminate(status:cause:)``, if the application ended in order;
+  /// - Returns: the exit status: 0, or the one given to `Application.terminate(status:cause:)`, if the application ended in order;
   ///   70 (`EX_SOFTWARE`) if the tear-down, or the delegate's answer whether the program may end, overran its budget;
   ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host.
   /// - Precondition: no other host runs in this process.
@@ -73,9 +73,9 @@ public final class ProcessHost: Sendable {
     let budgets = HostBudgets(
       didEnterBackground: application.configuration.didEnterBackgroundBudget,
       willTerminate: application.configuration.willTerminateBudget)
-    let link = HostLink<ServiceStateMachine.Event>()
+    let link = HostLink<ProcessStateMachine.Event>()
     return await HostSession.run(application, link: link, catching: CaughtSignal.ofService) { [configuration] parts in
-      ServiceHostThread(parts, budgets: budgets, configuration: configuration).run()
+      ProcessHostThread(parts, budgets: budgets, configuration: configuration).run()
     }
   }
 }

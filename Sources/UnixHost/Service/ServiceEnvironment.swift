@@ -6,9 +6,9 @@
 
 /// What a service manager says in the environment of the program that it starts.
 struct ServiceEnvironment: Sendable, Hashable {
-  /// Where the manager listens; nil where nobody does, or at a kind of socket that is not known here.
+  /// The address at which the manager listens; nil without a manager, or for a kind of socket that is not known here.
   var address: NotifySocket.Address?
-  /// Whether somebody listens who cannot be reached: at such a socket, or under a name that is too long for one.
+  /// Whether a manager cannot be reached: it listens at such a socket, or its name is too long for one.
   var isOutOfReach: Bool
   /// After so long without a ping the manager takes the program for dead; nil where it does not look.
   var watchdog: Duration?

@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// Who could continue this process if it stopped.
+/// The processes that could continue this process if it stopped.
 ///
 /// Pure, but for ``live``.
 ///
@@ -22,7 +22,7 @@ struct ProcessTree: Sendable {
   /// Looks a process up; nil if there is none, or none that may be seen.
   var entry: @Sendable (pid_t) -> Entry?
 
-  /// Whether somebody could continue the process, were it stopped.
+  /// Whether another process could continue the process if it stopped.
   ///
   /// Walks up the parents while they are in the process's group; the next one must be in its session.
   ///

@@ -4,15 +4,15 @@ public import PubSub
 extension Terminal {
   /// Keys were pressed, or a text was pasted.
   ///
-  /// Posted on the main actor, on the application's bus, from the terminal, in the order in which the terminal sent them. An event has
-  /// everything that was read at once: what a view changes for its keys it draws once, after the last of them.
+  /// Posted on the main actor, on the application's bus, from the terminal, in the order in which the terminal sent them. An
+  /// event has everything that was read at once, so a view handles all its keys and then draws once.
   ///
   ///     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, event in
   ///       for key in event.keys { view.press(key) }
   ///     }
   ///
-  /// Focus reports are not among the input: they are the life cycle's. While the program has the terminal in raw mode, nor are Ctrl-C,
-  /// Ctrl-Z and Ctrl-\: they are the host's.
+  /// The host handles focus reports itself, as they belong to the life cycle; no event has them. In raw mode the same holds for
+  /// Ctrl-C, Ctrl-Z and Ctrl-\.
   public struct DidReceiveInput: MainActorEvent {
     /// The application whose terminal it is.
     public let application: Application
@@ -23,7 +23,7 @@ extension Terminal {
     /// A character or a sequence that arrives in pieces is one key, of the event that completes it; a paste is one key. So an event may
     /// have no keys: for a part of a paste, for a report of the mouse, for an answer to what the program has asked the terminal.
     public let keys: [Key]
-    /// What came, as the terminal sent it.
+    /// The bytes, as the terminal sent them.
     ///
     /// Sequences are whole; a pasted text stands between its brackets, `ESC[200~` and `ESC[201~`, and may arrive in several events.
     public let bytes: [UInt8]
@@ -49,7 +49,7 @@ extension Terminal {
     public let application: Application
     /// The terminal to draw on.
     public let terminal: Terminal
-    /// How large it is now.
+    /// Its present size.
     public let size: Size
 
     /// Makes the event.

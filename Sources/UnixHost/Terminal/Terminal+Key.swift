@@ -142,7 +142,7 @@ extension Terminal.Key {
   /// - Returns: the key.
   public static func function(_ number: Int) -> Self { Self(.function(number)) }
 
-  /// The key that enters a character that is known only when the program runs; for others a literal will do.
+  /// The key that enters a character; for a character that is known when you write the program, use a literal.
   ///
   /// - Parameter character: what it enters.
   /// - Returns: the key.

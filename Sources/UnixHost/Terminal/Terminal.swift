@@ -2,12 +2,12 @@ import PubSub
 
 /// The application's side of its terminal.
 ///
-/// What the terminal says arrives as events on the application's bus, on the main actor: ``DidReceiveInput`` and
-/// ``NeedsDisplay``. Each carries the terminal. Any thread may write; the host's own thread does all the work at the device.
+/// The terminal posts events on the application's bus, on the main actor: ``DidReceiveInput`` and ``NeedsDisplay``. Each
+/// carries the terminal. Any thread may write; the host's own thread does all the work at the device.
 ///
 /// A ``TerminalHost`` makes it. A test makes a `RecordingTerminal` of the library `UnixHostTesting` instead.
 public final class Terminal: Sendable {
-  /// How large a terminal's window is, in characters.
+  /// The size of a terminal's window, in characters.
   public struct Size: Sendable, Hashable {
     /// Lines.
     public var rows: Int
@@ -31,7 +31,7 @@ public final class Terminal: Sendable {
     var hasLostOutput = false
   }
 
-  /// More than any screen takes; a terminal so far behind is not read by anybody.
+  /// More than any screen takes; a terminal so far behind is not being read.
   private static let outputLimit = 1 << 20
 
   private let state = Guarded(State())
@@ -47,10 +47,10 @@ public final class Terminal: Sendable {
 
   /// Writes text, in the order of the calls.
   ///
-  /// It is queued, and written by the host thread while the program has the terminal. Without it the text is dropped:
-  /// ``NeedsDisplay`` follows when the program has it again. The same happens to a terminal that takes nothing. A program with a
-  /// screen of its own has given the terminal back when a tear-down begins; the lines of one without a screen are written
-  /// until it stops or ends.
+  /// The text is queued, and the host's thread writes it while the program has the terminal. Without the terminal, or if the
+  /// terminal takes nothing, the text is dropped, and ``NeedsDisplay`` follows when the program can draw again. A program with
+  /// a screen of its own has the terminal until a tear-down begins; a program without a screen writes lines until it stops or
+  /// ends.
   public func write(_ text: String) {
     let mustWake = state.withLock { state in
       guard state.isHeld else { return false }

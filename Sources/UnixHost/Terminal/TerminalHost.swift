@@ -1,7 +1,7 @@
 public import AppLifecycle
 public import PubSub
 
-/// Hosts an application in a terminal: translates what the terminal and the kernel do into ``SystemInput``s.
+/// Hosts an application in a terminal: translates what the terminal and the kernel do into `SystemInput`s.
 ///
 /// | fact | input |
 /// | --- | --- |
@@ -17,7 +17,7 @@ public import PubSub
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
 /// | the session is locked; unlocked (the same) | `lock`; `unlock`, also at a key or at the keyboard focus |
 /// | the machine shuts down (the same) | `shutDown` |
-/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; ``Application/WasSuspended`` is posted afterwards |
+/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | none; `Application.WasSuspended` is posted afterwards |
 /// | a SIGTERM or SIGINT half a second or more after the one that ended it; Ctrl-\, SIGQUIT | none: the terminal is restored, and the process ends by the signal |
 ///
 /// A Ctrl-C that comes while the delegate has not answered, or after it has refused, ends the program in order. Any other key
@@ -25,25 +25,25 @@ public import PubSub
 /// ``Configuration/causesThatAsk`` says which orders ask.
 ///
 /// The mode *job* ends when the program gets the terminal or stops. Before a stop, open background tasks have what is left of
-/// the budget of `didEnterBackground`; after half of it their expiration handlers run. A task that is still open at its end
-/// is named as an overrun.
+/// the budget of `didEnterBackground`; after half of it their expiration handlers run. A task that is still open at its end is
+/// reported as an overrun.
 ///
-/// The terminal is restored before a tear-down begins: another process of the job, such as a shell that runs a script, may stop or
-/// end at once, and the shell then takes the terminal. A terminal that takes no output gets the leaving sequences as soon as it
-/// does; the stop or the end waits for that within the budgets. Orders that come within half a second are one: wrappers such
-/// as `timeout` forward what the whole job has got already.
+/// The terminal is restored before a tear-down begins: another process of the job, such as a shell that runs a script, may stop
+/// or end at once, and the shell then takes the terminal. A terminal that takes no output gets the leaving sequences as soon as
+/// it does; the stop or the end waits for that within the budgets. Orders within half a second count as one, as wrappers such
+/// as `timeout` forward a signal that the whole job has already received.
 ///
 /// A stop that the kernel would refuse is predicted, and nothing is torn down for it. A SIGCONT during the tear-down takes the
-/// stop back. SIGSTOP cannot be caught: afterwards the terminal's modes are set again and ``WasContinued`` is posted; the
-/// application was told nothing, and so is told nothing.
+/// stop back. SIGSTOP cannot be caught: afterwards the host sets the terminal's modes again and posts ``WasContinued``. The
+/// application gets no input for it.
 ///
-/// One thread of the host's own waits for all of it. It also enforces the budgets of `didEnterBackground` and `willTerminate`
-/// when the main actor is busy; an overrun is named on standard error once the terminal is restored. The terminal is never
-/// left in the program's modes, save by SIGKILL: also not by a crash, a call of `exit`, or a signal such as SIGUSR1 that the
-/// program does not handle. No write of the host waits without a limit.
+/// A thread of the host waits for all of this. It also enforces the budgets of `didEnterBackground` and `willTerminate` when
+/// the main actor is busy, and reports an overrun on standard error once the terminal is restored. After a crash, a call of
+/// `exit`, or a signal such as SIGUSR1 that the program does not handle, the terminal is restored, too; only SIGKILL leaves it
+/// in the program's modes. No write of the host waits without a limit.
 ///
-/// Started without a controlling terminal, as by `setsid`, the program runs in the background; if a standard stream is a terminal,
-/// that is said there, and the program ends when that terminal is closed.
+/// Started without a controlling terminal, as by `setsid`, the program runs in the background. If a standard stream is a
+/// terminal, the host says so there, and the program ends when that terminal is closed.
 ///
 /// Signals belong to the process: one host runs at a time.
 public final class TerminalHost: Sendable {
@@ -54,7 +54,7 @@ public final class TerminalHost: Sendable {
     /// While the program has its screen, what is written to standard error is kept, and its last 128 KiB are shown when the screen
     /// is left. A terminal whose type is `dumb` has no screen to give: there ``TerminalHost/run()`` refuses such a program.
     public var usesAlternateScreen = true
-    /// Whether every key arrives at once and unechoed.
+    /// Whether every key arrives at once and without an echo.
     ///
     /// Ctrl-C, Ctrl-Z and Ctrl-\, or the keys that the terminal's modes name in their place, are then the host's: it restores the
     /// terminal first and then does what the signal would have done. Other processes of the same job get no signal from
@@ -64,13 +64,13 @@ public final class TerminalHost: Sendable {
     public var reportsFocus = true
     /// Whether the terminal is asked to mark pasted text.
     public var bracketsPaste = true
-    /// The causes for which the delegate is asked whether the program may end, where an order to end comes for the first time.
+    /// The causes of a first order to end for which the delegate is asked whether the program may end.
     ///
     /// An order of another cause only announces the end. Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process)
     /// and `SIGTERM`. A hang-up, the end of the input and a shutdown of the machine never ask.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
 
-    /// A full-screen program.
+    /// A configuration for a full-screen program.
     public init() {}
 
     /// The same without anything that needs an escape sequence.
@@ -85,8 +85,8 @@ public final class TerminalHost: Sendable {
 
   /// The process was continued (SIGCONT) although it had not stopped itself.
   ///
-  /// It may have been stopped by SIGSTOP, which cannot be caught, for any length of time; or somebody sent SIGCONT to a
-  /// running program: from inside the two look alike.
+  /// SIGSTOP, which cannot be caught, may have stopped it for any length of time; or another process sent SIGCONT to the
+  /// running program. From inside the two look alike.
   public struct WasContinued: MainActorEvent {
     /// The application that the host runs.
     public let application: Application
@@ -123,8 +123,8 @@ public final class TerminalHost: Sendable {
 
   /// Why a program that uses the terminal in this way cannot run in this process's terminal; nil if it can.
   ///
-  /// A full-screen program cannot run where the terminal's type, `$TERM`, is `dumb`. ``run()`` asks this itself; a program that opens a
-  /// journal or a file before that asks first. Any thread.
+  /// A full-screen program cannot run where the terminal's type, `$TERM`, is `dumb`. ``run()`` checks this itself. A program
+  /// that opens a journal or a file before ``run()`` checks it first. May be called from any thread.
   ///
   /// - Parameter configuration: how the program uses the terminal.
   /// - Returns: a sentence for the person at the terminal.
@@ -139,8 +139,8 @@ public final class TerminalHost: Sendable {
   ///
   /// For programs with a `main` of their own.
   ///
-  /// Catches signals from the call to its return. Does not call `exit`; but where a tear-down has overrun its budget and the
-  /// main actor does not answer, the process is ended here with status 70, without returning.
+  /// Catches signals from the call to its return. Does not call `exit`, with one exception: if a tear-down has overrun its
+  /// budget and the main actor does not answer, the process ends with status 70, and the method does not return.
   ///
   /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down, or the
   ///   delegate's answer whether the program may end, overran its budget,

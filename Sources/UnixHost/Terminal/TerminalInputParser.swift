@@ -61,8 +61,8 @@ package struct TerminalInputParser: Sendable, Hashable {
 
   /// Begins anew with the terminal's input, and forgets what is held back.
   ///
-  /// - Returns: what is missing of a paste's end, if the input broke off within one: who was told of its beginning would
-  ///   wait for its end for ever.
+  /// - Returns: what is missing of a paste's end, if the input broke off within one: a view that got its beginning would wait
+  ///   for its end for ever.
   mutating func reset() -> [Element] {
     defer {
       state = .ground

@@ -4,8 +4,8 @@ import AppLifecycle
 ///
 /// A pure state machine: an event in, a list of effects out.
 ///
-/// It holds no descriptor, reads no clock and calls nobody. ``TerminalHostThread`` performs the effects in order; where an effect is
-/// a question, its answer is the next event. Job control in one picture:
+/// It holds no descriptor, reads no clock and calls no other code. ``TerminalHostThread`` performs the effects in order; where
+/// an effect is a question, its answer is the next event. Job control in one picture:
 ///
 ///                      SIGTSTP                 torn down              committed
 ///     foreground ────────────────▶ leaving ───────────────▶ suspending ─────────▶ stopped
@@ -32,7 +32,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case foreground
     /// Another group is.
     case background
-    /// There is a terminal, but nobody is at its other end any more.
+    /// There is a terminal, but its other end is closed.
     case gone
     /// There never was a controlling terminal.
     case none
@@ -117,7 +117,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case disarmDeadline
     /// Asks whether a signal's handler has left the screen.
     case lookAtScreen
-    /// Asks whether somebody could continue the process if it stopped.
+    /// Asks whether another process could continue this one if it stopped.
     case predictStop
     /// Stops the process, with its whole group if it is the terminal's foreground group; returns when it is continued.
     case stopSelf
@@ -125,7 +125,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case reportRefusedStop
     /// Says that the process was continued without having stopped itself.
     case reportUncaughtStop
-    /// Says who overran which budget; nobody is named where the main actor itself did not answer.
+    /// Reports the code that overran a budget; no code is named if the main actor itself did not answer.
     case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)

@@ -1,12 +1,12 @@
-/// What a host can see of the machine that it runs on.
+/// The facts about the machine that a host can observe.
 ///
-/// For people and logs: why no memory warning ever comes, say.
+/// For people and logs: the reason why there are no memory warnings, for instance.
 public struct HostCapabilities: Sendable, Hashable {
-  /// Whether something can be seen.
+  /// Whether a host can observe a fact.
   public enum Availability: Sendable, Hashable, CustomStringConvertible {
-    /// It can, in this way.
+    /// The host can observe it, in this way.
     case available(String)
-    /// It cannot, for this reason.
+    /// The host cannot observe it, for this reason.
     case unavailable(String)
 
     /// One line.
@@ -24,14 +24,14 @@ public struct HostCapabilities: Sendable, Hashable {
   public internal(set) var wallClock: Availability
   /// Whether the time zone changes.
   public internal(set) var timeZone: Availability
-  /// Whether the process was suspended without its doing, and by what.
+  /// Whether the process was suspended from outside, and by what.
   public internal(set) var suspension: Availability
 
-  /// Whether the machine's sleep and shutdown, and the lock of the session, are told before they happen.
+  /// Whether the machine's sleep and shutdown, and the lock of the session, are reported in advance.
   ///
-  /// It is known, and may change, only while the host runs: logind is asked then.
+  /// Known only while the host runs, which asks logind; may change.
   public internal(set) var session: Availability
 
-  /// What the host that runs can see; nil where none does.
+  /// The capabilities of the host that runs; nil without a host.
   @MainActor public internal(set) static var current: HostCapabilities?
 }

@@ -2,8 +2,8 @@
 ///
 /// Pure.
 ///
-/// The first passes at once. What comes within the interval after it passes as one, at the interval's end: who has made room
-/// at the first has to hear that it was not enough.
+/// The first passes at once. All that come within the interval after it pass as one, at the interval's end: a component that
+/// freed memory at the first warning must learn that this was not enough.
 struct RateLimit: Sendable, Hashable {
   let interval: Duration
   private var end: Duration?

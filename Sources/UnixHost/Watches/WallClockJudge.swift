@@ -8,7 +8,7 @@ struct WallClockJudge: Sendable, Hashable {
   struct Reading: Sendable, Hashable {
     /// The wall clock, since 1970.
     var wall: Duration
-    /// A clock that nobody sets, and that goes on while the machine sleeps.
+    /// A clock that cannot be set, and that goes on while the machine sleeps.
     var continuous: Duration
     /// How long of that the machine has slept.
     var sleep: Duration
@@ -20,7 +20,7 @@ struct WallClockJudge: Sendable, Hashable {
 
   /// A significant change.
   enum Change: LifecycleCause, Sendable, Hashable {
-    /// Somebody set the clock.
+    /// The clock was set.
     case clockSet = "clock set"
     /// Another day has begun.
     case midnight = "midnight"
@@ -56,7 +56,7 @@ struct WallClockJudge: Sendable, Hashable {
     return .clockSet
   }
 
-  /// Compares the present with the last look, where nobody tells when the clock is set.
+  /// Compares the present with the last reading, on systems that do not report when the clock is set.
   mutating func look(_ reading: Reading) -> Change? {
     guard !hasJumped(to: reading) else {
       last = reading

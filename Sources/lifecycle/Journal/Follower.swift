@@ -8,7 +8,7 @@ import LifecycleJournal
   import Darwin
 #endif
 
-/// Reads a journal on as it grows, into each new file, until nobody reads what is written about it any more.
+/// Reads a journal on as it grows, into each new file, until the output is closed.
 struct Follower {
   private let path: String
   private var reader: JournalReader
@@ -26,7 +26,7 @@ struct Follower {
     repeat {
       try read(reader)
       while let next = nextFile() {
-        // Nobody writes the old file any longer: now all of it is there.
+        // No program writes the old file any longer: now it is complete.
         try read(reader)
         reader = next
         identity = next.identity
@@ -39,7 +39,7 @@ struct Follower {
   private func nextFile() -> JournalReader? {
     guard let present = try? files.status(at: path).identity else { return nil }
     guard present != identity else {
-      // Somebody has cut it: what is there now came afterwards.
+      // Another program has cut it: its present contents came afterwards.
       let isCut = reader.size ?? .max < reader.position
       return isCut ? try? JournalReader(path: path, ending: .isAwaited) : nil
     }

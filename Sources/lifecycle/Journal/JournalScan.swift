@@ -35,7 +35,7 @@ final class JournalScan {
 
   /// Reads the journal's files to their present end.
   ///
-  /// - Returns: the reader of the file that is written, for whoever wants to read on.
+  /// - Returns: the reader of the file that is written, for callers that read on.
   @discardableResult
   func read(
     _ path: String, ending: JournalReader.Ending = .isReported, _ take: (Item) throws -> Void
@@ -95,7 +95,7 @@ final class JournalScan {
     }
   }
 
-  /// Tells on standard error what is damaged, as far as anybody would read it.
+  /// Reports damaged lines on standard error, up to a number that a person would read.
   func complain(about item: Item) {
     guard case .damaged(let damage) = item.entry.content else { return }
     complaints += 1

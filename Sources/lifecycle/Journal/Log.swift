@@ -33,7 +33,7 @@ struct Log: Equatable {
 
   func run() throws -> ExitStatus {
     let wanted = try selection.resolved(in: path)
-    // Who waits for a part of it sees nothing until that is reached.
+    // With a selection, no output appears until the selected part is reached.
     let progress = Progress(isBesideOutput: !selection.isNarrow)
     let scan = JournalScan(seeking: wanted.session, progress: progress)
     var page = Page(paint: Paint(color), isJSON: isJSON, width: Terminal.width)
@@ -157,7 +157,7 @@ struct Page {
 }
 
 extension LedgerEntry {
-  /// For where there is little room: who, and how long.
+  /// A short form: the name, and the time.
   fileprivate var briefly: String {
     let outcome = outcome == .completed ? "" : ", \(outcome.words)"
     return "\(name) \(duration.brief)\(outcome)"

@@ -6,9 +6,9 @@
   import Darwin
 #endif
 
-/// How far the reading of a long file has got, on the terminal of whoever waits for it.
+/// The progress of reading a long file, shown on the terminal.
 ///
-/// A terminal that takes nothing at the moment is passed over: nobody waits for it.
+/// A terminal that takes nothing at the moment is not waited for.
 final class Progress {
   private var name = ""
   private var size: Int64 = 0
@@ -17,7 +17,7 @@ final class Progress {
   private var isOnScreen = false
   private static let shortest: Int64 = 32 * 1_024 * 1_024
 
-  /// Nil where nobody looks.
+  /// Nil if there is no terminal to show it on.
   ///
   /// - Parameter isBesideOutput: whether the output appears on standard output while the file is read; on a terminal it is
   ///   what one sees.

@@ -120,6 +120,6 @@ extension String? {
 }
 
 extension PreviousExit.Kind {
-  /// Whether somebody should look into it.
+  /// Whether a person should look into it.
   var isAlarming: Bool { self == .crashedInForeground || self == .watchdog }
 }

@@ -250,7 +250,7 @@ extension LedgerEntry.Outcome {
     }
   }
 
-  /// Whether somebody did something wrong, other than being late.
+  /// Whether the call failed, other than by an overrun.
   var isFailure: Bool {
     switch self {
     case .failed, .usedAfterRelease: true

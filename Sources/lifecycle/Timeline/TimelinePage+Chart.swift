@@ -23,7 +23,7 @@ extension TimelinePage {
         this.left = isNarrow ? 10 : 152;
         const room = Math.max((this.room ?? element.clientWidth) - this.left - TAIL, 240);
         const axis = this.axis = new Axis(run, room, Number(zoom.value), scale.checked);
-        // Who has walked to a bar stays there.
+        // The keyboard focus stays on its bar.
         const hasFocus = element.contains(document.activeElement);
         const lane = this.lanes?.findIndex(({ items }) => items.includes(this.current)) ?? -1;
         const index = lane < 0 ? -1 : this.lanes[lane].items.indexOf(this.current);

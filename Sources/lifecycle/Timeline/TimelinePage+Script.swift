@@ -121,7 +121,7 @@ extension TimelinePage {
   private static let start = #"""
     // MARK: The page
 
-    // Who was late or has failed; a report of somebody whose own time is known says nothing new.
+    // Bars that overran or failed; a report about a bar of its own adds nothing.
     function alarms(chart) {
       const bars = chart.run.lanes.flatMap((lane, index) =>
         lane.items.flatMap((item, place) => / late$/.test(item[1]) ? [{ index, place, item }] : []));

@@ -1,7 +1,7 @@
 import AppLifecycle
 import UnixHost
 
-/// A host of somebody else's: it knows what happens to a window, and says it to an application.
+/// A host outside of the library: it translates what happens to a window into inputs of an application.
 @MainActor public final class WindowHost {
   /// What happens to the window.
   public enum Event: String, Sendable, CaseIterable {

@@ -1,8 +1,8 @@
 import AppLifecycle
 
-/// What a service does about signals, its manager and its own tear-down.
+/// What a service host and a process host do about signals, the service manager and the tear-down.
 ///
-/// A pure state machine: an event in, a list of effects out.
+/// A pure state machine: an event in, a list of effects out. Its ``Terms`` tell the two hosts apart; a process host has no manager.
 ///
 ///     starting ──resources held──▶ running ──SIGHUP──▶ reloading
 ///        │                          │    ◀──reloaded───┘ │
@@ -13,7 +13,7 @@ import AppLifecycle
 /// While the service starts, reads its configuration again or ends, the manager's time-out is extended again and again; in
 /// the first two only as long as the main actor answers, lest a service that hangs start for ever. The end is bounded by the
 /// budget of `willTerminate` and needs no such proof.
-struct ServiceStateMachine: HostMachine, Hashable {
+struct ProcessStateMachine: HostMachine, Hashable {
   // MARK: What happens
 
   /// Something that happened.
@@ -76,7 +76,7 @@ struct ServiceStateMachine: HostMachine, Hashable {
     case armHeartbeat(Duration?)
     /// From now on ``Event/extensionDue`` comes after so long; nil: it does not come.
     case armExtension(Duration?)
-    /// Says who overran which budget.
+    /// Reports what overran which budget.
     case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)
@@ -193,7 +193,7 @@ struct ServiceStateMachine: HostMachine, Hashable {
 
 // MARK: - Steps
 
-extension ServiceStateMachine {
+extension ProcessStateMachine {
   private mutating func emit(_ effect: Effect) { effects.append(effect) }
 
   private mutating func send(_ input: SystemInput, _ cause: LifecycleCause) -> Int {
@@ -251,7 +251,7 @@ extension ServiceStateMachine {
     phase = .ended
   }
 
-  /// The application ends; within the budget, whoever asked for it.
+  /// The application ends, within the budget, whatever the order was.
   private mutating func stop(awaiting delivery: Int?) {
     awaited = delivery
     phase = .stopping
@@ -297,7 +297,7 @@ extension ServiceStateMachine {
     emit(.notify([.status([trouble, status].compactMap { $0 }.joined(separator: "; "))]))
   }
 
-  /// The service has ended: in order if nobody is late and the main actor answers.
+  /// The service has ended: in order if no budget was overrun and the main actor answers.
   private mutating func finish(_ overruns: [BudgetOverrun], mainActorAnswers: Bool) {
     for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
     emit(
@@ -309,7 +309,7 @@ extension ServiceStateMachine {
 
 // MARK: - Signs of life
 
-extension ServiceStateMachine {
+extension ProcessStateMachine {
   private mutating func ask() {
     guard !awaitsAnswer else { return }
     awaitsAnswer = true

@@ -5,8 +5,8 @@ import Testing
 @testable import UnixHost
 
 /// How a service answers what happens to it, against the pure machine.
-@Suite struct ServiceStateMachineTests {
-  typealias Machine = ServiceStateMachine
+@Suite struct ProcessStateMachineTests {
+  typealias Machine = ProcessStateMachine
   typealias Effect = Machine.Effect
 
   private static let budgets = HostBudgets(willTerminate: .seconds(3), grace: .milliseconds(500))
@@ -327,7 +327,7 @@ import Testing
 
   /// Whatever comes in whatever order: READY once at first, STOPPING once, nothing of life after it, and an end.
   @Test(arguments: 1...200 as ClosedRange<UInt64>) func everyLongSequenceKeepsTheRules(seed: UInt64) {
-    print("ServiceStateMachineTests.everyLongSequenceKeepsTheRules: seed \(seed)")
+    print("ProcessStateMachineTests.everyLongSequenceKeepsTheRules: seed \(seed)")
     var random = SplitMix64(seed: seed)
     var machine = machine(watchdog: .seconds(4))
     var notices: [ServiceNotice] = []

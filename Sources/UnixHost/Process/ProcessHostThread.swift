@@ -8,8 +8,8 @@ import PubSub
   import Glibc
 #endif
 
-/// The service host's thread: the service manager beside what every host waits for.
-final class ServiceHostThread: HostThread<ServiceStateMachine> {
+/// The thread of the service host and of the process host: the service manager, if there is one, beside what every host waits for.
+final class ProcessHostThread: HostThread<ProcessStateMachine> {
   /// How long the manager may take to read the last that it is told.
   private static let barrierTime: Int32 = 250
 
@@ -22,28 +22,29 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
   /// The latest change of state that the manager had no room for: one that is never told would end a start in a time-out.
   private var unsent: String?
 
+  /// The thread of a service host, with the manager that the environment names.
   init(
     _ parts: Parts, budgets: HostBudgets, configuration: ServiceHost.Configuration, environment: ServiceEnvironment
   ) {
     reloadBudget = configuration.reloadBudget
     beforeForcedExit = nil
     manager = environment.address.flatMap { NotifySocket($0) }
-    let terms = ServiceStateMachine.Terms(
+    let terms = ProcessStateMachine.Terms(
       process: getpid(), watchdog: manager == nil ? nil : environment.watchdog,
       timeoutExtension: configuration.timeoutExtension, causesThatAsk: configuration.causesThatAsk)
-    super.init(parts, machine: ServiceStateMachine(budgets: budgets, terms: terms))
+    super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))
     if environment.address != nil, manager == nil { reportSilence() }
     if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET is no socket that can be used") }
   }
 
-  /// The thread of a host without a manager.
+  /// The thread of a process host, without a manager.
   init(_ parts: Parts, budgets: HostBudgets, configuration: ProcessHost.Configuration) {
     reloadBudget = .zero
     beforeForcedExit = configuration.beforeForcedExit
-    let terms = ServiceStateMachine.Terms(
+    let terms = ProcessStateMachine.Terms(
       process: getpid(), watchdog: nil, timeoutExtension: .seconds(10), causesThatAsk: configuration.causesThatAsk,
       launch: configuration.launch, hangUpReloads: false)
-    super.init(parts, machine: ServiceStateMachine(budgets: budgets, terms: terms))
+    super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))
   }
 
   override func begin() { process(.started) }
@@ -65,7 +66,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
     }
   }
 
-  override func perform(_ effect: ServiceStateMachine.Effect) -> [Event] {
+  override func perform(_ effect: ProcessStateMachine.Effect) -> [Event] {
     switch effect {
     case .send(let delivery): send(delivery)
     case .waitForResources:
@@ -75,7 +76,7 @@ final class ServiceHostThread: HostThread<ServiceStateMachine> {
       }
     case .reload: reload()
     case .askMainActor:
-      // Without a manager nobody wants to know.
+      // The answer goes to a manager only.
       guard manager != nil else { return [] }
       parts.mailbox.send { [link = parts.link] in link.send(.mainActorAnswered) }
     case .notify(let notices): notify(notices)
