@@ -111,6 +111,46 @@ extension Application {
     release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
+  /// Refuses an `acquire` with three parameters for a resource that depends on four or more.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: when it is held.
+  ///   - first: a resource on which it depends.
+  ///   - second: another one.
+  ///   - third: another one.
+  ///   - fourth: another one.
+  ///   - dependency: further ones.
+  ///   - retry: when it is tried again.
+  ///   - checkInterval: how long after one health check the next begins.
+  ///   - onReturn: what it means that `run` returns.
+  ///   - onError: what it means that `run` throws.
+  ///   - acquire: takes too few parameters.
+  ///   - run: what the handle has to run.
+  ///   - check: tells whether the handle still works.
+  ///   - release: takes the handle down.
+  /// - Returns: nothing: the compiler refuses the call.
+  /// - Throws: nothing.
+  @available(
+    *, unavailable,
+    message:
+      "'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use"
+  )
+  @discardableResult
+  public func manage<
+    Handle: Sendable, First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, each Dependency: Sendable
+  >(
+    _ name: String, while phase: LifecyclePhase, after first: ManagedResource<First>,
+    _ second: ManagedResource<Second>, _ third: ManagedResource<Third>, _ fourth: ManagedResource<Fourth>,
+    _ dependency: repeat ManagedResource<each Dependency>,
+    retry: RetryPolicy? = nil, checkEvery checkInterval: Duration = .seconds(30), onReturn: RunEnd = .invalidate,
+    onError: RunEnd = .invalidate,
+    acquire: @escaping @MainActor (First, Second, Third) async throws -> Handle,
+    run: (@MainActor (Handle) async throws -> Void)? = nil,
+    check: (@MainActor (Handle) async throws -> Void)? = nil,
+    release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
+  ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
+
   /// Refuses an `acquire` with a parameter more than there are resources on which it depends.
   ///
   /// - Parameters:

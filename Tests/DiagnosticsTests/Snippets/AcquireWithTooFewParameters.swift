@@ -24,6 +24,9 @@ struct Feed: Sendable {
       let feed = try await Feed(for: database)
       return feed
     }
+    try application.manage("four", while: .active, after: database, cache, session, session) { database, _, _, _ in
+      try await Feed(for: database)
+    }
   #else
     // expect error: 'manage(…)' is unavailable: 'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use
     try application.manage("one", while: .foreground, after: database) { try await Feed() }
@@ -37,6 +40,10 @@ struct Feed: Sendable {
     try application.manage("three", while: .active, after: database, cache, session) { database, _ in
       let feed = try await Feed(for: database)
       return feed
+    }
+    // expect error: 'manage(…)' is unavailable: 'acquire' takes one parameter for each resource in 'after:', in the same order: write '_' for a handle that it does not use
+    try application.manage("four", while: .active, after: database, cache, session, session) { database, _, _ in
+      try await Feed(for: database)
     }
   #endif
 }
