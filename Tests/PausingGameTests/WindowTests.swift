@@ -7,8 +7,8 @@ import Testing
 
 @testable import PausingGame
 
-#if SDL
-  /// The game in two real windows, of a display that a window manager and a player's hands (xdotool) share with it.
+#if canImport(CSDL)
+  /// The game in two real windows of a virtual display, with a window manager; xdotool is the player.
   @Suite(.serialized, .timeLimit(.hang)) struct WindowTests {
     /// Runs `body` with the game, its first window active; skips the test, and says why, where there can be no display.
     private func withGame(_ body: (GameProgram, VirtualDisplay) async throws -> Void) async throws {
@@ -133,7 +133,7 @@ import Testing
 #endif
 
 @Suite struct ProgramTests {
-  #if SDL
+  #if canImport(CSDL)
     @Test func withoutADisplayTheProgramSaysSo() async throws {
       let program = try await runProgram(
         [builtProduct("PausingGame")], environment: ["DISPLAY": ":nowhere", "SDL_VIDEODRIVER": "x11"])
@@ -141,8 +141,8 @@ import Testing
       #expect(program.errors.hasPrefix("PausingGame: no window can be opened: "))
     }
   #else
-    @Test func withoutTheTraitTheProgramSaysWhatItNeeds() async throws {
-      print("skipped in real windows: built without the trait SDL")
+    @Test func withoutSDLTheProgramSaysWhatItNeeds() async throws {
+      print("skipped in real windows: built without SDL 2")
       let program = try await runProgram([builtProduct("PausingGame")])
       #expect(program.ending == .exited(69))
       #expect(program.errors.contains("apt-get install libsdl2-dev"))

@@ -18,17 +18,26 @@ import UnixHost
       StandardError.writeLine("usage: PausingGame [--record] [--demo]")
       exit(EX_USAGE)
     }
-    #if SDL
+    #if canImport(CSDL)
       exit(run(records: options.contains("--record"), playsItself: options.contains("--demo")))
     #else
       StandardError.writeLine(
         "PausingGame: built without SDL 2. Install it (Debian: apt-get install libsdl2-dev), then run:")
-      StandardError.writeLine("swift run --traits SDL PausingGame")
+      StandardError.writeLine(command)
       exit(EX_UNAVAILABLE)
     #endif
   }
 
-  #if SDL
+  /// The command that builds the game with SDL; a build with the trait does not notice by itself that SDL has been installed.
+  private static var command: String {
+    #if SDL
+      "swift package clean && swift run --traits SDL PausingGame"
+    #else
+      "swift run --traits SDL PausingGame"
+    #endif
+  }
+
+  #if canImport(CSDL)
     @MainActor private static func run(records: Bool, playsItself: Bool) -> Int32 {
       do {
         let windows = try SDLWindows()

@@ -1,4 +1,4 @@
-#if SDL
+#if canImport(CSDL)
   import CSDL
   import Glibc
   import UnixHost
@@ -22,8 +22,8 @@
         guard poll(&queue, 1, -1) > 0 else { continue }
         var event = SDL_Event()
         event.type = MainActorWatch.eventType
-        SDL_PushEvent(&event)
-        SDL_SemWait(OpaquePointer(workIsDone))
+        // A full queue takes no event; then the thread tries again.
+        if SDL_PushEvent(&event) == 1 { SDL_SemWait(OpaquePointer(workIsDone)) }
       }
     }
 

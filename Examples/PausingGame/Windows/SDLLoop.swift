@@ -1,4 +1,4 @@
-#if SDL
+#if canImport(CSDL)
   import AppLifecycle
   import CSDL
   import UnixHost

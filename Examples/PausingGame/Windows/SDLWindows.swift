@@ -1,6 +1,8 @@
-#if SDL
+#if canImport(CSDL)
   import AppLifecycle
   import CSDL
+  import Glibc
+  import UnixHost
 
   /// The windows that are open.
   @MainActor final class SDLWindows {
@@ -27,7 +29,8 @@
         windows[scene] = window
         return window
       } catch {
-        fatalError("no window can be opened: \(error)")
+        StandardError.writeLine("PausingGame: no window can be opened: \(error)")
+        exit(EX_UNAVAILABLE)
       }
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 import PseudoTerminal
 
-/// An X server that shows its screen to no one, with a window manager: children of the test.
+/// An X server whose screen is only in memory, with a window manager: children of the test.
 struct VirtualDisplay {
   /// What the programs on the display have in their environment.
   let environment: [String: String]
