@@ -20,9 +20,10 @@ let package = Package(
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
   ],
-  // Off unless a dependent or the command line asks for it: a program then delays the machine's sleep.
+  // Off unless a dependent or the command line asks for them. With Logind a program delays the machine's sleep; SDL needs libsdl2-dev.
   traits: [
-    .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux)")
+    .trait(name: "Logind", description: "Sleep, shutdown and session lock by logind (Linux)"),
+    .trait(name: "SDL", description: "The example PausingGame in windows of SDL 2 (Linux)"),
   ],
   targets: [
     // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
@@ -70,6 +71,14 @@ let package = Package(
       name: "Service",
       dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "UnixHost"],
       path: "Examples/Service"),
+    .executableTarget(
+      name: "PausingGame",
+      dependencies: [
+        "AppLifecycle", "ExampleSupport", "PubSub", "UnixHost",
+        .target(name: "CSDL", condition: .when(platforms: [.linux], traits: ["SDL"])),
+      ],
+      path: "Examples/PausingGame", exclude: ["CSDL"]),
+    .systemLibrary(name: "CSDL", path: "Examples/PausingGame/CSDL"),
 
     // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
     .executableTarget(
@@ -182,6 +191,11 @@ let package = Package(
     .testTarget(
       name: "DiagnosticsTests", dependencies: ["AppLifecycle", "PseudoTerminal", "PubSub", "TestTraits", "UnixHost"],
       exclude: ["Snippets"]),
+    .testTarget(
+      name: "PausingGameTests",
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "PausingGame", "PseudoTerminal", "PubSub", "TestTraits", "UnixHost",
+      ]),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

@@ -16,7 +16,7 @@ extension EventBus {
   ///   - line: the source position.
   ///   - handler: called with the owner and each event. It uses the owner that it is passed: an owner that it captures (`self.`)
   ///     is not released before the bus.
-  /// - Returns: the subscription, for who wants to cancel earlier.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,

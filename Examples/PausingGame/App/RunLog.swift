@@ -1,0 +1,25 @@
+import AppLifecycle
+import ExampleSupport
+import PubSub
+
+/// Writes what happens to standard output: the records of the life cycle as JSON Lines, and beside them what the game does.
+@MainActor final class RunLog {
+  private var observation: ObserverToken?
+
+  /// Writes from now on, until the log is released.
+  init(_ application: Application) {
+    observation = application.observe(label: "run log") { event in
+      if let record = event.record { Self.write(record.jsonLine) }
+    }
+    let bus = application.bus
+    bus.subscribe(self, to: GameSession.DidPauseOrGoOn.self, from: application) { _, event in
+      Self.write(event.isPaused ? "game: paused" : "game: goes on")
+    }
+    bus.subscribe(self, to: Application.ResourceDidChange.self, from: application) { _, event in
+      Self.write("\(event.resource.name): \(event.resource.status)")
+    }
+  }
+
+  /// A log that is no longer read has no reader to tell: the game goes on.
+  private static func write(_ line: String) { _ = StandardOutput.write(line + "\n", for: "PausingGame") }
+}
