@@ -1,6 +1,6 @@
 /// Which of the platform's two life cycles an application follows.
 ///
-/// In both, the application has one state, and its notifications tell when that changes. What differs is who is called.
+/// In both, the application has one state, and its notifications tell when that changes. What differs is which delegate is called.
 public enum LifecycleProfile: String, Sendable, Hashable, CaseIterable {
   /// The app-based life cycle: the application's delegate is called at every step, then the notification is posted.
   case application

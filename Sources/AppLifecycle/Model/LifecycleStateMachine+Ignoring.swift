@@ -55,7 +55,7 @@ extension LifecycleStateMachine {
     reasonNotToRunCode ?? (process.scenes[id] == nil ? .unknownScene : nil)
   }
 
-  /// Who has the focus is no call of the program's code: a suspended application keeps it for later.
+  /// A change of the focus alone calls no code of the program, so a suspended application takes it.
   private func reasonNotToKnow(_ id: SceneIdentifier) -> IgnoredReason? {
     if !state.isInMemory { return .notRunning }
     return process.scenes[id] == nil ? .unknownScene : nil

@@ -49,7 +49,7 @@ extension LifecycleStateMachine {
     commit(.inactive)
   }
 
-  /// Some scenes leave the user's sight, the application with the last of them; whoever is out of sight already stays there.
+  /// Some scenes leave the user's sight, the application with the last of them; those out of sight stay there.
   mutating func leaveForeground(_ leaving: [SceneIdentifier]) {
     let inForeground = process.scenes.inForeground
     let leaving = inForeground.filter(Set(leaving).contains)
@@ -123,7 +123,7 @@ extension LifecycleStateMachine {
     effects.append(.callScene(id, callback))
   }
 
-  /// Reasons change before the callbacks that they lead to, so that whoever is called can read them.
+  /// Reasons change before the callbacks that they lead to, so that the code that is called can read them.
   mutating func announceReasons() {
     guard announcedReasons != deactivationReasons else { return }
     announcedReasons = deactivationReasons

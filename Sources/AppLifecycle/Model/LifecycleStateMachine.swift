@@ -1,8 +1,8 @@
 /// The life cycle of an application as a pure state machine: an input in, a list of effects out.
 ///
-/// The machine holds no clock, no lock and no reference, calls nobody and never waits. It knows the state of the application
+/// The machine holds no clock, no lock and no reference, calls nothing and never waits. It knows the state of the application
 /// and of its scenes, and what belongs to the device and outlives the process: interruptions, the screen lock, the pass code.
-/// Whoever drives it performs the effects in order; the state in which each callback runs is the one committed last before
+/// Its driver performs the effects in order; the state in which each callback runs is the one committed last before
 /// it.
 ///
 /// The sequences are those that UIKit documents and that experiments on devices show; where the two disagree the

@@ -37,7 +37,7 @@
 
   mutating func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
 
-  /// The process vanishes, and its scenes with it; nobody is told.
+  /// The process vanishes, and its scenes with it; no delegate is called.
   mutating func loseProcess() {
     for scene in connected {
       scene.setState(.unattached)

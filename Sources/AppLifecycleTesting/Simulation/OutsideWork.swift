@@ -23,6 +23,8 @@ enum OutsideWork {
     /// When the jobs that have not suspended were queued.
     var jobs: [UInt64: ContinuousClock.Instant] = [:]
     var waiters: [UInt64: @Sendable () -> Void] = [:]
+    /// What waits for some jobs alone.
+    var waitersForSome: [UInt64: (jobs: Set<UInt64>, action: @Sendable () -> Void)] = [:]
 
     mutating func nextID() -> UInt64 {
       lastID += 1
@@ -30,9 +32,14 @@ enum OutsideWork {
     }
 
     var isUnderWay: Bool {
-      guard !jobs.isEmpty else { return false }
+      !awaited.isEmpty
+    }
+
+    /// The jobs that are waited for.
+    var awaited: Set<UInt64> {
+      guard !jobs.isEmpty else { return [] }
       let limit = ContinuousClock.now - OutsideWork.patience
-      return jobs.values.contains { $0 > limit }
+      return Set(jobs.lazy.filter { $0.value > limit }.map(\.key))
     }
   }
 
@@ -54,11 +61,29 @@ enum OutsideWork {
       return id
     }
     guard let id else { return action() }
+    afterPatience { state.withLock { $0.waiters.removeValue(forKey: id) }?() }
+  }
+
+  /// Returns once the jobs that run now are over; jobs that begin meanwhile are not waited for.
+  static func presentJobsOver(isolation: isolated (any Actor)? = #isolation) async {
+    guard isUnderWay else { return }
+    await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+      let id = state.withLock { state -> UInt64? in
+        let jobs = state.awaited
+        guard !jobs.isEmpty else { return nil }
+        let id = state.nextID()
+        state.waitersForSome[id] = (jobs, { continuation.resume() })
+        return id
+      }
+      guard let id else { return continuation.resume() }
+      afterPatience { state.withLock { $0.waitersForSome.removeValue(forKey: id) }?.action() }
+    }
+  }
+
+  private static func afterPatience(_ action: @escaping @Sendable () -> Void) {
     let (seconds, attoseconds) = patience.components
     let delay = DispatchTimeInterval.milliseconds(Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000) + 1)
-    DispatchQueue.global().asyncAfter(deadline: .now() + delay) {
-      state.withLock { $0.waiters.removeValue(forKey: id) }?()
-    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay, execute: action)
   }
 
   /// A job of the global executor that has not begun.
@@ -94,9 +119,15 @@ enum OutsideWork {
   private static func didRun(_ id: UInt64) {
     let waiters = state.withLock { state -> [@Sendable () -> Void] in
       state.jobs[id] = nil
-      guard !state.waiters.isEmpty, !state.isUnderWay else { return [] }
+      var actions: [@Sendable () -> Void] = []
+      for waiter in state.waitersForSome.keys {
+        state.waitersForSome[waiter]?.jobs.remove(id)
+        guard state.waitersForSome[waiter]?.jobs.isEmpty == true else { continue }
+        if let over = state.waitersForSome.removeValue(forKey: waiter) { actions.append(over.action) }
+      }
+      guard !state.waiters.isEmpty, !state.isUnderWay else { return actions }
       defer { state.waiters = [:] }
-      return Array(state.waiters.values)
+      return actions + state.waiters.values
     }
     for waiter in waiters { waiter() }
   }

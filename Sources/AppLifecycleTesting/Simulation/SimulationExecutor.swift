@@ -114,9 +114,36 @@ extension SimulationExecutor {
   func driven<Success, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {
-    state.withLock { $0.drives += 1 }
+    let isFirst = state.withLock { state in
+      state.drives += 1
+      return state.drives == 1
+    }
     defer { state.withLock { $0.drives -= 1 } }
+    if isFirst { await awaitOwnWork() }
     return try await body()
+  }
+
+  /// Keeps the world still until jobs that the test itself began are over.
+  ///
+  /// A test that has read a property of an actor goes on while the thread that read it may still hold the actor. A simulated
+  /// task that needs the actor meanwhile would be woken by that thread, from outside.
+  private func awaitOwnWork(isolation: isolated (any Actor)? = #isolation) async {
+    guard OutsideWork.isUnderWay, !isPreferred else { return }
+    let mayWait = state.withLock { state in
+      // Declared work of the outside world is waited for in its own way.
+      guard state.externalCalls.isEmpty else { return false }
+      state.holds += 1
+      return true
+    }
+    guard mayWait else { return }
+    await OutsideWork.presentJobsOver()
+    let schedules = state.withLock { state in
+      state.holds -= 1
+      guard state.holds == 0, state.visitIsDue else { return false }
+      state.visitIsDue = false
+      return true
+    }
+    if schedules { scheduleVisit() }
   }
 }
 
@@ -125,6 +152,7 @@ extension SimulationExecutor {
 extension SimulationExecutor {
   /// Returns once nothing is left to run without time passing, and no external work is under way.
   public func settle() async {
+    if state.withLock({ $0.drives == 0 }) { await awaitOwnWork() }
     await withUnsafeContinuation { continuation in
       let schedules = state.withLock { state in
         state.quietWaiters.append(continuation)
@@ -199,6 +227,10 @@ extension SimulationExecutor {
     var random: SplitMix64?
     var jobsEnqueued = 0
     var foreignWakeUps = 0
+    /// How many calls keep the world still.
+    var holds = 0
+    /// Whether a visit came meanwhile, and comes again afterwards.
+    var visitIsDue = false
     /// Passes in a row without any work.
     var quietPasses = 0
     var quietWaiters: [Continuation] = []
@@ -283,6 +315,11 @@ extension SimulationExecutor {
   /// Then, if a task waits for quiet, passes once more through the main queue: a hop to the main actor that was under way
   /// stands before it.
   @MainActor private func visit() {
+    let isHeld = state.withLock { state in
+      state.visitIsDue = state.holds > 0
+      return state.visitIsDue
+    }
+    if isHeld { return }
     var jobs = 0
     Self.running = self
     while let job = state.withLock({ $0.nextJob() }) {

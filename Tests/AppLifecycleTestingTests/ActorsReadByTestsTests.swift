@@ -1,0 +1,77 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Dispatch
+import PubSub
+import TestTraits
+import Testing
+
+/// A test may read the state of an actor between two steps of its simulation.
+///
+/// The thread that reads may still hold the actor when the test goes on. Here it does so for as long as the test says.
+@Suite(.timeLimit(.hang)) @MainActor struct `An actor that a test reads` {
+  private struct Price: Event {}
+
+  private actor Store {
+    private(set) var prices = 0
+
+    init(_ bus: EventBus) { bus.subscribe(self, to: Price.self) { store, _ in store.prices += 1 } }
+
+    func read(_ body: @Sendable () -> Void) { body() }
+  }
+
+  /// Keeps a thread where it is.
+  private final class Gate: Sendable {
+    private let state = Guarded(true)
+
+    var isClosed: Bool { state.withLock { $0 } }
+
+    /// Opens after so many passes through the main queue.
+    func open(after passes: Int) {
+      guard passes > 0 else { return state.withLock { $0 = false } }
+      DispatchQueue.main.async { self.open(after: passes - 1) }
+    }
+  }
+
+  private let system = SimulatedSystem()
+
+  /// Begins to read the store on another thread, which lets go of it after so many passes through the main queue.
+  private func beginReading(_ store: Store, passes: Int) async {
+    let gate = Gate()
+    let began = AsyncStream.makeStream(of: Void.self)
+    Task {
+      await store.read {
+        began.continuation.yield()
+        while gate.isClosed {}
+      }
+    }
+    for await _ in began.stream { break }
+    gate.open(after: passes)
+  }
+
+  @Test func `is no work that escapes when the clock is driven next`() async throws {
+    let store = Store(system.bus)
+    for number in 1...20 {
+      await beginReading(store, passes: 200)
+      system.bus.post(Price())
+      await system.clock.settle()
+      try await system.clock.checkForEscapes()
+      #expect(await store.prices == number)
+    }
+    #expect(system.clock.executor.foreignWakeUps == 0)
+  }
+
+  @Test func `is no work that escapes when a script is played next`() async throws {
+    let store = Store(system.bus)
+    let subscription = system.bus.subscribe(to: Application.DidBecomeActive.self) { [bus = system.bus] _ in
+      bus.post(Price())
+    }
+    try await system.play("launch; home")
+    for number in 2...20 {
+      await beginReading(store, passes: 200)
+      try await system.play("open; home")
+      #expect(await store.prices == number)
+    }
+    #expect(system.clock.executor.foreignWakeUps == 0)
+    withExtendedLifetime(subscription) {}
+  }
+}
