@@ -13,7 +13,7 @@ extension Section {
     return Section(
       name: "observers", title: "A watched transition, with ten handlers of it, µs", rounds: 10,
       judgements: [
-        Judgement(Row.ten, "× for each further one", .atMost, 0.5) {
+        Judgement(Row.ten, "× for each further one", .atMost, 0.4, aim: 0.25) {
           guard let ten = $0.median(Row.ten, Column.ours), let one = $0.median(Row.one, Column.ours),
             let none = $0.median(Row.none, Column.ours)
           else { return nil }
