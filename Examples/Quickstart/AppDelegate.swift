@@ -18,12 +18,11 @@ extension AppDelegate: MainApplicationDelegate {
 /// A view that finds out by itself what it has to know; the delegate only makes it and keeps it.
 @MainActor final class Greeting {
   private var text = "Welcome. Press Ctrl-Z and come back with fg; q quits."
-  private var departure = ContinuousClock.now
 
   init(bus: EventBus) {
-    bus.subscribe(self, to: Application.DidEnterBackground.self) { greeting, _ in greeting.departure = .now }
-    bus.subscribe(self, to: Application.WillEnterForeground.self) { greeting, _ in
-      greeting.text = "Welcome back after \((.now - greeting.departure).components.seconds) s; q quits."
+    bus.subscribe(self, to: Application.WillEnterForeground.self) { greeting, event in
+      let away = event.transition.excursion?.length ?? .zero
+      greeting.text = "Welcome back after \(away.components.seconds) s; q quits."
     }
     bus.subscribe(self, to: Terminal.NeedsDisplay.self) { greeting, event in
       event.terminal.write("\u{1B}[2J\u{1B}[H" + greeting.text)
