@@ -64,20 +64,17 @@ enum OutsideWork {
     afterPatience { state.withLock { $0.waiters.removeValue(forKey: id) }?() }
   }
 
-  /// Returns once the jobs that run now are over; jobs that begin meanwhile are not waited for.
-  static func presentJobsOver(isolation: isolated (any Actor)? = #isolation) async {
-    guard isUnderWay else { return }
-    await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-      let id = state.withLock { state -> UInt64? in
-        let jobs = state.awaited
-        guard !jobs.isEmpty else { return nil }
-        let id = state.nextID()
-        state.waitersForSome[id] = (jobs, { continuation.resume() })
-        return id
-      }
-      guard let id else { return continuation.resume() }
-      afterPatience { state.withLock { $0.waitersForSome.removeValue(forKey: id) }?.action() }
+  /// Calls once the jobs that run now are over; jobs that begin meanwhile are not waited for.
+  static func whenPresentJobsAreOver(_ action: @escaping @Sendable () -> Void) {
+    let id = state.withLock { state -> UInt64? in
+      let jobs = state.awaited
+      guard !jobs.isEmpty else { return nil }
+      let id = state.nextID()
+      state.waitersForSome[id] = (jobs, action)
+      return id
     }
+    guard let id else { return action() }
+    afterPatience { state.withLock { $0.waitersForSome.removeValue(forKey: id) }?.action() }
   }
 
   private static func afterPatience(_ action: @escaping @Sendable () -> Void) {

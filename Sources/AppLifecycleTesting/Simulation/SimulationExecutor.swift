@@ -136,7 +136,10 @@ extension SimulationExecutor {
       return true
     }
     guard mayWait else { return }
-    await OutsideWork.presentJobsOver()
+    await withUnsafeContinuation { (continuation: Continuation) in
+      // Resumed on the main queue, as all that waits for the world.
+      OutsideWork.whenPresentJobsAreOver { Task.detached { @MainActor in continuation.resume() } }
+    }
     let schedules = state.withLock { state in
       state.holds -= 1
       guard state.holds == 0, state.visitIsDue else { return false }
