@@ -57,7 +57,7 @@ extension WindowDelegate: SceneDelegate {
 
   // MARK: Focus
 
-  @Test func `shows each callback who has the focus, and why the application is inactive`() async throws {
+  @Test func `shows each callback which windows have the focus, and why the application is inactive`() async throws {
     var seen: [String] = []
     delegate.onCallback = { callback, scene in
       let focus = scene.application?.scenes.filter(\.hasFocus).map(\.identifier.rawValue) ?? []

@@ -33,9 +33,7 @@ enum OutsideWork {
       return lastID
     }
 
-    var isUnderWay: Bool {
-      !awaited.isEmpty
-    }
+    var isUnderWay: Bool { !awaited.isEmpty }
 
     /// The jobs that are waited for.
     var awaited: Set<UInt64> {
