@@ -60,6 +60,48 @@ import Testing
     #expect(log.all.filter { !$0.hasPrefix("owner") } == ["latest", "next"])
   }
 
+  @Test func `Rule 15: the latest event can be asked for and removed, and comes back with the next post`() {
+    let bus = EventBus()
+    let (one, other) = (Thing(), Thing())
+    #expect(bus.latest(of: LevelDidChange.self)?.level == nil)
+    bus.post(LevelDidChange(level: 1), from: one)
+    #expect(bus.latest(of: LevelDidChange.self)?.level == 1)
+    #expect(bus.latest(of: LevelDidChange.self, from: one)?.level == 1)
+    #expect(bus.latest(of: LevelDidChange.self, from: other)?.level == nil)
+    bus.removeLatest(of: LevelDidChange.self)
+    bus.removeLatest(of: LevelDidChange.self)
+    #expect(bus.latest(of: LevelDidChange.self)?.level == nil)
+    let levels = bus.events(LevelDidChange.self, replay: .latest)
+    var first = levels.makeAsyncIterator()
+    #expect(first.nextIfHeld()?.level == nil)
+    bus.post(LevelDidChange(level: 2))
+    var second = levels.makeAsyncIterator()
+    #expect(first.nextIfHeld()?.level == 2)
+    #expect(second.nextIfHeld()?.level == 2, "each iterator begins with the latest")
+    bus.post(Tick())
+    #expect(bus.latest(of: Tick.self)?.number == nil, "a type that is not sticky keeps nothing")
+  }
+
+  /// The end of a kept event may call the bus.
+  @Test func `Rule 15: an event that is removed is released without the lock`() {
+    final class Talkative: Sendable {
+      let bus: EventBus
+      init(_ bus: EventBus) { self.bus = bus }
+      deinit { bus.post(Tick()) }
+    }
+    struct Kept: Event {
+      static let traits: EventTraits = .sticky
+      let talkative: Talkative
+    }
+    let (bus, log) = (EventBus(), Log<Int>())
+    let subscription = bus.subscribe(to: Tick.self) { log.add($0.number) }
+    bus.post(Kept(talkative: Talkative(bus)))
+    #expect(log.all.isEmpty)
+    bus.removeLatest(of: Kept.self)
+    #expect(log.all.count == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func `Rule 15: only the subject that was asked for is replayed`() async {
     let bus = EventBus()
     let (one, other) = (Thing(), Thing())

@@ -1,3 +1,4 @@
+import AppLifecycleTesting
 import PubSub
 import Testing
 
@@ -110,6 +111,32 @@ import Testing
     bus.post(Tick())
     #expect(log.all == ["Tock"])
     withExtendedLifetime((observer, subscription)) {}
+  }
+
+  @Test func `Rule 18: a failure has the event, whatever kind of handler threw`() async throws {
+    try await withSimulation { clock in
+      let (bus, log) = (EventBus(clock: clock), Log<String>())
+      let owner = Thing()
+      let subscriptions = [
+        bus.subscribe(to: HandlerFailure.self) {
+          log.add("\($0.subscriber.label ?? "") \(($0.event as? Tick)?.number as Any? ?? "none")")
+        },
+        bus.subscribe(to: Tick.self, label: "synchronous") { (_: Tick) throws -> Void in throw Failure(number: 1) },
+        bus.subscribe(owner, to: Tick.self, label: "owner") { (_, _) throws -> Void in throw Failure(number: 1) },
+        bus.subscribe(named: Tick.name, label: "named") { (_: any BusEvent) throws -> Void in throw Failure(number: 1)
+        },
+        bus.subscribe(to: Tick.self, label: "mailbox") { (_: Tick) async throws -> Void in throw Failure(number: 1) },
+        bus.subscribe(to: Tick.self, label: "bounded", buffering: .bounded(1, dropping: .oldest)) { _ in
+          throw Failure(number: 1)
+        },
+      ]
+      bus.post(Tick(number: 7))
+      bus.post(Tick(number: 8))
+      await clock.settle()
+      #expect(log.all.prefix(6) == ["synchronous 7", "owner 7", "named 7", "synchronous 8", "owner 8", "named 8"])
+      #expect(log.all.dropFirst(6).sorted() == ["bounded 8", "bounded none", "mailbox 7", "mailbox 8"])
+      withExtendedLifetime((subscriptions, owner)) {}
+    }
   }
 
   @Test func `Rule 18: an event is no HandlerFailure because it has its name`() {

@@ -41,7 +41,7 @@ import Testing
     #expect(await task.value == 1)
   }
 
-  @Test func `Rule 11: what one loop leaves the next one gets, and two at once share`() async {
+  @Test func `Rule 11: the first iterator begins with the sequence, and the next with itself`() async {
     let bus = EventBus()
     let sequence = bus.events(Tick.self)
     for number in 1...10 { bus.post(Tick(number: number)) }
@@ -50,25 +50,78 @@ import Testing
       numbers.append(tick.number)
       if tick.number == 3 { break }
     }
-    for await tick in sequence {
-      numbers.append(tick.number)
-      if tick.number == 10 { break }
-    }
-    #expect(numbers == Array(1...10))
-    let (shared, last) = (Log<Int>(), 2000)
+    #expect(bus.subscriptions.isEmpty, "the loop is over, and its subscription with it")
+    bus.post(Tick(number: 11))
+    var next = sequence.makeAsyncIterator()
+    bus.post(Tick(number: 12))
+    #expect(await next.next() == Tick(number: 12))
+    #expect(next.nextIfHeld() == nil)
+    #expect(numbers == [1, 2, 3])
+  }
+
+  @Test func `Rule 11: each iterator gets every event, and its end ends no other`() async {
+    let bus = EventBus()
+    let sequence = bus.events(Tick.self)
+    let last = 2_000
     await withTaskGroup { group in
-      for _ in 0..<3 {
+      // The iterators are there before the first post.
+      for iterator in (0..<3).map({ _ in sequence.makeAsyncIterator() }) {
         group.addTask {
-          for await tick in sequence {
-            shared.add(tick.number)
-            // The last one ends the sequence for all: its subscription's end is told to each who waits.
-            if tick.number == last { sequence.subscription.cancel() }
+          var iterator = iterator
+          var numbers: [Int] = []
+          while let tick = await iterator.next() {
+            numbers.append(tick.number)
+            if tick.number == last { break }
           }
+          #expect(numbers == Array(1...last))
         }
       }
+      let cut = sequence.makeAsyncIterator()
+      let task = Task {
+        var (cut, count) = (cut, 0)
+        while await cut.next() != nil { count += 1 }
+        return count
+      }
+      task.cancel()
+      _ = await task.value
       for number in 1...last { bus.post(Tick(number: number)) }
     }
-    #expect(shared.all.sorted() == Array(1...last))
+  }
+
+  @Test func `Rule 11: a sequence that is kept is iterated again and again`() async {
+    let bus = EventBus()
+    let sequence = bus.events(Tick.self)
+    for phase in 1...10 {
+      let iterator = sequence.makeAsyncIterator()
+      let received = Gate()
+      let body = Task {
+        var (iterator, numbers) = (iterator, [Int]())
+        while let tick = await iterator.next() {
+          numbers.append(tick.number)
+          received.open()
+        }
+        return numbers
+      }
+      bus.post(Tick(number: phase))
+      await received.wait()
+      body.cancel()
+      #expect(await body.value == [phase])
+      bus.post(Tick(number: -phase))
+    }
+  }
+
+  @Test func `Rule 11: an iterator of a bus that is gone, or of a subject that is gone, is at its end`() async {
+    var bus: EventBus? = EventBus()
+    var subject: Thing? = Thing()
+    let ofSubject = bus!.events(Tick.self, from: subject)
+    let sequence = bus!.events(Tick.self)
+    _ = (ofSubject.makeAsyncIterator(), sequence.makeAsyncIterator())
+    subject = nil
+    var late = ofSubject.makeAsyncIterator()
+    #expect(await late.next() == nil)
+    bus = nil
+    var iterator = sequence.makeAsyncIterator()
+    #expect(await iterator.next() == nil)
   }
 
   @Test func `Rule 11: a sequence ends with its bus`() async {
@@ -89,6 +142,26 @@ import Testing
     subscription = nil
     bus.post(Tick(number: 2))
     #expect(log.all == ["1"])
+  }
+
+  @Test func `Rule 12: a subscription tells whether it has ended`() {
+    var bus: EventBus? = EventBus()
+    var (owner, subject): (Thing?, Thing?) = (Thing(), Thing())
+    let plain = bus!.subscribe(to: Tick.self) { _ in }
+    let other = bus!.subscribe(to: Tick.self) { _ in }
+    let labeled = bus!.subscribe(to: Tick.self, label: "labeled") { _ in }
+    let wildcard = bus!.subscribeToAll { _ in }
+    let owned = bus!.subscribe(owner!, to: Tick.self) { (_, _) -> Void in }
+    let ofSubject = bus!.subscribe(to: Tick.self, from: subject) { _ in }
+    let all = [plain, other, labeled, wildcard, owned, ofSubject]
+    #expect(all.map(\.isCancelled) == [false, false, false, false, false, false])
+    plain.cancel()
+    wildcard.cancel()
+    #expect(all.map(\.isCancelled) == [true, false, false, true, false, false])
+    (owner, subject) = (nil, nil)
+    #expect(all.map(\.isCancelled) == [true, false, false, true, true, true])
+    bus = nil
+    #expect(all.map(\.isCancelled) == [true, true, true, true, true, true])
   }
 
   @Test func `Rule 12: a subscription can be stored in a set or an array`() {

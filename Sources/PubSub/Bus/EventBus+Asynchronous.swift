@@ -8,7 +8,7 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, replay: Replay = .none,
     handle: @escaping @Sendable (E) async throws -> Void
   ) -> Registration {
-    let form = Mailbox<E>.Form(element: { $0 as! E }, eventType: { _ in E.self }, missed: nil)
+    let form = Mailbox<E>.Form(element: { $0 as! E }, eventType: { _ in E.self }, event: { $0 }, missed: nil)
     let mailbox = Mailbox(
       subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
     let registration = Registration(details, core: core, mailbox: mailbox)
@@ -23,7 +23,8 @@ extension EventBus {
     handle: @escaping @Sendable (Received<E>) async throws -> Void
   ) -> Registration {
     let form = Mailbox<Received<E>>.Form(
-      element: { .event($0 as! E) }, eventType: { _ in E.self }, missed: { .missed($0) })
+      element: { .event($0 as! E) }, eventType: { _ in E.self },
+      event: { if case .event(let event) = $0 { event } else { nil } }, missed: { .missed($0) })
     let mailbox = Mailbox(subscriber: details.subscriber, bus: self, buffering: buffering, form: form, handler: handle)
     let registration = Registration(details, core: core, mailbox: mailbox)
     if buffering.bound == nil {
@@ -40,7 +41,7 @@ extension EventBus {
     named name: EventName?, _ details: SubscriptionDetails,
     handle: @escaping @Sendable (any BusEvent) async throws -> Void
   ) -> Registration {
-    let form = Mailbox<any BusEvent>.Form(element: { $0 }, eventType: { type(of: $0) }, missed: nil)
+    let form = Mailbox<any BusEvent>.Form(element: { $0 }, eventType: { type(of: $0) }, event: { $0 }, missed: nil)
     let mailbox = Mailbox(
       subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
     let registration = Registration(details, core: core, mailbox: mailbox)
@@ -48,21 +49,51 @@ extension EventBus {
     return registration
   }
 
-  /// Registers the buffer of a sequence of events.
+  /// A sequence of events, whose first buffer is registered.
   func registerSequence<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, replay: Replay
   ) -> EventSequence<E> {
-    let buffer = EventBuffer<E>(.unbounded, missed: nil)
-    let registration = registration(details, ending: buffer)
-    insert(registration, replay, hold: { buffer.post($0) }, { buffer.post($0) })
-    return EventSequence(buffer: buffer, subscription: Subscription(registration))
+    sequence(details, of: { EventBuffer<E>(.unbounded, missed: nil) }) { bus, details, buffer in
+      let registration = bus.registration(details, ending: buffer)
+      bus.insert(registration, replay, hold: { buffer.post($0) }, { buffer.post($0) })
+      return registration
+    }
   }
 
-  /// Registers the buffer of a sequence that says what it loses, if it is bounded.
+  /// A sequence that says what it loses, if it is bounded, and whose first buffer is registered.
   func registerSequence<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay
   ) -> EventSequence<Received<E>> {
-    let buffer = EventBuffer<Received<E>>(buffering, missed: { .missed($0) })
+    sequence(details, of: { EventBuffer<Received<E>>(buffering, missed: { .missed($0) }) }) { bus, details, buffer in
+      bus.register(buffer, of: E.self, details, buffering, replay: replay)
+    }
+  }
+
+  /// A sequence each of whose iterators registers a buffer.
+  ///
+  /// It keeps neither the bus nor the subject.
+  private func sequence<Element>(
+    _ details: SubscriptionDetails, of makeBuffer: @escaping @Sendable () -> EventBuffer<Element>,
+    register: @escaping @Sendable (EventBus, SubscriptionDetails, EventBuffer<Element>) -> Registration
+  ) -> EventSequence<Element> {
+    let subject = details.subject.map(WeakReference.init)
+    var unbound = details
+    unbound.subject = nil
+    return EventSequence(
+      EventSource { [weak self, unbound] in
+        let buffer = makeBuffer()
+        var details = unbound
+        details.subject = subject?.object
+        guard let self, subject == nil || details.subject != nil else { return .ended(buffer) }
+        return EventConsumer(buffer: buffer, subscription: Subscription(register(self, details, buffer)))
+      })
+  }
+
+  /// Registers the buffer of an iterator that says what it loses, if it is bounded.
+  private func register<E: BusEvent>(
+    _ buffer: EventBuffer<Received<E>>, of type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering,
+    replay: Replay
+  ) -> Registration {
     let isBounded = buffering.bound != nil
     let registration = registration(
       details, ending: buffer, alternative: isBounded ? KeepingHandler<E> { buffer.postKept(.event($0)) } : nil)
@@ -73,7 +104,7 @@ extension EventBus {
         registration, replay, hold: { buffer.postWithinBound(.event($0)) },
         { buffer.postWithinBound(.event($0)) })
     }
-    return EventSequence(buffer: buffer, subscription: Subscription(registration))
+    return registration
   }
 
   /// A registration that ends a buffer with itself; no other code has it yet.

@@ -24,7 +24,7 @@ extension EventBus {
   ) -> Registration {
     let registration = Registration(details, core: core, alternative: ThrowingHandler(handler))
     core.add(
-      .of { [core] (event: E) in core.run(registration, E.self) { try handler(event) } }, registration,
+      .of { [core] (event: E) in core.run(registration, event) { try handler(event) } }, registration,
       to: core.store(for: type))
     return registration
   }
@@ -36,7 +36,7 @@ extension EventBus {
     let registration = Registration(details, core: core, alternative: ThrowingHandler(handler))
     core.add(
       Wildcard(registration, named: name) { [core] event in
-        core.run(registration, Swift.type(of: event)) { try handler(event) }
+        core.run(registration, event) { try handler(event) }
       })
     return registration
   }
@@ -47,14 +47,16 @@ extension EventBus {
   }
 
   /// Posts what a handler threw, unless it threw while it was told of such a failure.
-  func reportFailure(of subscriber: Subscriber, _ error: any Error, in type: any BusEvent.Type) {
-    core.reportFailure(of: subscriber, error, in: type)
+  func reportFailure(
+    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
+  ) {
+    core.reportFailure(of: subscriber, error, with: event, in: type)
   }
 }
 
 extension BusCore {
   /// Runs a handler that may throw or whose owner may be gone.
-  func run(_ registration: Registration, _ type: any BusEvent.Type, _ handler: () throws -> Void) {
+  func run<E: BusEvent>(_ registration: Registration, _ event: E, _ handler: () throws -> Void) {
     if registration.isExpired {
       registration.cancel()
       // An owner that is gone has received nothing.
@@ -64,14 +66,16 @@ extension BusCore {
     do {
       try handler()
     } catch {
-      reportFailure(of: registration.subscriber, error, in: type)
+      reportFailure(of: registration.subscriber, error, with: event, in: Swift.type(of: event))
     }
   }
 
   /// Posts what a handler threw, unless it threw while it was told of such a failure.
-  func reportFailure(of subscriber: Subscriber, _ error: any Error, in type: any BusEvent.Type) {
+  func reportFailure(
+    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
+  ) {
     guard type != HandlerFailure.self else { return }
-    post(HandlerFailure(subscriber: subscriber, eventName: type.name, error: error))
+    post(HandlerFailure(subscriber: subscriber, eventName: type.name, event: event, error: error))
   }
 }
 
@@ -79,7 +83,7 @@ extension BusCore {
 struct SubscriptionDetails: Sendable {
   let subscriber: Subscriber
   let priority: Priority
-  let subject: (any AnyObject & Sendable)?
+  var subject: (any AnyObject & Sendable)?
   var owner: (any AnyObject & Sendable)?
 
   init(

@@ -9,6 +9,8 @@ final class Mailbox<Element: Sendable>: Sendable {
   struct Form: Sendable {
     let element: @Sendable (any BusEvent) -> Element
     let eventType: @Sendable (Element) -> any BusEvent.Type
+    /// The event of an element; nil where the element tells of lost events.
+    let event: @Sendable (Element) -> (any BusEvent)?
     /// Tells of lost events; nil where there is no bound.
     let missed: (@Sendable (Int) -> Element)?
   }
@@ -123,7 +125,7 @@ extension Mailbox {
     } catch is HandlerRun.Cancelled {
       return
     } catch {
-      bus?.reportFailure(of: subscriber, error, in: form.eventType(element))
+      report(error, element)
     }
   }
 
@@ -143,9 +145,13 @@ extension Mailbox {
     } catch {
       // After the deadline no report tells of the error; that a cancelled handler says so is no news.
       if !delivery.post.end(delivery, .threw(error)), !(error is CancellationError) {
-        bus?.reportFailure(of: subscriber, error, in: form.eventType(element))
+        report(error, element)
       }
     }
+  }
+
+  private func report(_ error: any Error, _ element: Element) {
+    bus?.reportFailure(of: subscriber, error, with: form.event(element), in: form.eventType(element))
   }
 
   private func call(with element: Element, cause: AwaitedPost?) async throws {

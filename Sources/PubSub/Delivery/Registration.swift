@@ -68,6 +68,9 @@ final class Registration: @unchecked Sendable {
   /// The object whose end ends it; nil if there is none, or it is gone.
   var owner: (any AnyObject & Sendable)? { ties?.owner?.object }
 
+  /// Whether its handler is called no more: it was taken out, or what it is tied to is gone.
+  var hasEnded: Bool { isRemoved.load(ordering: .acquiring) || isExpired }
+
   /// Whether it can end without being cancelled.
   var isTied: Bool { ties != nil }
 

@@ -6,6 +6,8 @@ public struct HandlerFailure: Event {
   public let subscriber: Subscriber
   /// The event that was being handled.
   public let eventName: EventName
+  /// The event; nil where the handler was called for none: with the number of lost events, or where a wait inside it timed out.
+  public let event: (any BusEvent)?
   /// The error.
   public let error: any Error
 }

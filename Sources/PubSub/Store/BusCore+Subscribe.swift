@@ -103,6 +103,20 @@ extension BusCore {
     let store = typedStore(for: type)
     return withLock { store.latest(for: registration, keeping: &$0) }
   }
+
+  /// The latest event of a sticky type, if it was posted from this object; from any if nil.
+  func latest<E: BusEvent>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
+    let store = typedStore(for: type)
+    return withLock { released in store.latest(keeping: &released) { subject == nil || $0 === subject } }
+  }
+
+  /// Keeps no event of a sticky type until the next is posted.
+  func removeLatest<E: BusEvent>(_ type: E.Type) {
+    let store = typedStore(for: type)
+    let former = withLock { _ in store.takeLatest() }
+    // Released without the lock: its deinitialiser may call the bus.
+    withExtendedLifetime(former) {}
+  }
 }
 
 // MARK: - Cancelling
@@ -120,6 +134,12 @@ extension BusCore {
       // Last: a thread that finds it cancelled may rely on that.
       word.store(reference.whenCancelled, ordering: .releasing)
     }
+  }
+
+  /// Whether a plain subscription has not been taken out.
+  func stands(_ reference: PlainReference) -> Bool {
+    let store = StoreNumbers.store(reference.store).takeUnretainedValue()
+    return withLock { _ in store.stands(store.id(of: reference), nil) }
   }
 
   /// Takes a subscription out of every place in which it stands.

@@ -39,14 +39,27 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     core.reportUndelivered(event.assumingMemoryBound(to: E.self).pointee)
   }
 
-  /// The latest event, if this subscriber may be told of it; the caller holds the lock.
-  func latest(for registration: Registration?, keeping released: inout Released) -> E? {
+  /// The latest event, if its subject is accepted; the caller holds the lock.
+  func latest(
+    keeping released: inout Released, where accepts: ((any AnyObject & Sendable)?) -> Bool
+  ) -> E? {
     guard let latest else { return nil }
     let poster = latest.subject?.object
     if let poster { released.keep(poster) }
-    guard registration?.accepts(poster) ?? true else { return nil }
+    guard accepts(poster) else { return nil }
     guard let weak = latest.event as? any WeaklyKept else { return latest.event }
     return weak.strengthened() as? E
+  }
+
+  /// The latest event, if this subscriber receives it; the caller holds the lock.
+  func latest(for registration: Registration?, keeping released: inout Released) -> E? {
+    latest(keeping: &released) { registration?.accepts($0) ?? true }
+  }
+
+  /// Keeps no event any more; the former one is to be released without the lock.
+  func takeLatest() -> (event: E, subject: WeakReference?)? {
+    defer { latest = nil }
+    return latest
   }
 }
 

@@ -1,21 +1,39 @@
-/// The events of one type, as an asynchronous sequence for one consumer.
+/// The events of one type, as an asynchronous sequence.
 ///
-/// The sequence holds events from its creation on, also before the first `next()`. When the iterating task is cancelled or the
-/// bus is released, the sequence ends behind the events that it holds. A sequence with a subject may end when the subject is
-/// gone. The subscription ends when the sequence and its iterators are released. Two iterators of one sequence share it: each
-/// event goes to one of them. For another consumer make another sequence.
+/// Each iterator is a subscriber of its own: it holds every event from its making on, and its end ends no other iterator. The first
+/// iterator holds events from the making of the *sequence* on, so that nothing is lost before a task begins to iterate. A sequence
+/// that is kept can be iterated again and again, for instance in each run of a body:
+///
+///     let prices = bus.events(PriceDidChange.self)
+///     application.run(while: .active) {
+///       for await price in prices { show(price) }
+///     }
+///
+/// When the iterating task is cancelled or the bus is released, the iterator ends behind the events that it holds. One of a sequence
+/// with a subject may end when the subject is gone. The subscription of an iterator ends when the iterator is released.
+/// Copies of one iterator share its events: each event goes to one of them.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
-  let buffer: EventBuffer<Element>
-  /// Cancels with the last copy.
-  let subscription: Subscription
+  private let source: EventSource<Element>
 
-  /// An iterator over what is held and what comes.
-  public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, subscription: subscription) }
+  init(_ source: EventSource<Element>) { self.source = source }
+
+  /// An iterator over what comes from now on; the first one begins with what was posted since the sequence was made.
+  ///
+  /// It has subscribed when this returns.
+  public func makeAsyncIterator() -> Iterator { Iterator(source.takeConsumer()) }
 
   /// Takes one event after another.
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline let buffer: EventBuffer<Element>
-    let subscription: Subscription
+    /// Cancels with the last copy.
+    let subscription: Subscription?
+
+    init(_ consumer: EventConsumer<Element>) { (buffer, subscription) = (consumer.buffer, consumer.subscription) }
+
+    /// The next event that is held, without waiting; nil if none is.
+    ///
+    /// It is also nil at the end of the iterator.
+    public mutating func nextIfHeld() -> Element? { takeHeld() }
 
     /// The next event; nil when the task is cancelled or the bus is gone.
     public mutating func next() async -> Element? { await next(isolation: nil) }
@@ -55,7 +73,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  /// - Returns: a sequence for one consumer.
+  /// - Returns: a sequence that has subscribed.
   public func events<E: BusEvent>(
     _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
@@ -77,7 +95,7 @@ extension EventBus {
   ///   - fileID: the source position.
   ///   - line: the source position.
   ///   - buffering: how many events it holds, and which is dropped when there is one too many.
-  /// - Returns: a sequence for one consumer.
+  /// - Returns: a sequence that has subscribed.
   public func events<E: BusEvent>(
     _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, buffering: Buffering

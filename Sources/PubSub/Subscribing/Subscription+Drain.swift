@@ -27,6 +27,6 @@ extension Subscription {
   }
 
   private func reportTimeout(inside run: HandlerRun) {
-    core.reportFailure(of: run.receiver.subscriber, DrainTimeout(subscriber: subscriber), in: run.eventType)
+    core.reportFailure(of: run.receiver.subscriber, DrainTimeout(subscriber: subscriber), with: nil, in: run.eventType)
   }
 }

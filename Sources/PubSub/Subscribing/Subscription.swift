@@ -55,6 +55,19 @@ public final class Subscription: Sendable {
     }
   }
 
+  /// Whether the subscription has ended: it was cancelled, or its bus, its owner or its subject is gone.
+  ///
+  /// A handler that another thread had begun to call may still be running. Any thread may ask.
+  ///
+  /// - Complexity: logarithmic in the number of subscriptions to the event; takes the bus's lock.
+  public var isCancelled: Bool {
+    switch form {
+    case .plain(let reference, let core):
+      reference.isCancelled || core._withUnsafeGuaranteedRef { !$0.stands(reference) }
+    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.hasEnded }
+    }
+  }
+
   /// Ends the subscription.
   ///
   /// After the call, no new post reaches the handler, nor does the rest of a post under way on this thread. A delivery that

@@ -43,7 +43,7 @@ package struct ObservedDelivery: Sendable {
   let awaited: AwaitedPost
   private let begin: Begin?
   private let bus: EventBus
-  private let type: any BusEvent.Type
+  private let event: any BusEvent
   private let now: @Sendable () -> Duration
   private let note: @MainActor (ObservedDelivery) -> Void
   private let token: WaitGraph.Token?
@@ -53,10 +53,10 @@ package struct ObservedDelivery: Sendable {
   fileprivate var proceed: (@MainActor (ObservedPost) -> Void)?
 
   fileprivate init(
-    _ type: any BusEvent.Type, on bus: EventBus, now: @escaping @Sendable () -> Duration, begin: Begin?,
+    _ event: any BusEvent, on bus: EventBus, now: @escaping @Sendable () -> Duration, begin: Begin?,
     note: @escaping @MainActor (ObservedDelivery) -> Void
   ) {
-    (self.type, self.bus, self.now, self.begin, self.note) = (type, bus, now, begin, note)
+    (self.event, self.bus, self.now, self.begin, self.note) = (event, bus, now, begin, note)
     let awaited = AwaitedPost(poster: HandlerRun.enclosing, now: now)
     token = WaitGraph.begin(in: awaited.poster) { awaited.awaited }
     self.awaited = awaited
@@ -109,7 +109,7 @@ package struct ObservedDelivery: Sendable {
     case .threw(let error):
       result = .threw(error)
       // Reported as for any other post, as the life cycle's report has no errors of handlers.
-      bus.reportFailure(of: one.subscriber, error, in: type)
+      bus.reportFailure(of: one.subscriber, error, with: event, in: Swift.type(of: event))
     case .cancelled:
       guard one.call != nil else { return }
       result = .dropped
@@ -219,7 +219,7 @@ extension EventBus {
         }
         if awaits, let mailbox = registration.mailbox {
           calls.end()
-          let present = post ?? ObservedPost(E.self, on: bus, now: now, begin: begin, note: note)
+          let present = post ?? ObservedPost(event, on: bus, now: now, begin: begin, note: note)
           present.handOver(event, to: mailbox)
           post = present
           continue
@@ -249,7 +249,7 @@ extension EventBus {
       try bus.tasks.naming(recipient.subscriber) { try recipient.deliver(event) }
     } catch {
       outcome = .threw(error)
-      bus.reportFailure(of: recipient.subscriber, error, in: E.self)
+      bus.reportFailure(of: recipient.subscriber, error, with: event, in: E.self)
     }
     time = now()
     guard isCounted else { return }

@@ -1,0 +1,47 @@
+// The event that a bus keeps of a sticky type.
+
+extension EventBus {
+  /// The latest event of a sticky type.
+  ///
+  /// It is the event that a subscriber with replay would receive first. Any thread may ask.
+  ///
+  /// - Parameters:
+  ///   - type: the events; their type has the trait ``EventTraits/sticky``.
+  ///   - subject: only an event that was posted from this object; nil for any.
+  /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
+  /// - Complexity: constant; takes the bus's lock.
+  public func latest<E: Event>(of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil) -> E? {
+    core.latest(type, from: subject)
+  }
+
+  /// The latest event of a sticky type of main-actor events.
+  ///
+  /// It is the event that a subscriber with replay would receive first.
+  ///
+  /// - Parameters:
+  ///   - type: the events; their type has the trait ``EventTraits/sticky``.
+  ///   - subject: only an event that was posted from this object; nil for any.
+  /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
+  /// - Complexity: constant; takes the bus's lock.
+  @MainActor public func latest<E: MainActorEvent>(
+    of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil
+  ) -> E? {
+    core.latest(type, from: subject)
+  }
+
+  /// Removes the latest event of a sticky type: what subscribes from now on receives no replay before the next post.
+  ///
+  /// Subscribers that have received the event keep it. Any thread may call this method; the event is released on that thread.
+  ///
+  /// - Parameter type: the events.
+  /// - Complexity: constant; takes the bus's lock.
+  public func removeLatest<E: Event>(of type: E.Type) { core.removeLatest(type) }
+
+  /// Removes the latest event of a sticky type of main-actor events.
+  ///
+  /// What subscribes from now on receives no replay before the next post. Subscribers that have received the event keep it.
+  ///
+  /// - Parameter type: the events.
+  /// - Complexity: constant; takes the bus's lock.
+  @MainActor public func removeLatest<E: MainActorEvent>(of type: E.Type) { core.removeLatest(type) }
+}
