@@ -64,10 +64,11 @@ import Testing
     let sequence = bus.events(Tick.self)
     let last = 2_000
     await withTaskGroup { group in
-      // The iterators are there before the first post.
-      for iterator in (0..<3).map({ _ in sequence.makeAsyncIterator() }) {
+      let ready = (0..<3).map { _ in Gate() }
+      for gate in ready {
         group.addTask {
-          var iterator = iterator
+          var iterator = sequence.makeAsyncIterator()
+          gate.open()
           var numbers: [Int] = []
           while let tick = await iterator.next() {
             numbers.append(tick.number)
@@ -76,6 +77,7 @@ import Testing
           #expect(numbers == Array(1...last))
         }
       }
+      for gate in ready { await gate.wait() }
       let cut = sequence.makeAsyncIterator()
       let task = Task {
         var (cut, count) = (cut, 0)
