@@ -219,3 +219,30 @@ for target in package.targets where !target.name.hasPrefix("C") {
   let features = target.name == "UsageTests" ? [] : upcomingFeatures
   target.swiftSettings = (target.swiftSettings ?? []) + features + warnings
 }
+
+// PUBSUB_PORTABLE=1 builds the bus without what depends on the compiler's conventions, as it is built where those are not known.
+if Context.environment["PUBSUB_PORTABLE"] != nil {
+  for target in package.targets where !target.name.hasPrefix("C") {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.define("PUBSUB_PORTABLE")]
+  }
+}
+
+// TEST_TARGETS="PubSubTests ExampleTests" leaves out the other test targets, and everything that these do not need.
+if let chosen = Context.environment["TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+  var kept: Set<String> = []
+  var next = chosen
+  while let name = next.popLast() {
+    guard kept.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+    next += target.dependencies.compactMap { dependency in
+      switch dependency {
+      case .byNameItem(let name, _), .targetItem(let name, _): name
+      default: nil
+      }
+    }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll { product in
+    let targets = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
+    return !targets.allSatisfy(kept.contains)
+  }
+}

@@ -9,24 +9,58 @@
 #include <unistd.h>
 #endif
 
+static pubsub_helpers helpers;
+
+void pubsub_set_helpers(const pubsub_helpers *given) { helpers = *given; }
+
+// MARK: Functions of handlers
+
 __attribute__((swiftcall)) void pubsub_cancelled_function(
     const void *event, __attribute__((swift_context)) void *context) {
     (void)event;
     (void)context;
 }
 
-static void (*box_caller)(void *box, const void *event);
-
-void pubsub_set_box_caller(void (*caller)(void *box, const void *event)) {
-    __atomic_store_n(&box_caller, caller, __ATOMIC_RELEASE);
-}
-
 static __attribute__((swiftcall)) void boxed_function(
-    const void *event, __attribute__((swift_context)) void *context) {
-    __atomic_load_n(&box_caller, __ATOMIC_ACQUIRE)(context, event);
+    const void *event, __attribute__((swift_context)) void *context,
+    __attribute__((swift_error_result)) void **error) {
+    void *thrown = helpers.call_box(context, event);
+    if (thrown != NULL) *error = thrown;
 }
 
 const void *pubsub_boxed(void) { return (const void *)&boxed_function; }
+
+/// The topic of the innermost post on this thread.
+static const pubsub_topic *innermost_topic(void) {
+    return pubsub_frame_at(pubsub_own_record, pubsub_depth(pubsub_own_record) - 1).topic;
+}
+
+static __attribute__((swiftcall)) void receiving_function(
+    const void *event, __attribute__((swift_context)) void *context) {
+    helpers.receive(context, innermost_topic(), event);
+}
+
+const void *pubsub_receiving(void) { return (const void *)&receiving_function; }
+
+/// The calling convention of a closure that takes its owner, too.
+typedef __attribute__((swiftcall)) void (*owned_function)(
+    void *owner, const void *event, __attribute__((swift_context)) void *context,
+    __attribute__((swift_error_result)) void **error);
+
+/// An object's stored properties begin behind its type and its counts.
+enum { object_header = 2 * sizeof(void *) };
+
+static __attribute__((swiftcall)) void call_with_owner(
+    const void *event, __attribute__((swift_context)) void *context,
+    __attribute__((swift_error_result)) void **error) {
+    const pubsub_owned *owned = (const pubsub_owned *)((const char *)context + object_header);
+    void *owner = swift_tryRetain(owned->owner);
+    if (PUBSUB_UNLIKELY(owner == NULL)) return helpers.owner_is_gone(context);
+    ((owned_function)owned->function)(owner, event, owned->context, error);
+    swift_release(owner);
+}
+
+const void *pubsub_owned_call(void) { return (const void *)&call_with_owner; }
 
 static void *aligned(size_t size) {
     void *memory = NULL;
@@ -98,8 +132,8 @@ pubsub_record *pubsub_make_record(void) {
     return take(record);
 }
 
-const void *pubsub_topic_at(const pubsub_record *record, long depth) {
-    return depth < PUBSUB_SHALLOW ? record->topics[depth] : record->deep_topics[depth - PUBSUB_SHALLOW];
+pubsub_frame pubsub_frame_at(const pubsub_record *record, long depth) {
+    return depth < PUBSUB_SHALLOW ? record->frames[depth] : record->deep_frames[depth - PUBSUB_SHALLOW];
 }
 
 void pubsub_note_refusal(pubsub_record *record, void *refusal) {
@@ -128,9 +162,9 @@ static const void **slot_at(pubsub_record *record, long depth) {
 static void make_room(pubsub_record *record, long depth) {
     long index = depth - PUBSUB_SHALLOW;
     if (record->deep == NULL) {
-        size_t size = (PUBSUB_DEEPEST - PUBSUB_SHALLOW) * sizeof *record->deep;
-        record->deep_topics = aligned(size);
-        __atomic_store_n(&record->deep, aligned(size), __ATOMIC_RELEASE);
+        size_t count = PUBSUB_DEEPEST - PUBSUB_SHALLOW;
+        record->deep_frames = aligned(count * sizeof *record->deep_frames);
+        __atomic_store_n(&record->deep, aligned(count * sizeof *record->deep), __ATOMIC_RELEASE);
     }
     // Raised before the slot is written: a reclaimer that could see the slot sees how far to look.
     if (record->deepest <= index) __atomic_store_n(&record->deepest, index + 1, __ATOMIC_SEQ_CST);
@@ -161,13 +195,13 @@ PUBSUB_INLINE const void *protect_fenced(const void **slot, const void *root, co
     }
 }
 
-/// Where the root goes of a post so deep, which is then known to be one to the topic.
-static const void **make_slot(pubsub_record *record, long depth, const pubsub_topic *topic) {
+/// Where the root of a post so deep goes; what is known of the post is kept.
+static const void **make_slot(pubsub_record *record, long depth, pubsub_frame frame) {
     if (depth >= PUBSUB_SHALLOW) {
         make_room(record, depth);
-        record->deep_topics[depth - PUBSUB_SHALLOW] = topic;
+        record->deep_frames[depth - PUBSUB_SHALLOW] = frame;
     } else {
-        record->topics[depth] = topic;
+        record->frames[depth] = frame;
     }
     return slot_at(record, depth);
 }
@@ -180,17 +214,18 @@ PUBSUB_INLINE void count_post(pubsub_record *record) {
     __atomic_store_n(&record->posts, record->posts + 1, __ATOMIC_RELEASE);
 }
 
-void pubsub_enter_unread(pubsub_record *record, long depth, const pubsub_topic *topic) {
+void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame) {
     if (depth == 0) count_post(record);
-    const void **slot = make_slot(record, depth, topic);
+    const void **slot = make_slot(record, depth, frame);
     // No root, so that no thread waits for it; and not NULL, which would say that no post is under way.
-    __atomic_store_n(slot, topic, __ATOMIC_RELEASE);
+    __atomic_store_n(slot, frame.topic, __ATOMIC_RELEASE);
     record->inner = depth;
 }
 
-const void *pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic) {
+const void *pubsub_enter(pubsub_record *record, long depth, pubsub_frame frame) {
     if (depth == 0) count_post(record);
-    const void **slot = make_slot(record, depth, topic);
+    const void **slot = make_slot(record, depth, frame);
+    const pubsub_topic *topic = frame.topic;
     const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
     bool fences = (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) != 0;
     if (fences || !protects_unfenced(record, slot, root, topic)) root = protect_fenced(slot, root, topic);
@@ -388,8 +423,6 @@ bool pubsub_have_posts_ended(const void *root) {
 
 // MARK: Topics
 
-const void *pubsub_owners[PUBSUB_NUMBERS];
-
 pubsub_topic *pubsub_make_topic(long limit) {
     pubsub_topic *topic = aligned(sizeof *topic);
     topic->limit = limit;
@@ -425,12 +458,11 @@ void pubsub_free(const void *memory) { free((void *)memory); }
 
 // MARK: Posting
 
-static pubsub_general_post post_generally;
-static pubsub_housekeeper housekeep;
-
-void pubsub_set_helpers(pubsub_general_post post, pubsub_housekeeper housekeeper) {
-    __atomic_store_n(&post_generally, post, __ATOMIC_RELEASE);
-    __atomic_store_n(&housekeep, housekeeper, __ATOMIC_RELEASE);
+/// Reports what a handler of the innermost post on this thread threw, whose topic has a single buffer.
+__attribute__((noinline)) static void report_in_buffer(const pubsub_handler *handler, const void *event, void *error) {
+    pubsub_record *record = pubsub_own_record;
+    const pubsub_buffer *buffer = (const pubsub_buffer *)*slot_at(record, pubsub_depth(record) - 1);
+    helpers.report(pubsub_places(buffer) + (handler - buffer->handlers), innermost_topic(), event, error);
 }
 
 /// Calls so many handlers, in order.
@@ -439,9 +471,28 @@ PUBSUB_INLINE void call_in_order(const pubsub_handler *handler, long rest, const
     do {
         const void *function = pubsub_function_of(handler);
         PUBSUB_HOOK("deliver: call a handler");
-        pubsub_call(function, handler->context, event);
+        void *error = pubsub_call(function, handler->context, event);
+        if (PUBSUB_UNLIKELY(error != NULL)) report_in_buffer(handler, event, error);
         handler++;
     } while (--rest != 0);
+}
+
+bool pubsub_call_span(
+    const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event) {
+    pubsub_record *record = pubsub_own_record;
+    long depth = record->inner;
+    bool is_received = false;
+    for (; count > 0; count--, handler += step, place += step) {
+        if (place->word & PUBSUB_ASYNCHRONOUS) continue;
+        const void *function = pubsub_function_of(handler);
+        if (function == pubsub_cancelled()) continue;
+        PUBSUB_HOOK("deliver: call a handler");
+        record->unheard = -1;
+        void *error = pubsub_call(function, handler->context, event);
+        if (PUBSUB_UNLIKELY(error != NULL)) helpers.report(place, innermost_topic(), event, error);
+        is_received |= record->unheard != depth;
+    }
+    return is_received;
 }
 
 /// Not inline: posts to handlers without a gap between them save no register for it.
@@ -465,21 +516,22 @@ __attribute__((noinline)) void pubsub_settle(pubsub_topic *topic, const void *ro
     long flags = pubsub_flags(topic);
     bool frees = (flags & PUBSUB_RECLAIM) != 0 && ((flags & PUBSUB_URGENT) != 0 || root != pubsub_root(topic));
     pubsub_record *record = pubsub_record_of_thread();
-    if (frees || has_to_report(record)) __atomic_load_n(&housekeep, __ATOMIC_ACQUIRE)(topic);
+    if (frees || has_to_report(record)) helpers.housekeep(topic);
 }
 
 __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topic, const void *subject) {
     pubsub_record *record = pubsub_record_of_thread();
     long depth = pubsub_depth(record);
-    if ((pubsub_flags(topic) & PUBSUB_GENERAL) == 0 && depth < PUBSUB_SHALLOW && depth < topic->limit) {
+    if ((pubsub_flags(topic) & (PUBSUB_GENERAL | PUBSUB_RECEIVERS)) == 0 && depth < PUBSUB_SHALLOW &&
+        depth < topic->limit) {
         PUBSUB_HOOK("post: enter");
-        const void *root = pubsub_enter(record, depth, topic);
+        const void *root = pubsub_enter(record, depth, (pubsub_frame){topic, subject});
         bool is_directory = pubsub_is_directory(root);
         if (root != NULL && !is_directory) deliver((const pubsub_buffer *)root, event);
         pubsub_leave(record, depth);
         if (!is_directory) return pubsub_settle(topic, root);
     }
-    __atomic_load_n(&post_generally, __ATOMIC_ACQUIRE)(event, topic, subject);
+    helpers.post(event, topic, subject);
 }
 
 __attribute__((swiftcall)) void pubsub_post_event(
@@ -508,9 +560,9 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
             return pubsub_post(event, topic, subject);
         }
     }
-    record->topics[0] = topic;
+    record->frames[0] = (pubsub_frame){topic, subject};
     deliver((const pubsub_buffer *)root, event);
-    topic = (pubsub_topic *)record->topics[0];
+    topic = (pubsub_topic *)record->frames[0].topic;
     root = *slot;
     PUBSUB_HOOK("leave, the shortest way");
     __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
@@ -520,10 +572,4 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     if (PUBSUB_UNLIKELY(duties & (PUBSUB_REFUSED | PUBSUB_RECLAIM)) &&
         ((duties & (PUBSUB_REFUSED | PUBSUB_URGENT)) != 0 || root != pubsub_root(topic)))
         pubsub_settle(topic, root);
-}
-
-__attribute__((swiftcall)) const void *pubsub_address_of(const void *value, const void *type);
-__attribute__((swiftcall)) const void *pubsub_address_of(const void *value, const void *type) {
-    (void)type;
-    return value;
 }

@@ -56,6 +56,12 @@ import Testing
     return .awaited(event, delivery: delivery.index)
   }
 
+  private func released(_ dropped: RawEvents?) {
+    guard var dropped else { return }
+    dropped.removeAll(as: Box.self)
+    dropped.free()
+  }
+
   /// An element whose release can be counted.
   private final class Box: Sendable {
     let number: Int
@@ -76,10 +82,11 @@ import Testing
         case 0..<5:
           let box = Box(number)
           last = box
-          _ = queue.appendWithinBound(box)
+          queue.append(box, .posted)
+          released(queue.takeDropped())
           model.append(number)
         case 5..<7:
-          queue.append(Box(number), delivery: AwaitedDelivery(post: post, index: number))
+          queue.append(Box(number), .awaited(AwaitedDelivery(post: post, index: number)))
           model.items.append(.awaited(number, delivery: number))
         case 7:
           let delivery = Int.random(in: 0...number, using: &random)
@@ -106,12 +113,12 @@ import Testing
     var batch = RawEvents()
     var next = 0
     for round in 1...20 {
-      for number in 0..<round { queue.append(round * 100 + number) }
+      for number in 0..<round { queue.append(round * 100 + number, .posted) }
       #expect(batch.isEmpty)
       queue.takeAll(into: &batch)
       #expect(batch.first == next && batch.count == round)
       next = batch.end
-      queue.append(round * 100 + round)
+      queue.append(round * 100 + round, .posted)
       for number in 0..<round { #expect(batch.takeFirst(as: Int.self) == round * 100 + number) }
       #expect(queue.takeFirst(as: Int.self) == round * 100 + round)
       next += 1

@@ -2,10 +2,8 @@ import Testing
 
 @testable import PubSub
 
-/// Subscriptions that keep one word, and what they become where that has no room.
-///
-/// One after another, as one of them takes all numbers that there are.
-@Suite(.serialized) struct `Plain subscriptions` {
+/// Subscriptions that are a closure and no more: nothing is kept of them but where they stand and where they were made.
+@Suite struct `Plain subscriptions` {
   let bus = EventBus()
   let log = Log<String>()
 
@@ -34,65 +32,10 @@ import Testing
     #expect(bus.subscriptions.map(\.subscriber.description) == expected)
   }
 
-  @Test func `become full ones once there are more lines than can be numbered`() {
+  @Test func `share what is kept of a line, however many lines there are`() {
     let subscriptions = (1...70_000).map { subscribe("many", line: $0) }
-    #expect(subscriptions[65_534].registration == nil)
-    #expect(subscriptions[65_535].registration != nil)
     #expect(subscriptions.map(\.subscriber.line) == Array(1...70_000))
-    // A line that has its number goes on with it.
-    #expect(subscribe("more", line: 7).registration == nil)
-  }
-
-  @Test func `become full ones while there are more event types than can be numbered`() {
-    let store = bus.core.store(for: Tock.self).takeUnretainedValue()
-    var numbers: [UInt16] = []
-    while let number = StoreNumbers.take(for: store) { numbers.append(number) }
-    let full = subscribe("full")
-    #expect(full.registration != nil)
-    for number in numbers { StoreNumbers.giveBack(number) }
-    #expect(subscribe("plain").registration == nil)
-    bus.post(Tick())
-    full.cancel()
-    bus.post(Tick())
-    #expect(log.all == ["full"])
-  }
-
-  @Test func `are told apart although they keep half of their number`() {
-    let first = subscribe("first")
-    let firstID = bus.core.nextID - 1
-    bus.core.withLock { _ in bus.core.take(firstID + 1 << 32 - 1) }
-    // Its lower half would be that of the first.
-    let second = subscribe("second")
-    #expect(first.registration == nil && second.registration != nil)
-    second.cancel()
-    bus.post(Tick())
-    #expect(log.all == ["first"])
-    let third = subscribe("third")
-    #expect(third.registration != nil)
-    first.cancel()
-    bus.post(Tick())
-    #expect(log.all == ["first", "third"])
-    third.cancel()
-    let fourth = subscribe("fourth")
-    #expect(fourth.registration == nil, "the first is gone")
-    bus.post(Tick())
-    fourth.cancel()
-    bus.post(Tick())
-    #expect(log.all == ["first", "third", "fourth"])
-    #expect(bus.subscriptions.isEmpty)
-  }
-
-  @Test func `Rule 13: one that is cancelled ends no later one of the same number`() {
-    let first = subscribe("first")
-    let firstID = bus.core.nextID - 1
-    first.cancel()
-    bus.core.withLock { _ in bus.core.take(firstID + 1 << 32 - 1) }
-    let second = subscribe("second")
-    #expect(second.registration == nil)
-    first.cancel()
-    bus.post(Tick())
-    #expect(log.all == ["second"])
-    withExtendedLifetime(second) {}
+    #expect(subscribe("more", line: 7).subscriber == subscriptions[6].subscriber)
   }
 
   @Test func `Rule 5: the only one may be cancelled and replaced inside itself, again and again`() {

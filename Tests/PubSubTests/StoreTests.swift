@@ -387,15 +387,3 @@ extension HandlerBuffer {
   /// How many places posts look at.
   fileprivate var looked: Int { extent.end - extent.gap.count }
 }
-
-@Suite struct `The shape of closures` {
-  @Test func `is the one that the fast path relies on`() { #expect(ClosureShapeCheck.isAsExpected) }
-
-  @Test func `where it is not, a box is called instead`() {
-    let log = Log<String>()
-    let handler = pubsub_handler.boxed { (text: String) in log.add(text) }
-    withUnsafePointer(to: "through a box") { pubsub_call(handler.function, handler.context, $0) }
-    Unmanaged<AnyObject>.fromOpaque(handler.context!).release()
-    #expect(log.all == ["through a box"])
-  }
-}

@@ -16,18 +16,25 @@
 
 // MARK: Handlers
 
-/// A closure that takes one value of a generic type by address: its function and its context.
+/// A closure that takes one value of a generic type by address and may throw: its function and its context.
 typedef struct pubsub_handler {
     const void *function;
     void *_Nullable context;
 } pubsub_handler;
 
-/// The calling convention of such a closure; checked against the compiler when the program starts.
-typedef __attribute__((swiftcall)) void (*pubsub_function)(
-    const void *event, __attribute__((swift_context)) void *_Nullable context);
+// Where the direct build is on (Calling/Direct.swift), the functions of Swift closures are called as they are. Elsewhere only
+// functions of C are, which follow the same convention, whatever that is.
 
-PUBSUB_INLINE void pubsub_call(const void *function, void *_Nullable context, const void *event) {
-    ((pubsub_function)function)(event, context);
+/// The calling convention of such a closure. A closure that does not throw leaves the error alone.
+typedef __attribute__((swiftcall)) void (*pubsub_function)(
+    const void *event, __attribute__((swift_context)) void *_Nullable context,
+    __attribute__((swift_error_result)) void *_Nullable *_Nonnull error);
+
+/// Calls a handler; returns the error that it threw, which is the caller's to release.
+PUBSUB_INLINE void *_Nullable pubsub_call(const void *function, void *_Nullable context, const void *event) {
+    void *error = NULL;
+    ((pubsub_function)function)(event, context, &error);
+    return error;
 }
 
 /// Does nothing: stands where a handler was cancelled, so that no delivery has to ask whether it still stands.
@@ -36,15 +43,45 @@ __attribute__((swiftcall)) void pubsub_cancelled_function(
 
 PUBSUB_INLINE const void *pubsub_cancelled(void) { return (const void *)&pubsub_cancelled_function; }
 
-/// Calls the box that is the context of such a handler: for compilers whose closures have another shape.
+/// Calls the box that is the context of such a handler, by pubsub_helpers.call_box: for closures that C cannot call.
 const void *pubsub_boxed(void);
-/// Sets what calls a box; always the same function.
-void pubsub_set_box_caller(void (*caller)(void *box, const void *event));
+/// Gives an event to the receiver that is the context of such a handler, by pubsub_helpers.receive.
+const void *pubsub_receiving(void);
+/// Calls a handler with its owner, if that is still there; the context is an object that begins with a pubsub_owned.
+const void *pubsub_owned_call(void);
+
+/// What the first stored properties of a handler's registration are where the direct build is on.
+typedef struct pubsub_owned {
+    /// Its memory stays, as an unowned reference is counted; it may be gone.
+    void *_Nullable owner;
+    /// Takes the owner, the event, and the context.
+    const void *_Nullable function;
+    void *_Nullable context;
+} pubsub_owned;
+
+// Exported by the Swift runtime, with this convention (swift/Runtime/HeapObject.h). An object whose memory an unowned reference
+// keeps can be asked, by any thread, whether it is still there.
+void *_Nullable swift_tryRetain(void *_Nullable object);
+void swift_release(void *_Nullable object);
+void *_Nullable swift_unownedRetain(void *_Nullable object);
+void swift_unownedRelease(void *_Nullable object);
 
 // MARK: Buffers
 
-/// Handlers of one priority, in the order in which they subscribed. Behind the handlers stand, for writers, an identifier
-/// (rising) and a subscription for each; see HandlerBuffer.swift.
+/// Whose a handler is: the subscription's identifier, shifted by 16, with PUBSUB_ASYNCHRONOUS and PUBSUB_REGISTERED; and a site, or
+/// a registration. See HandlerBuffer.swift.
+typedef struct pubsub_place {
+    uint64_t word;
+    const void *_Nullable info;
+} pubsub_place;
+
+/// The handler's context is a receiver, which holds events: a mailbox, or the buffer of a sequence.
+#define PUBSUB_ASYNCHRONOUS 1
+/// The information is a registration, which the place keeps.
+#define PUBSUB_REGISTERED 2
+
+/// Handlers of one priority, in the order in which they subscribed. Behind the handlers stands, for each, whose it is;
+/// identifiers rise.
 typedef struct pubsub_buffer {
     /// Which handlers a post looks at, in one word, so that it sees them as they stood at one moment. Written with release once
     /// a new handler is complete, read with acquire.
@@ -53,8 +90,13 @@ typedef struct pubsub_buffer {
     /// are none but cancelled ones.
     int32_t used;
     int32_t capacity;
+    long priority;
     pubsub_handler handlers[];
 } pubsub_buffer;
+
+PUBSUB_INLINE const pubsub_place *pubsub_places(const pubsub_buffer *buffer) {
+    return (const pubsub_place *)(buffer->handlers + buffer->capacity);
+}
 
 // An extent: all places before its end, but for a gap of cancelled ones that so many places follow. Nearly always there is no
 // gap, and the end is the whole word. See HandlerExtent.swift, where extents are made.
@@ -98,6 +140,12 @@ PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_pre
 /// Posts nested deeper than this are refused, whatever a bus allows.
 #define PUBSUB_DEEPEST 1024
 
+/// What is known of a post under way.
+typedef struct pubsub_frame {
+    const void *_Nullable topic;
+    const void *_Nullable subject;
+} pubsub_frame;
+
 /// A thread's own record: what its posts under way read, outermost first (hazard pointers; Michael, 2004).
 ///
 /// A poster stores the root that it is about to read, and looks once more whether it still is the root; a reclaimer swaps the
@@ -120,8 +168,8 @@ typedef struct pubsub_record {
     unsigned long posts;
     /// The first is NULL while the thread posts nothing, and then so are all others.
     const void *_Nullable shallow[PUBSUB_SHALLOW];
-    /// The topics of those posts, for reports of them; the owner's alone, as is all that follows.
-    const void *_Nullable topics[PUBSUB_SHALLOW];
+    /// The topics and the subjects of those posts; the owner's alone, as is all that follows.
+    pubsub_frame frames[PUBSUB_SHALLOW];
     /// How many posts are under way inside the outermost one.
     long inner;
     /// A post was refused, and the outermost post has to say so, or is saying so now: until then no other is noted.
@@ -132,7 +180,7 @@ typedef struct pubsub_record {
     long fenced;
     /// Room for deeper posts, made when it is first needed; reclaimers look there, too.
     const void *_Nullable *_Nullable deep;
-    const void *_Nullable *_Nullable deep_topics;
+    pubsub_frame *_Nullable deep_frames;
     /// How deep this record has ever been, beyond the shallow ones.
     long deepest;
 } pubsub_record;
@@ -158,8 +206,8 @@ PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
 
 /// How many posts are under way on the record's thread.
 PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) { return record->shallow[0] == NULL ? 0 : record->inner + 1; }
-/// The topic of the post that is so deep.
-const void *_Nullable pubsub_topic_at(const pubsub_record *record, long depth);
+/// The topic and the subject of the post that is so deep.
+pubsub_frame pubsub_frame_at(const pubsub_record *record, long depth);
 /// Keeps what the outermost post has to report.
 void pubsub_note_refusal(pubsub_record *record, void *refusal);
 /// What is to be reported now, as no post is under way; it stays noted until the report ends, so that posts which are refused
@@ -187,7 +235,7 @@ bool pubsub_have_posts_ended(const void *root);
 typedef struct pubsub_topic {
     /// A buffer; a directory, with the lowest bit set; NULL without subscribers.
     const void *_Nullable root;
-    /// PUBSUB_GENERAL, PUBSUB_INDIRECT, PUBSUB_RECLAIM, PUBSUB_URGENT.
+    /// PUBSUB_GENERAL, PUBSUB_RECEIVERS, PUBSUB_RECLAIM, PUBSUB_URGENT.
     long flags;
     /// How deep posts may be nested.
     long limit;
@@ -195,14 +243,14 @@ typedef struct pubsub_topic {
     const void *_Nullable owner;
 } pubsub_topic;
 
-/// A post to the topic takes the general path.
+/// A post to the topic takes the general path: its events have traits, or tracers see them.
 #define PUBSUB_GENERAL 1
 /// There is a backlog: a post that leaves a replaced root looks whether some of it can be freed.
 #define PUBSUB_RECLAIM 2
 /// Something waits for readers of the present root: every leaving post looks.
 #define PUBSUB_URGENT 4
-/// Events cannot be handed to C as they come.
-#define PUBSUB_INDIRECT 16
+/// The topic has receivers: a post takes the general path.
+#define PUBSUB_RECEIVERS 16
 
 PUBSUB_INLINE long pubsub_flags(const pubsub_topic *topic) { return __atomic_load_n(&topic->flags, __ATOMIC_RELAXED); }
 PUBSUB_INLINE const void *_Nullable pubsub_root(const pubsub_topic *topic) {
@@ -213,9 +261,9 @@ PUBSUB_INLINE bool pubsub_is_directory(const void *_Nullable root) { return ((ui
 // MARK: Posting
 
 /// Begins a post so deep, which is less than PUBSUB_DEEPEST: what the topic's root points to stays until it is left.
-const void *_Nullable pubsub_enter(pubsub_record *record, long depth, const pubsub_topic *topic);
+const void *_Nullable pubsub_enter(pubsub_record *record, long depth, pubsub_frame frame);
 /// Begins a post so deep that reads nothing yet: what is done inside it counts as nested.
-void pubsub_enter_unread(pubsub_record *record, long depth, const pubsub_topic *topic);
+void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame);
 /// Ends either.
 void pubsub_leave(pubsub_record *record, long depth);
 /// Sees to what is left to do when a post has left a root: a refusal to report, something to free.
@@ -224,15 +272,33 @@ void pubsub_settle(pubsub_topic *topic, const void *_Nullable root);
 /// A post in all generality but for how the event is handed over.
 void pubsub_post(const void *event, pubsub_topic *topic, const void *_Nullable subject);
 
-/// Does what C cannot: posts the general way, and what is left to do afterwards. Always the same functions.
-typedef void (*pubsub_general_post)(const void *event, pubsub_topic *topic, const void *_Nullable subject);
-typedef void (*pubsub_housekeeper)(pubsub_topic *topic);
-void pubsub_set_helpers(pubsub_general_post post, pubsub_housekeeper housekeep);
+/// Calls so many handlers that are synchronous and stand, beginning at one and going on by 1 or by -1; returns whether one of them
+/// received the event: not a handler whose owner is gone.
+///
+/// The post is the innermost one on this thread.
+bool pubsub_call_span(
+    const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event);
 
-// Two functions that Swift declares for itself, as generic ones (see EventAddress.swift): in a generic function the event is
-// in memory already, and only the calling convention tells where.
+/// What C cannot do. Always the same functions.
+typedef struct pubsub_helpers {
+    /// Posts the general way.
+    void (*post)(const void *event, pubsub_topic *topic, const void *_Nullable subject);
+    /// Does what a post has left to do.
+    void (*housekeep)(pubsub_topic *topic);
+    /// Reports what a handler threw, and releases it.
+    void (*report)(const pubsub_place *place, const pubsub_topic *topic, const void *event, void *error);
+    /// Calls a box; returns what it threw.
+    void *_Nullable (*_Nonnull call_box)(void *box, const void *event);
+    /// Gives an event to a receiver.
+    void (*receive)(void *receiver, const pubsub_topic *topic, const void *event);
+    /// Ends the subscription of a registration whose owner is gone.
+    void (*owner_is_gone)(void *registration);
+} pubsub_helpers;
+void pubsub_set_helpers(const pubsub_helpers *helpers);
+
+// One function that Swift declares for itself, as a generic one (see Calling/Direct.swift): in a generic function the event is in
+// memory already, and only the calling convention tells where.
 //   pubsub_post_event(event, topic, subject, the topic's root, type of the event)
-//   pubsub_address_of(value, type of the value)
 
 // MARK: Topics by type
 
@@ -278,13 +344,6 @@ void pubsub_insert(pubsub_table *table, const void *key, pubsub_topic *topic);
 
 pubsub_topic *pubsub_make_topic(long limit);
 
-/// So many topics can have a number; see StoreNumbers.swift.
-#define PUBSUB_NUMBERS (1 << 14)
-/// The owners of the topics that have numbers. Here, as the address of a variable of C's is known when the program starts.
-extern const void *_Nullable pubsub_owners[PUBSUB_NUMBERS];
-
-/// Where the owner of a number stands.
-PUBSUB_INLINE const void *_Nullable *_Nonnull pubsub_owner_place(uint16_t number) { return &pubsub_owners[number]; }
 void pubsub_free(const void *_Nullable memory);
 
 #pragma clang assume_nonnull end

@@ -8,13 +8,10 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, replay: Replay = .none,
     handle: @escaping @Sendable (E) async throws -> Void
   ) -> Registration {
-    let form = Mailbox<E>.Form(element: { $0 as! E }, eventType: { _ in E.self }, event: { $0 }, missed: nil)
-    let mailbox = Mailbox(
-      subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
-    let registration = Registration(details, core: core, mailbox: mailbox)
-    insert(registration, replay, hold: { mailbox.hold($0) }, { mailbox.post($0) })
-    mailbox.startHolding()
-    return registration
+    let form = Mailbox<E>.Form(
+      element: { event, _ in event.assumingMemoryBound(to: E.self).pointee }, eventType: { _ in E.self }, event: { $0 },
+      missed: nil)
+    return register(mailbox(form, details, .unbounded, handle), type, details, replay)
   }
 
   /// Registers a handler with a mailbox of its own that says what it loses, if it is bounded.
@@ -23,16 +20,23 @@ extension EventBus {
     handle: @escaping @Sendable (Received<E>) async throws -> Void
   ) -> Registration {
     let form = Mailbox<Received<E>>.Form(
-      element: { .event($0 as! E) }, eventType: { _ in E.self },
+      element: { event, _ in .event(event.assumingMemoryBound(to: E.self).pointee) }, eventType: { _ in E.self },
       event: { if case .event(let event) = $0 { event } else { nil } }, missed: { .missed($0) })
-    let mailbox = Mailbox(subscriber: details.subscriber, bus: self, buffering: buffering, form: form, handler: handle)
+    return register(mailbox(form, details, buffering, handle), type, details, replay)
+  }
+
+  private func mailbox<Element>(
+    _ form: Mailbox<Element>.Form, _ details: SubscriptionDetails, _ buffering: Buffering,
+    _ handle: @escaping @Sendable (Element) async throws -> Void
+  ) -> Mailbox<Element> {
+    Mailbox(subscriber: details.subscriber, bus: self, buffering: buffering, form: form, handler: handle)
+  }
+
+  private func register<E: BusEvent, Element>(
+    _ mailbox: Mailbox<Element>, _ type: E.Type, _ details: SubscriptionDetails, _ replay: Replay
+  ) -> Registration {
     let registration = Registration(details, core: core, mailbox: mailbox)
-    if buffering.bound == nil {
-      insert(registration, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.post(.event($0)) })
-    } else {
-      insert(registration, replay, hold: { mailbox.hold(.event($0)) }, { mailbox.postWithinBound(.event($0)) })
-    }
-    mailbox.startHolding()
+    core.add(mailbox, registration, to: type, replay: replay)
     return registration
   }
 
@@ -41,11 +45,11 @@ extension EventBus {
     named name: EventName?, _ details: SubscriptionDetails,
     handle: @escaping @Sendable (any BusEvent) async throws -> Void
   ) -> Registration {
-    let form = Mailbox<any BusEvent>.Form(element: { $0 }, eventType: { type(of: $0) }, event: { $0 }, missed: nil)
-    let mailbox = Mailbox(
-      subscriber: details.subscriber, bus: self, buffering: .unbounded, form: form, handler: handle)
+    let form = Mailbox<any BusEvent>.Form(
+      element: { event, store in store.event(at: event) }, eventType: { type(of: $0) }, event: { $0 }, missed: nil)
+    let mailbox = mailbox(form, details, .unbounded, handle)
     let registration = Registration(details, core: core, mailbox: mailbox)
-    core.add(Wildcard(registration, named: name) { mailbox.post($0) })
+    core.add(Wildcard(registration, named: name, receiver: mailbox))
     return registration
   }
 
@@ -53,10 +57,8 @@ extension EventBus {
   func registerSequence<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, replay: Replay
   ) -> EventSequence<E> {
-    sequence(details, of: { EventBuffer<E>(.unbounded, missed: nil) }) { bus, details, buffer in
-      let registration = bus.registration(details, ending: buffer)
-      bus.insert(registration, replay, hold: { buffer.post($0) }, { buffer.post($0) })
-      return registration
+    sequence(of: type, details, replay: replay) {
+      EventBuffer<E>(.unbounded, missed: nil) { event, _ in event.assumingMemoryBound(to: E.self).pointee }
     }
   }
 
@@ -64,17 +66,19 @@ extension EventBus {
   func registerSequence<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay
   ) -> EventSequence<Received<E>> {
-    sequence(details, of: { EventBuffer<Received<E>>(buffering, missed: { .missed($0) }) }) { bus, details, buffer in
-      bus.register(buffer, of: E.self, details, buffering, replay: replay)
+    sequence(of: type, details, replay: replay) {
+      EventBuffer<Received<E>>(buffering, missed: { .missed($0) }) { event, _ in
+        .event(event.assumingMemoryBound(to: E.self).pointee)
+      }
     }
   }
 
   /// A sequence each of whose iterators registers a buffer.
   ///
   /// It keeps neither the bus nor the subject.
-  private func sequence<Element>(
-    _ details: SubscriptionDetails, of makeBuffer: @escaping @Sendable () -> EventBuffer<Element>,
-    register: @escaping @Sendable (EventBus, SubscriptionDetails, EventBuffer<Element>) -> Registration
+  private func sequence<E: BusEvent, Element>(
+    of type: E.Type, _ details: SubscriptionDetails, replay: Replay,
+    _ makeBuffer: @escaping @Sendable () -> EventBuffer<Element>
   ) -> EventSequence<Element> {
     let subject = details.subject.map(WeakReference.init)
     var unbound = details
@@ -85,42 +89,11 @@ extension EventBus {
         var details = unbound
         details.subject = subject?.object
         guard let self, subject == nil || details.subject != nil else { return .ended(buffer) }
-        return EventConsumer(buffer: buffer, subscription: Subscription(register(self, details, buffer)))
+        let registration = Registration(
+          details, core: core, whenCancelled: { [weak buffer] in buffer?.finish() })
+        core.add(buffer, registration, to: type, replay: replay)
+        return EventConsumer(buffer: buffer, subscription: Subscription(registration))
       })
-  }
-
-  /// Registers the buffer of an iterator that says what it loses, if it is bounded.
-  private func register<E: BusEvent>(
-    _ buffer: EventBuffer<Received<E>>, of type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering,
-    replay: Replay
-  ) -> Registration {
-    let isBounded = buffering.bound != nil
-    let registration = registration(
-      details, ending: buffer, alternative: isBounded ? KeepingHandler<E> { buffer.postKept(.event($0)) } : nil)
-    if !isBounded {
-      insert(registration, replay, hold: { buffer.post(.event($0)) }, { buffer.post(.event($0)) })
-    } else {
-      insert(
-        registration, replay, hold: { buffer.postWithinBound(.event($0)) },
-        { buffer.postWithinBound(.event($0)) })
-    }
-    return registration
-  }
-
-  /// A registration that ends a buffer with itself; no other code has it yet.
-  private func registration<Element>(
-    _ details: SubscriptionDetails, ending buffer: EventBuffer<Element>,
-    alternative: (any AnyObject & Sendable)? = nil
-  ) -> Registration {
-    let registration = Registration(details, core: core, alternative: alternative)
-    registration.whenCancelled { [weak buffer] in buffer?.finish() }
-    return registration
-  }
-
-  private func insert<E: BusEvent>(
-    _ registration: Registration, _ replay: Replay, hold: (E) -> Void, _ deliver: @escaping @Sendable (E) -> Void
-  ) {
-    core.add(.of(deliver), registration, to: E.self, replay: replay, hold: hold)
   }
 
   /// The deadlines on a clock; nil for the bus's own.

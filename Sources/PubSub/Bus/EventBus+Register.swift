@@ -3,41 +3,33 @@ internal import CPubSub
 // How each kind of handler becomes one that takes an event and returns: the only kind that a store knows.
 
 extension EventBus {
-  /// Registers a handler that does not throw: it stands in the store as it is.
+  /// Registers a handler: it stands in the store as it is.
   func register<E: BusEvent>(
     _ type: E.Type, from subject: (any AnyObject & Sendable)?, _ priority: Priority, _ label: String?, _ fileID: String,
     _ line: Int, _ handler: pubsub_handler
   ) -> Subscription {
     let store = core.store(for: type)
-    if subject == nil, label == nil, let plain = core.subscribePlainly(handler, priority, fileID, line, to: store) {
-      return plain
-    }
+    if subject == nil, label == nil { return core.subscribePlainly(handler, priority, fileID, line, to: store) }
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
     let registration = Registration(details, core: core)
     core.add(handler, registration, to: store)
     return Subscription(registration)
   }
 
-  /// Registers a handler that may throw, or that may find its owner gone.
-  func registerThrowing<E: BusEvent>(
-    _ type: E.Type, _ details: SubscriptionDetails, handler: @escaping @Sendable (E) throws -> Void
-  ) -> Registration {
-    let registration = Registration(details, core: core, alternative: ThrowingHandler(handler))
-    core.add(
-      .of { [core] (event: E) in core.run(registration, event) { try handler(event) } }, registration,
-      to: core.store(for: type))
-    return registration
+  /// Registers a handler for an owner: it stands in the store as it is, too.
+  func register<E: BusEvent>(
+    _ type: E.Type, _ owned: (registration: Registration, handler: pubsub_handler)
+  ) -> Subscription {
+    core.add(owned.handler, owned.registration, to: core.store(for: type))
+    return Subscription(owned.registration)
   }
 
   /// Registers a handler of every event, or of those of one name, that runs inside the post.
   func registerWildcard(
     named name: EventName?, _ details: SubscriptionDetails, handler: @escaping @Sendable (any BusEvent) throws -> Void
   ) -> Registration {
-    let registration = Registration(details, core: core, alternative: ThrowingHandler(handler))
-    core.add(
-      Wildcard(registration, named: name) { [core] event in
-        core.run(registration, event) { try handler(event) }
-      })
+    let registration = Registration(details, core: core)
+    core.add(Wildcard(registration, named: name, handler))
     return registration
   }
 
@@ -46,36 +38,11 @@ extension EventBus {
     core.latest(type, for: subscription.registration)
   }
 
-  /// Posts what a handler threw, unless it threw while it was told of such a failure.
+  /// Posts what a handler threw, unless it threw while it was called with such a failure.
   func reportFailure(
     of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
   ) {
     core.reportFailure(of: subscriber, error, with: event, in: type)
-  }
-}
-
-extension BusCore {
-  /// Runs a handler that may throw or whose owner may be gone.
-  func run<E: BusEvent>(_ registration: Registration, _ event: E, _ handler: () throws -> Void) {
-    if registration.isExpired {
-      registration.cancel()
-      // An owner that is gone has received nothing.
-      let record = pubsub_record_of_thread()
-      return record.pointee.unheard = pubsub_depth(record) - 1
-    }
-    do {
-      try handler()
-    } catch {
-      reportFailure(of: registration.subscriber, error, with: event, in: Swift.type(of: event))
-    }
-  }
-
-  /// Posts what a handler threw, unless it threw while it was told of such a failure.
-  func reportFailure(
-    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
-  ) {
-    guard type != HandlerFailure.self else { return }
-    post(HandlerFailure(subscriber: subscriber, eventName: type.name, event: event, error: error))
   }
 }
 

@@ -26,6 +26,8 @@ struct EventQueue {
   private(set) var marks: [Mark] = []
   /// Rising by position, at most one at each.
   private(set) var gaps: [Gap] = []
+  /// What was dropped and has not been released: that may call code of the program's.
+  private var dropped = RawEvents()
 
   init(_ buffering: Buffering) {
     switch buffering.bound {
@@ -39,16 +41,20 @@ struct EventQueue {
 
   // MARK: Coming
 
-  /// Adds an event where there is no bound.
+  /// Adds an event.
   @inline(__always)
-  mutating func append<E>(_ event: E) { events.append(event, as: E.self) }
-
-  /// Adds an event; if there are too many, one is dropped, which is returned, and a gap tells where.
-  mutating func appendWithinBound<E>(_ event: E) -> E? {
-    if events.count - marks.count < limit {
-      events.append(event, as: E.self)
-      return nil
+  mutating func append<E>(_ event: E, _ purpose: HoldPurpose) {
+    switch purpose {
+    case .posted where !isBounded: events.append(event, as: E.self)
+    case .posted: appendWithinBound(event)
+    case .promised: append(event, delivery: nil)
+    case .awaited(let delivery): append(event, delivery: delivery)
     }
+  }
+
+  /// Adds an event; if there are too many, one is dropped, and a gap tells where.
+  private mutating func appendWithinBound<E>(_ event: E) {
+    if events.count - marks.count < limit { return events.append(event, as: E.self) }
     // The oldest that may be dropped stands behind the marked ones at the front, if there is any.
     var oldest = events.first
     for mark in marks {
@@ -57,20 +63,28 @@ struct EventQueue {
     }
     guard dropsOldest, oldest < events.end else {
       widenGap(before: events.end)
-      return event
+      return dropped.append(event, as: E.self)
     }
-    let dropped = events.removeMovingFormer(oldest, as: E.self)
+    dropped.append(events.removeMovingFormer(oldest, as: E.self), as: E.self)
     // What stood before it has moved up by one, and so has what was lost there.
     for index in marks.indices where marks[index].number < oldest { marks[index].number += 1 }
     for index in gaps.indices where gaps[index].before <= oldest { gaps[index].before += 1 }
     mergeGaps()
     widenGap(before: oldest + 1)
     events.append(event, as: E.self)
+  }
+
+  var hasDropped: Bool { !dropped.isEmpty }
+
+  /// The events that were dropped, to be released by the caller; nil if there are none.
+  mutating func takeDropped() -> RawEvents? {
+    if dropped.isEmpty { return nil }
+    defer { dropped = RawEvents() }
     return dropped
   }
 
   /// Adds an event that no bound drops.
-  mutating func append<E>(_ event: E, delivery: AwaitedDelivery?) {
+  private mutating func append<E>(_ event: E, delivery: AwaitedDelivery?) {
     marks.append(Mark(number: events.end, delivery: delivery))
     events.append(event, as: E.self)
   }

@@ -68,7 +68,7 @@ extension HandlerRun {
 }
 
 /// The handler of a subscription that has a mailbox, whatever the type of its events.
-protocol AsynchronousReceiver: AnyObject, Sendable {
+protocol AsynchronousReceiver: Receiver {
   var subscriber: Subscriber { get }
 
   /// Whether the subscription has been cancelled.
@@ -76,12 +76,6 @@ protocol AsynchronousReceiver: AnyObject, Sendable {
 
   /// The number of the handler's run that is under way; nil if none is.
   var runUnderWay: UInt64? { get }
-
-  /// Takes an event that is waited for, unless the subscription has been cancelled.
-  func take(_ event: any BusEvent, for delivery: AwaitedDelivery) -> Bool
-
-  /// Takes an event that is not waited for and that no bound may drop.
-  func takePromised(_ event: any BusEvent)
 
   /// Takes out an event that is waited for no longer.
   func withdraw(_ delivery: AwaitedDelivery)

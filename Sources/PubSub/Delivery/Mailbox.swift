@@ -4,10 +4,11 @@ internal import Synchronization
 ///
 /// A task a burst, and none while idle. Whole batches are taken from the queue at once, unless it is bounded; what is rare
 /// (deliveries that are waited for, lost events) is kept beside the events, not in them.
-final class Mailbox<Element: Sendable>: Sendable {
+final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   /// How the elements relate to events; `Element` is an event type, `Received` of one, or `any BusEvent`.
   struct Form: Sendable {
-    let element: @Sendable (any BusEvent) -> Element
+    /// The element of a store's event at an address.
+    let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
     let eventType: @Sendable (Element) -> any BusEvent.Type
     /// The event of an element; nil where the element tells of lost events.
     let event: @Sendable (Element) -> (any BusEvent)?
@@ -38,66 +39,49 @@ final class Mailbox<Element: Sendable>: Sendable {
     self.bus = bus
     tasks = bus.tasks
     state = Guarded(MailboxState(buffering))
+    super.init()
   }
 
   deinit {
-    var (events, _) = state.withLock { $0.close() }
+    release(state.withLock { $0.close() }.events)
+  }
+
+  override var mailbox: (any AsynchronousReceiver)? { self }
+
+  // MARK: Coming
+
+  override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
+    let element = form.element(event, store)
+    return state.withLock { state in
+      if state.isClosed { return .nothing }
+      state.queue.append(element, purpose)
+      return state.shouldWake() ? [.isHeld, .sleeps] : .isHeld
+    }
+  }
+
+  override func wake() {
+    let (starts, dropped) = state.withLock { ($0.shouldStart(), $0.queue.takeDropped()) }
+    dropped.map { release($0) }
+    if starts { start(with: RawEvents()) }
+  }
+
+  private func release(_ events: RawEvents) {
+    var events = events
     events.removeAll(as: Element.self)
     events.free()
-  }
-}
-
-// MARK: - Coming
-
-extension Mailbox {
-  /// Takes an event that is not waited for, without a bound.
-  func post(_ element: Element) {
-    let starts = state.withLock { state in
-      if state.isClosed { return false }
-      state.queue.append(element)
-      return state.shouldStart()
-    }
-    if starts { start(with: RawEvents()) }
-  }
-
-  /// Takes an event that is not waited for, within the bound.
-  func postWithinBound(_ element: Element) {
-    var dropped: Element?
-    let starts = state.withLock { state in
-      if state.isClosed { return false }
-      dropped = state.queue.appendWithinBound(element)
-      return state.shouldStart()
-    }
-    withExtendedLifetime(dropped) {}
-    if starts { start(with: RawEvents()) }
-  }
-
-  /// Holds an event back, before anybody can post another; `startHolding` lets it go.
-  ///
-  /// May be called under a lock: it starts nothing.
-  func hold(_ element: Element) {
-    state.withLock { state in
-      if state.queue.isBounded { _ = state.queue.appendWithinBound(element) } else { state.queue.append(element) }
-    }
-  }
-
-  /// Starts with what was held back.
-  func startHolding() {
-    let starts = state.withLock { !$0.queue.isEmpty && $0.shouldStart() }
-    if starts { start(with: RawEvents()) }
-  }
-
-  private func start(with rest: RawEvents) {
-    let number = state.withLock { $0.nextTask() }
-    let task = HandlerRun.startOutside { tasks.start { await self.run(rest) } }
-    let isCancelled = state.withLock { $0.keep(task, number: number) }
-    if isCancelled { task.cancel() }
   }
 }
 
 // MARK: - Running
 
 extension Mailbox {
+  private func start(with rest: RawEvents) {
+    let number = state.withLock { $0.nextTask() }
+    let task = HandlerRun.startOutside { tasks.start { await self.run(rest) } }
+    let isCancelled = state.withLock { $0.keep(task, number: number) }
+    if isCancelled { task.cancel() }
+  }
+
   private func run(_ rest: RawEvents) async {
     var batch = rest
     while true {
@@ -173,21 +157,6 @@ extension Mailbox: AsynchronousReceiver {
     return number & 1 == 1 ? number : nil
   }
 
-  func take(_ event: any BusEvent, for delivery: AwaitedDelivery) -> Bool { append(event, delivery) }
-
-  func takePromised(_ event: any BusEvent) { _ = append(event, nil) }
-
-  private func append(_ event: any BusEvent, _ delivery: AwaitedDelivery?) -> Bool {
-    let element = form.element(event)
-    let (isTaken, starts) = state.withLock { state in
-      if state.isClosed { return (false, false) }
-      state.queue.append(element, delivery: delivery)
-      return (true, state.shouldStart())
-    }
-    if starts { start(with: RawEvents()) }
-    return isTaken
-  }
-
   func withdraw(_ delivery: AwaitedDelivery) {
     // What is taken out is released outside the lock: its deinitialiser may call back.
     _ = state.withLock { $0.queue.withdraw(delivery, as: Element.self) }
@@ -197,10 +166,10 @@ extension Mailbox: AsynchronousReceiver {
 
   func close() {
     isClosed.store(true, ordering: .releasing)
-    var (events, marks) = state.withLock { $0.close() }
+    let (events, marks, actions) = state.withLock { $0.close() }
     for mark in marks { mark.delivery.map { $0.post.cancelled($0) } }
-    events.removeAll(as: Element.self)
-    events.free()
+    release(events)
+    for action in actions { action() }
   }
 
   func whenIdle(_ action: @escaping @Sendable () -> Void) {

@@ -19,7 +19,9 @@ struct MailboxState {
   }
 
   var queue: EventQueue
+  /// Whether a run is under way, or about to be started.
   private(set) var isRunning = false
+  private var isToStart = false
   private(set) var isClosed = false
   /// Counts the tasks, so that the handle of one that has ended is not kept.
   private var taskNumber: UInt64 = 0
@@ -31,12 +33,18 @@ struct MailboxState {
 
   init(_ buffering: Buffering) { queue = EventQueue(buffering) }
 
-  /// An event has come: whether a run is to be started.
+  /// An event has come: whether the mailbox must be woken.
   @inline(__always)
-  mutating func shouldStart() -> Bool {
-    if isRunning { return false }
-    isRunning = true
+  mutating func shouldWake() -> Bool {
+    if isRunning { return queue.hasDropped }
+    (isRunning, isToStart) = (true, true)
     return true
+  }
+
+  /// Whether a run is to be started, by this caller and no other.
+  mutating func shouldStart() -> Bool {
+    defer { isToStart = false }
+    return isToStart
   }
 
   // MARK: The task
@@ -106,9 +114,15 @@ struct MailboxState {
 
   // MARK: The end
 
-  mutating func close() -> (RawEvents, [EventQueue.Mark]) {
+  /// Closes the mailbox; what it held is the caller's to release, and the actions are its to call: those that wait for a run that
+  /// will not begin.
+  mutating func close() -> (events: RawEvents, marks: [EventQueue.Mark], actions: [@Sendable () -> Void]) {
     isClosed = true
-    return queue.removeAll()
+    let (events, marks) = queue.removeAll()
+    guard shouldStart() else { return (events, marks, []) }
+    isRunning = false
+    defer { idleActions = [] }
+    return (events, marks, idleActions)
   }
 
   /// Keeps the action for the end of the run, if there is one.

@@ -14,42 +14,26 @@ enum Posting {
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
     // Elsewhere, so that a post without receivers jumps once, over what it does not need.
-    if _slowPath(pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_INDIRECT) != 0) {
-      return postSpecially(event, to: topic, from: subject)
+    if _slowPath(pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_RECEIVERS) != 0) {
+      return postGenerally(event, to: topic, from: subject)
     }
     guard let root = pubsub_root(topic) else { return }
-    postEvent(event, topic, address(of: subject), root)
+    deliver(event, to: topic, from: address(of: subject), root)
   }
 
   @inline(never)
   static func postOutOfLine<E: BusEvent>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?) {
-    guard let topic = BusCore.topic(of: E.self, in: core.table) else {
-      return postFirst(event, on: core, from: subject)
+    guard let topic = BusCore.topic(of: E.self, in: core.table) ?? core.firstTopic(of: E.self) else { return }
+    post(event, to: topic, from: subject)
+  }
+
+  @inline(never)
+  private static func postGenerally<E: BusEvent>(
+    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
+  ) {
+    BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
+      withUnsafePointer(to: event) { store.postGenerally($0, from: subject) }
     }
-    post(event, to: topic, from: subject)
-  }
-
-  @inline(never)
-  static func postOutOfLine<E: BusEvent>(
-    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
-  ) {
-    post(event, to: topic, from: subject)
-  }
-
-  /// Posts the first event of its type.
-  @inline(never)
-  static func postFirst<E: BusEvent>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?) {
-    if let topic = core.firstTopic(of: E.self) { postOutOfLine(event, to: topic, from: subject) }
-  }
-
-  /// Posts an event to a topic with flags.
-  @inline(never)
-  private static func postSpecially<E: BusEvent>(
-    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
-  ) {
-    if pubsub_root(topic) == nil, pubsub_flags(topic) & Int(PUBSUB_GENERAL) == 0 { return }
-    // Where C does not receive events as it expects them, and here in any case, the address is taken.
-    withUnsafePointer(to: event) { pubsub_post($0, topic, address(of: subject)) }
   }
 
   @inline(__always)
@@ -62,34 +46,60 @@ extension BusCore {
   /// Posts an event of the bus's own.
   func post<E: BusEvent>(_ event: E) { Posting.postOutOfLine(event, on: self, from: nil) }
 
-  /// Posts what the fast path cannot.
-  static let postGenerally: pubsub_general_post = { event, topic, subject in
-    store(of: topic)._withUnsafeGuaranteedRef { store in
-      let subject = subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-      // A subject came as sendable; that it is one left no trace in its address.
-      store.postGenerally(event, from: unsafeBitCast(subject, to: (any AnyObject & Sendable)?.self), in: store.core)
-    }
-  }
-
-  /// Does what a post has left to do.
-  static let housekeep: pubsub_housekeeper = { topic in
-    store(of: topic)._withUnsafeGuaranteedRef { store in
-      reportRefusal(pubsub_record_of_thread())
-      store.core.housekeep()
-    }
-  }
-
-  private static func store(of topic: UnsafeMutablePointer<pubsub_topic>) -> Unmanaged<HandlerStore> {
+  static func store(of topic: UnsafePointer<pubsub_topic>) -> Unmanaged<HandlerStore> {
     .fromOpaque(topic.pointee.owner.unsafelyUnwrapped)
   }
-}
 
-extension BusCore {
   /// Whether a post of this type would reach a receiver or a tracer: else the event need not be made.
   func isHeard<E: BusEvent>(_ type: E.Type) -> Bool {
     guard let topic = Self.topic(of: type, in: table) else { return canBeHeardByAll }
     return pubsub_root(topic) != nil || pubsub_flags(topic) & Int(PUBSUB_GENERAL) != 0
   }
+}
+
+// MARK: - What C cannot do
+
+extension BusCore {
+  static let helpersAreSet: Void = withUnsafePointer(
+    to: pubsub_helpers(
+      post: { event, topic, subject in
+        store(of: topic)._withUnsafeGuaranteedRef { store in
+          let subject = subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+          // A subject came as sendable; that it is one left no trace in its address.
+          store.postGenerally(event, from: unsafeBitCast(subject, to: (any AnyObject & Sendable)?.self))
+        }
+      },
+      housekeep: { topic in
+        store(of: topic)._withUnsafeGuaranteedRef { store in
+          reportRefusal(pubsub_record_of_thread())
+          store.core.housekeep()
+        }
+      },
+      report: { place, topic, event, error in
+        let entry = UnsafeRawPointer(place).assumingMemoryBound(to: HandlerBuffer.Entry.self).pointee
+        let error = unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(error).takeRetainedValue(), to: (any Error).self)
+        store(of: topic)._withUnsafeGuaranteedRef { store in
+          let event = store.event(at: event)
+          store.core.reportFailure(of: entry.subscriber, error, with: event, in: type(of: event))
+        }
+      },
+      call_box: { box, event in
+        do {
+          try Unmanaged<HandlerBox>.fromOpaque(box)._withUnsafeGuaranteedRef { try $0.call(event) }
+          return nil
+        } catch {
+          return Unmanaged.passRetained(unsafeBitCast(error, to: AnyObject.self)).toOpaque()
+        }
+      },
+      receive: { receiver, topic, event in
+        let receiver = Unmanaged<Receiver>.fromOpaque(receiver).takeUnretainedValue()
+        let outcome = store(of: topic)._withUnsafeGuaranteedRef { receiver.hold(event, of: $0, .posted) }
+        if outcome.contains(.sleeps) { receiver.wake() }
+      },
+      owner_is_gone: { registration in
+        Unmanaged<Registration>.fromOpaque(registration)._withUnsafeGuaranteedRef { $0.ownerIsGone() }
+      })
+  ) { pubsub_set_helpers($0) }
 }
 
 // MARK: - Posts nested too deep
@@ -106,8 +116,8 @@ extension BusCore {
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
     guard record.pointee.refusal == nil else { return }
     let chain = (0..<pubsub_depth(record)).compactMap { depth -> EventName? in
-      guard let topic = pubsub_topic_at(record, depth)?.assumingMemoryBound(to: pubsub_topic.self) else { return nil }
-      return topic.pointee.owner.map { Unmanaged<HandlerStore>.fromOpaque($0).takeUnretainedValue().name }
+      let topic = pubsub_frame_at(record, depth).topic?.assumingMemoryBound(to: pubsub_topic.self)
+      return topic.map { Self.store(of: $0)._withUnsafeGuaranteedRef { $0.name } }
     }
     pubsub_note_refusal(record, Unmanaged.passRetained(Refusal(by: self, chain + [name])).toOpaque())
   }
@@ -115,7 +125,7 @@ extension BusCore {
   /// Reports what was refused while the outermost post was under way, if anything was and that has ended.
   ///
   /// What is refused while the report is under way is not reported: two reports could beget each other without end.
-  fileprivate static func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
+  private static func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
     guard let noted = pubsub_begin_report(record) else { return }
     let refusal = Unmanaged<Refusal>.fromOpaque(noted).takeRetainedValue()
     refusal.core.post(PostRefused(chain: refusal.chain))
@@ -137,30 +147,19 @@ extension BusCore {
     withLock { _ in followObservers() }
   }
 
-  /// Shows a post to the tracers; what they post is nested in it.
-  func observe<E: BusEvent>(_ event: E, to topic: UnsafeMutablePointer<pubsub_topic>) {
-    let tracers = tracers.withLock { $0 }
-    if tracers.isEmpty { return }
-    let record = pubsub_record_of_thread()
-    let depth = pubsub_depth(record)
-    // Only a post that waits can be as deep, from a task that began inside a handler or a tracer.
-    guard depth < topic.pointee.limit else { return }
-    pubsub_enter_unread(record, depth, topic)
-    for tracer in tracers { tracer.body(event) }
-    pubsub_leave(record, depth)
-  }
-
-  /// The same for a post that waits, which is under way on no thread.
-  func observeAwaited<E: BusEvent>(_ event: E, to topic: UnsafeMutablePointer<pubsub_topic>) {
-    observe(event, to: topic)
-    Self.reportRefusal(pubsub_record_of_thread())
-  }
-
   /// Posts `Undelivered` for an event without a receiver; never for itself.
-  func reportUndelivered<E: BusEvent>(_ event: E) {
+  func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
     // Most programs have no subscriber to `Undelivered`. A tracer is no receiver.
-    guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, !(event is Undelivered)
+    guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, topic != store.topic
     else { return }
-    post(Undelivered(event: event))
+    post(Undelivered(event: store.event(at: event)))
+  }
+
+  /// Posts what a handler threw, unless it threw while it was called with such a failure.
+  func reportFailure(
+    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
+  ) {
+    guard type != HandlerFailure.self else { return }
+    post(HandlerFailure(subscriber: subscriber, eventName: type.name, event: event, error: error))
   }
 }

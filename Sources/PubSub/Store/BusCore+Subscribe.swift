@@ -15,59 +15,68 @@ extension BusCore {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
-  /// Subscribes a handler that is a closure and no more; nil if a plain subscription has no room for what it would keep.
+  /// Subscribes a handler that is a closure and no more.
   func subscribePlainly(
     _ handler: pubsub_handler, _ priority: Priority, _ fileID: String, _ line: Int, to store: Unmanaged<HandlerStore>
-  ) -> Subscription? {
-    let reference: PlainReference? = store._withUnsafeGuaranteedRef { store in
-      withLock { released in
-        let id = nextID
-        guard let site = sites.number(fileID, line), let reference = store.reference(id: id, site: site) else {
-          return nil
-        }
+  ) -> Subscription {
+    store._withUnsafeGuaranteedRef { store in
+      let (id, site) = withLock { released in
+        let (id, site) = (nextID, sites.site(fileID, line))
         take(id)
         store.add(handler, .init(id: id, site: site), priority, into: &released)
         note(store)
-        return reference
+        return (id, site)
       }
+      return Subscription(id, at: site, in: store)
     }
-    return reference.map { Subscription($0, in: self) }
   }
 
-  /// Adds a handler to a topic.
+  /// The site of a subscriber; those without a label share it.
+  func site(of subscriber: Subscriber) -> Site {
+    if subscriber.label != nil { return Site(subscriber) }
+    return withLock { _ in sites.site(subscriber.fileID, subscriber.line) }
+  }
+
+  /// Adds the synchronous handler of a registration to a topic.
   func add(_ handler: pubsub_handler, _ registration: Registration, to store: Unmanaged<HandlerStore>) {
     store._withUnsafeGuaranteedRef { store in
-      withLock { released in add(handler, registration, to: store, &released) }
+      withLock { released in
+        begin(registration, in: store)
+        insert(handler, registration, isAsynchronous: false, into: store, &released)
+      }
     }
     if registration.isTied { sweepIfDue() }
   }
 
-  private func add(
-    _ handler: pubsub_handler, _ registration: Registration, to store: HandlerStore, _ released: inout Released
-  ) {
-    registration.id = nextID
-    registration.store = store
-    take(registration.id)
-    insert(handler, registration, into: store, &released)
-  }
-
-  /// Adds a handler to a topic, and in the same instant has the latest event of a sticky type held.
+  /// Adds a receiver to a topic, and in the same instant has the latest event of a sticky type held.
   ///
   /// No post comes between the two, so that each event is either that one, or one that was posted before it, or will be
-  /// delivered. `hold` is called under the lock, if there is a latest event from the subject asked for.
-  func add<E: BusEvent>(
-    _ handler: pubsub_handler, _ registration: Registration, to type: E.Type, replay: Replay, hold: (E) -> Void
-  ) {
+  /// delivered.
+  func add<E: BusEvent>(_ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: Replay) {
     let store = typedStore(for: type)
-    let untouched: E? = withLock { released in
-      add(handler, registration, to: store, &released)
-      guard replay == .latest, let latest = store.latest(for: registration, keeping: &released) else { return nil }
-      hold(latest)
-      return latest
+    withLock { released in
+      begin(registration, in: store)
+      let handler = pubsub_handler(receiver)
+      guard replay == .latest, store.isSticky else {
+        return insert(handler, registration, isAsynchronous: true, into: store, &released)
+      }
+      let untouched = store.withOrder {
+        insert(handler, registration, isAsynchronous: true, into: store, &released)
+        let latest = store.latest(keeping: &released) { registration.accepts($0) }
+        if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
+        return latest
+      }
+      // Its deinitialiser may call the bus.
+      if let untouched { released.keep(Kept(untouched)) }
     }
-    // Released without the lock: its deinitialiser may call the bus.
-    withExtendedLifetime(untouched) {}
+    receiver.wake()
     if registration.isTied { sweepIfDue() }
+  }
+
+  /// Keeps a value until the lock has been let go of.
+  private final class Kept<Value> {
+    let value: Value
+    init(_ value: Value) { self.value = value }
   }
 
   /// Adds a handler of every event, or of those of one name.
@@ -75,78 +84,82 @@ extension BusCore {
   /// - Complexity: linear in the number of event types.
   func add(_ wildcard: Wildcard) {
     withLock { released in
-      wildcard.registration.id = nextID
+      begin(wildcard.registration, in: nil)
       wildcards.append(wildcard)
-      take(wildcard.registration.id)
       for store in stores { insert(wildcard, into: store, &released) }
       followObservers()
     }
+    wildcard.receiver?.wake()
     if wildcard.registration.isTied { sweepIfDue() }
+  }
+
+  private func begin(_ registration: Registration, in store: HandlerStore?) {
+    registration.id = nextID
+    registration.store = store
+    take(registration.id)
   }
 
   func insert(_ wildcard: Wildcard, into store: HandlerStore, _ released: inout Released) {
     guard wildcard.name == nil || wildcard.name == store.name else { return }
-    insert(store.handler(of: wildcard), wildcard.registration, into: store, &released)
+    let handler = wildcard.receiver.map { pubsub_handler($0) } ?? store.handler(of: wildcard)
+    insert(handler, wildcard.registration, isAsynchronous: wildcard.receiver != nil, into: store, &released)
   }
 
   private func insert(
-    _ handler: pubsub_handler, _ registration: Registration, into store: HandlerStore, _ released: inout Released
+    _ handler: pubsub_handler, _ registration: Registration, isAsynchronous: Bool, into store: HandlerStore,
+    _ released: inout Released
   ) {
+    let entry = HandlerBuffer.Entry(registration, isAsynchronous: isAsynchronous)
+    let subject = registration.subject
+    if let subject { released.keep(subject) }
     // A subject that is gone already can receive nothing; its handler stands nowhere.
-    if registration.isExpired(keeping: &released) { return handler.context.map { released.add($0) } ?? () }
-    store.add(handler, registration, into: &released)
+    if registration.isExpired(keeping: &released) {
+      return Captured(by: handler, entry).forEach { released.add($0) }
+    }
+    store.add(handler, entry, registration.priority, from: subject, into: &released)
     note(store)
   }
 
   /// The latest event of a sticky type, for a subscriber with replay.
   func latest<E: BusEvent>(_ type: E.Type, for registration: Registration?) -> E? {
-    let store = typedStore(for: type)
-    return withLock { store.latest(for: registration, keeping: &$0) }
+    typedStore(for: type).latest { registration?.accepts($0) ?? true }
   }
 
   /// The latest event of a sticky type, if it was posted from this object; from any if nil.
   func latest<E: BusEvent>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
-    let store = typedStore(for: type)
-    return withLock { released in store.latest(keeping: &released) { subject == nil || $0 === subject } }
+    typedStore(for: type).latest { subject == nil || $0 === subject }
   }
 
   /// Keeps no event of a sticky type until the next is posted.
-  func removeLatest<E: BusEvent>(_ type: E.Type) {
-    let store = typedStore(for: type)
-    let former = withLock { _ in store.takeLatest() }
-    // Released without the lock: its deinitialiser may call the bus.
-    withExtendedLifetime(former) {}
+  func removeLatest<E: BusEvent>(_ type: E.Type) { typedStore(for: type).removeLatest() }
+}
+
+extension pubsub_handler {
+  /// A receiver as a handler; it is released by the code that removes the handler.
+  fileprivate init(_ receiver: Receiver) {
+    self.init(function: pubsub_receiving(), context: Unmanaged.passRetained(receiver).toOpaque())
   }
 }
 
 // MARK: - Cancelling
 
 extension BusCore {
-  /// Takes out a plain subscription, whose word becomes that of a cancelled one.
-  func remove(_ reference: PlainReference, _ word: borrowing Atomic<UInt64>) {
+  /// Takes out a plain subscription.
+  func remove(_ id: UInt64, from store: HandlerStore) {
     withLock { released in
-      // Another thread may have been first; a later subscription may be found by the same reference.
-      guard word.load(ordering: .relaxed) == reference.word else { return }
-      StoreNumbers.store(reference.store)._withUnsafeGuaranteedRef { store in
-        store.remove(reference, into: &released)
-        note(store)
-      }
-      // Last: a thread that finds it cancelled may rely on that.
-      word.store(reference.whenCancelled, ordering: .releasing)
+      store.remove(id, into: &released)
+      note(store)
     }
   }
 
   /// Whether a plain subscription has not been taken out.
-  func stands(_ reference: PlainReference) -> Bool {
-    let store = StoreNumbers.store(reference.store).takeUnretainedValue()
-    return withLock { _ in store.stands(store.id(of: reference), nil) }
-  }
+  func stands(_ id: UInt64, in store: HandlerStore) -> Bool { withLock { _ in store.stands(id) } }
 
   /// Takes a subscription out of every place in which it stands.
   func remove(_ registration: Registration) {
     let wildcard: Wildcard? = withLock { released in
       guard let store = registration.store else { return removeWildcard(registration, &released) }
-      store.remove(registration, into: &released)
+      store.remove(registration.id, from: registration.subjectAddress, into: &released)
       note(store)
       return nil
     }
@@ -157,7 +170,7 @@ extension BusCore {
   private func removeWildcard(_ registration: Registration, _ released: inout Released) -> Wildcard? {
     guard let index = wildcards.firstIndex(where: { $0.registration === registration }) else { return nil }
     for store in stores {
-      store.remove(registration, into: &released)
+      store.remove(registration.id, from: registration.subjectAddress, into: &released)
       note(store)
     }
     defer { followObservers() }
@@ -166,7 +179,7 @@ extension BusCore {
 
   /// Ends every subscription: the bus is gone.
   func endAll() {
-    let registered = withLock { _ in stores.flatMap { $0.registrations.values } + wildcards.map(\.registration) }
+    let registered = withLock { _ in registrations }
     for registration in registered { registration.cancel() }
     withLock { released in
       for store in stores {
@@ -184,12 +197,15 @@ extension BusCore {
   var listings: [EventBus.Listing] {
     withLock { released in
       let standing = stores.flatMap { store in
-        store.all.compactMap { one -> (UInt64, EventBus.Listing)? in
-          let registration = store.registrations[one.entry.id]
+        store.standing.compactMap { entry, priority -> (UInt64, EventBus.Listing)? in
           // Wildcards stand everywhere, and are listed once.
-          if let registration, registration.store == nil || registration.isExpired(keeping: &released) { return nil }
-          let subscriber = registration?.subscriber ?? sites.subscriber(at: one.entry.site)
-          return (one.entry.id, .init(subscriber: subscriber, eventName: store.name, priority: one.priority))
+          if let registration = entry.registration,
+            registration.store == nil || registration.isExpired(keeping: &released)
+          {
+            return nil
+          }
+          let priority = Priority(rawValue: priority)
+          return (entry.id, .init(subscriber: entry.subscriber, eventName: store.name, priority: priority))
         }
       }
       let everywhere = wildcards.filter { !$0.registration.isExpired(keeping: &released) }.map { wildcard in
@@ -202,15 +218,10 @@ extension BusCore {
     }
   }
 
-  /// The subscriber of a plain subscription.
-  func subscriber(at site: UInt16) -> Subscriber { withLock { _ in sites.subscriber(at: site) } }
-
   /// Calls once no handler of a cancelled subscription runs, in its store or, if it had none, in all; at once if none does.
-  func whenIdle(_ shortID: UInt32, in store: HandlerStore?, _ action: @escaping @Sendable () -> Void) {
+  func whenIdle(in store: HandlerStore?, _ action: @escaping @Sendable () -> Void) {
     let affected = withLock { _ in store.map { [$0] } ?? stores }
-    whenUnread(affected[...]) {
-      if !self.withLock({ _ in self.awaitedCalls.whenReturned(shortID, action) }) { action() }
-    }
+    whenUnread(affected[...], action)
   }
 
   /// Calls once no post that could run a cancelled handler is under way; at once if none is.

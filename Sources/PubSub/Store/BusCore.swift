@@ -22,7 +22,6 @@ final class BusCore: @unchecked Sendable {
 
   // Guarded by the lock, which is why the compiler's checks of each access are left out, too (see HandlerStore).
   @exclusivity(unchecked) var sites = SiteTable()
-  @exclusivity(unchecked) var awaitedCalls = AwaitedCalls()
   @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<pubsub_table>]
   @exclusivity(unchecked) private(set) var stores: [HandlerStore] = []
   @exclusivity(unchecked) private var typeKeys: [UnsafeRawPointer] = []
@@ -47,7 +46,7 @@ final class BusCore: @unchecked Sendable {
     let first = pubsub_make_table(6)
     tables = [first]
     pubsub_store_pointer(table.root, UnsafeRawPointer(first))
-    pubsub_set_helpers(Self.postGenerally, Self.housekeep)
+    _ = Self.helpersAreSet
     // There from the beginning, as whether it has subscribers decides how all others are posted to.
     withLock { undelivered = store(of: EventDescription<Undelivered>(), &$0) }
   }
@@ -206,11 +205,20 @@ extension BusCore {
     let expired = withLock { released -> [Registration] in
       untilSweep -= 1
       guard untilSweep <= 0 else { return [] }
-      let all = stores.flatMap { $0.registrations.values } + wildcards.map(\.registration)
+      let all = registrations
       untilSweep = max(64, all.count)
       return all.filter { $0.isExpired(keeping: &released) }
     }
     for registration in expired { registration.cancel() }
+  }
+
+  /// The registrations of all subscriptions that are not plain; the caller holds the lock.
+  var registrations: [Registration] {
+    let typed = stores.flatMap { store in
+      // Wildcards stand everywhere.
+      store.standing.compactMap { $0.entry.registration.flatMap { $0.store == nil ? nil : $0 } }
+    }
+    return typed + wildcards.map(\.registration)
   }
 }
 

@@ -1,6 +1,7 @@
 internal import CPubSub
 
-/// What a topic's root points to when one buffer does not suffice: a buffer for each priority, and those of the subjects.
+/// What a topic's root points to when one buffer does not suffice: a buffer for each priority, highest first, and those of the
+/// subjects.
 ///
 /// It never changes once it is published, so that a reader that protects it sees one state; what it points to is retired with
 /// it. The root marks such a pointer by its lowest bit.
@@ -15,15 +16,12 @@ struct Directory {
 
   init(root: UnsafeRawPointer) { self.root = root }
 
-  init(_ buffers: [HandlerBuffer], priorities: [Int], subjects: SubjectTable?) {
-    let size = MemoryLayout<Header>.size + buffers.count * 2 * MemoryLayout<UInt>.size
+  init(_ buffers: [HandlerBuffer], subjects: SubjectTable?) {
+    let size = MemoryLayout<Header>.size + buffers.count * MemoryLayout<UInt>.size
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     memory.initializeMemory(as: Header.self, to: Header(count: buffers.count, subjects: subjects))
     root = UnsafeRawPointer(memory) + 1
-    for (index, buffer) in buffers.enumerated() {
-      bases[index] = buffer.base
-      self.priorities[index] = priorities[index]
-    }
+    for (index, buffer) in buffers.enumerated() { bases[index] = buffer.base }
   }
 
   func deallocate() { UnsafeMutableRawPointer(mutating: root - 1).deallocate() }
@@ -33,12 +31,8 @@ struct Directory {
     UnsafeMutableRawPointer(mutating: root - 1 + MemoryLayout<Header>.size)
       .assumingMemoryBound(to: UnsafeMutablePointer<pubsub_buffer>.self)
   }
-  private var priorities: UnsafeMutablePointer<Int> {
-    UnsafeMutableRawPointer(bases + header.count).assumingMemoryBound(to: Int.self)
-  }
 
   var count: Int { header.count }
   var subjects: SubjectTable? { header.subjects }
   func buffer(_ index: Int) -> HandlerBuffer { HandlerBuffer(base: bases[index]) }
-  func priority(_ index: Int) -> Int { priorities[index] }
 }

@@ -6,23 +6,38 @@ internal import CPubSub
 /// identifiers rise, so that a handler is found by its identifier in every buffer that ever held it. Writers hold the bus's
 /// lock. Nothing here is freed by itself: a buffer that was ever published is retired, and freed when no thread reads it.
 struct HandlerBuffer: Equatable {
-  /// Whose a handler is, in one word: the subscription's identifier, and of a plain one where it was made.
+  /// Whose a handler is: the subscription's identifier, and where it was made, or its registration.
   struct Entry {
-    /// The site of a subscription of which more is known: it stands among the store's registrations.
-    static let registered: UInt16 = 0
     /// No program subscribes more often: without a pause, that takes years.
     static let idBits = 48
 
-    private let word: UInt64
+    private let place: pubsub_place
 
-    init(id: UInt64, site: UInt16) {
+    private init(_ id: UInt64, _ flags: Int32, _ info: UnsafeRawPointer) {
       precondition(id >> Self.idBits == 0, "a bus has had more subscriptions than it can number")
-      word = id << 16 | UInt64(site)
+      place = pubsub_place(word: id << 16 | UInt64(flags), info: info)
     }
 
-    var id: UInt64 { word >> 16 }
-    /// The number of its line of source in the bus's ``SiteTable``.
-    var site: UInt16 { UInt16(truncatingIfNeeded: word) }
+    /// The entry of a plain subscription; the bus keeps the site.
+    init(id: UInt64, site: Site) { self.init(id, 0, Unmanaged.passUnretained(site).toOpaque()) }
+
+    /// The entry of another subscription; it keeps the registration.
+    init(_ registration: Registration, isAsynchronous: Bool) {
+      let flags = PUBSUB_REGISTERED | (isAsynchronous ? PUBSUB_ASYNCHRONOUS : 0)
+      self.init(registration.id, flags, Unmanaged.passRetained(registration).toOpaque())
+    }
+
+    var id: UInt64 { place.word >> 16 }
+    var isAsynchronous: Bool { place.word & UInt64(PUBSUB_ASYNCHRONOUS) != 0 }
+    /// The registration; nil if the subscription is plain.
+    var registration: Registration? {
+      guard place.word & UInt64(PUBSUB_REGISTERED) != 0, let info = place.info else { return nil }
+      return Unmanaged.fromOpaque(info).takeUnretainedValue()
+    }
+    var subscriber: Subscriber {
+      if let registration { return registration.subscriber }
+      return Unmanaged<Site>.fromOpaque(place.info.unsafelyUnwrapped)._withUnsafeGuaranteedRef { $0.subscriber }
+    }
   }
 
   let base: UnsafeMutablePointer<pubsub_buffer>
@@ -34,19 +49,21 @@ struct HandlerBuffer: Equatable {
     base = UnsafeMutableRawPointer(mutating: root).assumingMemoryBound(to: pubsub_buffer.self)
   }
 
-  init(capacity: Int) {
-    // Header, then for each handler: function, context, entry. All are words.
-    let size = MemoryLayout<pubsub_buffer>.size + capacity * 3 * MemoryLayout<UInt>.size
+  init(capacity: Int, priority: Int) {
+    // Header, then for each handler: function, context, and the entry's two. All are words.
+    let size = MemoryLayout<pubsub_buffer>.size + capacity * 4 * MemoryLayout<UInt>.size
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     base = memory.initializeMemory(as: pubsub_buffer.self, to: pubsub_buffer())
     base.pointee.extent = HandlerExtent().word
     base.pointee.used = 0
     base.pointee.capacity = Int32(capacity)
+    base.pointee.priority = priority
   }
 
   func deallocate() { UnsafeMutableRawPointer(base).deallocate() }
 
   var capacity: Int { Int(base.pointee.capacity) }
+  var priority: Int { base.pointee.priority }
   var isFull: Bool { used == capacity }
 
   /// How many places have been given away; writers touch this word alone, and readers the word before it.
@@ -107,10 +124,11 @@ struct HandlerBuffer: Equatable {
   /// Lets other handlers have the places behind the last one: every reader of the buffer has seen the last lowering.
   func reuse() { used = end }
 
-  /// Empties the buffer, which no thread reads or can find.
-  func removeAll() {
+  /// Empties the buffer, which no thread reads or can find, for handlers of another priority.
+  func begin(_ priority: Int) {
     extent = HandlerExtent()
     used = 0
+    base.pointee.priority = priority
   }
 
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
@@ -150,7 +168,7 @@ struct HandlerBuffer: Equatable {
 
   /// A buffer of the handlers that still stand, with room for half as many more.
   func copy(living: Int) -> HandlerBuffer {
-    let copy = HandlerBuffer(capacity: living + living / 2 + 12)
+    let copy = HandlerBuffer(capacity: living + living / 2 + 12, priority: priority)
     let (handlers, entries) = (handlers, entries)
     let (newHandlers, newEntries) = (copy.handlers, copy.entries)
     var next = 0

@@ -1,10 +1,10 @@
 /// The handlers of a topic, or of one subject of it, as writers see them: a buffer for each priority, highest first.
 struct HandlerList {
   struct Segment {
-    let priority: Int
     var buffer: HandlerBuffer
     /// How many of its handlers still stand; never zero.
     var living: Int
+    var priority: Int { buffer.priority }
   }
 
   var segments: [Segment] = []
@@ -27,15 +27,14 @@ struct HandlerList {
     return nil
   }
 
-  /// How many handlers stand.
-  var living: Int { segments.reduce(0) { $0 + $1.living } }
-
-  /// No handler that stands has a lower identifier.
-  var lowestID: UInt64? { segments.lazy.map { $0.buffer.entries[0].id }.min() }
-
-  func directory(subjects: SubjectTable?) -> Directory {
-    Directory(segments.map(\.buffer), priorities: segments.map(\.priority), subjects: subjects)
+  /// The entries of all that stand, with their priorities.
+  var standing: [(entry: HandlerBuffer.Entry, priority: Int)] {
+    segments.flatMap { segment in
+      segment.buffer.standing.map { (segment.buffer.entries[$0], segment.priority) }
+    }
   }
+
+  func directory(subjects: SubjectTable?) -> Directory { Directory(segments.map(\.buffer), subjects: subjects) }
 }
 
 /// The handlers of one subject, as writers see them.

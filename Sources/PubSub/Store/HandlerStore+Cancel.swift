@@ -1,23 +1,14 @@
 internal import CPubSub
 
 extension HandlerStore {
-  /// Cancels a plain subscription, if it stands here.
-  ///
-  /// - Complexity: constant on average, whatever the order of cancelling, but for finding it.
-  func remove(_ reference: PlainReference, into released: inout Released) {
-    if cancel(id(of: reference), in: &list, &released) { publish() }
-    tidy(into: &released)
-  }
-
   /// Cancels a subscription, if it stands here.
   ///
   /// - Complexity: constant on average, whatever the order of cancelling, but for finding it.
-  func remove(_ registration: Registration, into released: inout Released) {
-    guard registrations[registration.id] != nil else { return }
-    if let key = registration.subjectAddress {
-      guard let entry = subjects[key] else { return }
-      if cancel(registration.id, in: &entry.list, &released) { publish(entry, key) }
-    } else if cancel(registration.id, in: &list, &released) {
+  func remove(_ id: UInt64, from subject: UnsafeRawPointer? = nil, into released: inout Released) {
+    if let subject {
+      guard let entry = subjects[subject] else { return }
+      if cancel(id, in: &entry.list, &released) { publish(entry, subject) }
+    } else if cancel(id, in: &list, &released) {
       publish()
     }
     tidy(into: &released)
@@ -25,23 +16,28 @@ extension HandlerStore {
 
   /// Cancels the plain subscriptions that still stand: the bus is gone.
   func removePlain(into released: inout Released) {
-    for segment in list.segments {
-      let buffer = segment.buffer
-      for place in buffer.standing where buffer.entries[place].site != HandlerBuffer.Entry.registered {
-        if cancel(buffer.entries[place].id, in: &list, &released) { publish() }
-      }
+    for (entry, _) in list.standing where entry.registration == nil {
+      if cancel(entry.id, in: &list, &released) { publish() }
     }
     tidy(into: &released)
   }
 
+  /// Whether a plain subscription stands here.
+  func stands(_ id: UInt64) -> Bool { list.find(id) != nil }
+
+  /// All subscriptions, in no order.
+  var standing: [(entry: HandlerBuffer.Entry, priority: Int)] {
+    (subjects.values.map(\.list) + [list]).flatMap(\.standing)
+  }
+
   /// Cancels those of a full buffer whose owner is gone, and says how many: the bus does not gather them.
   func cancelExpired(in buffer: HandlerBuffer, _ released: inout Released) -> Int {
-    if registrations.isEmpty { return 0 }
+    guard hasTied else { return 0 }
     var count = 0
     for place in buffer.standing {
-      guard let registration = registrations[buffer.entries[place].id], registration.isExpired(keeping: &released)
+      guard let registration = buffer.entries[place].registration, registration.isExpired(keeping: &released)
       else { continue }
-      if let context = cancel(at: place, of: buffer, &released) { retire(.context(context)) }
+      for context in cancel(at: place, of: buffer, &released) { retire(.context(context)) }
       count += 1
     }
     return count
@@ -53,21 +49,21 @@ extension HandlerStore {
     let buffer = list.segments[index].buffer
     // First, so that fewer posts wait for the memory in which the handler is cancelled.
     buffer.lower(to: place)
-    let context = cancel(at: place, of: buffer, &released)
+    let captured = cancel(at: place, of: buffer, &released)
     list.segments[index].living -= 1
     let living = list.segments[index].living
     if living == 0 {
       list.segments.remove(at: index)
-      return end(buffer, context, &released)
+      return end(buffer, captured, &released)
     }
     // Nearly always no thread reads, or not for long, and what was captured is released at once. Without captured values there
     // is no scan: each scan costs every poster a wait for its own record.
-    if let context {
+    if !captured.isEmpty {
       if retirement == nil, havePostsEnded(reading: topic.pointee.root) {
         buffer.reuse()
-        released.add(context)
+        for context in captured { released.add(context) }
       } else {
-        retire(.context(context))
+        for context in captured { retire(.context(context)) }
       }
     }
     // As many again may be cancelled before the living are moved together: constant time for each, on average.
@@ -79,7 +75,7 @@ extension HandlerStore {
 
   /// Lets go of a buffer with its last handler; true if readers have to be shown another root.
   private func end(
-    _ buffer: HandlerBuffer, _ context: UnsafeMutableRawPointer?, _ released: inout Released
+    _ buffer: HandlerBuffer, _ captured: Captured, _ released: inout Released
   ) -> Bool {
     let root = UnsafeRawPointer(buffer.base)
     let isRoot = topic.pointee.root == root
@@ -88,33 +84,29 @@ extension HandlerStore {
       pubsub_store_pointer(&topic.pointee.root, nil)
       Hook.step("cancel: nobody finds the last one's buffer")
       if retirement == nil, havePostsEnded(reading: root) {
-        buffer.removeAll()
         spare = buffer
-        if let context { released.add(context) }
+        for context in captured { released.add(context) }
         return false
       }
     }
     if isRoot, retirement == nil { retirement = Retirement(under: root) }
-    if let context { retire(.context(context)) }
+    for context in captured { retire(.context(context)) }
     retire(.buffer(buffer))
     return true
   }
 
-  /// Has a handler called no more, and returns what it captured.
-  private func cancel(
-    at place: Int, of buffer: HandlerBuffer, _ released: inout Released
-  ) -> UnsafeMutableRawPointer? {
+  /// Has a handler called no more, and returns what is to be released for it.
+  private func cancel(at place: Int, of buffer: HandlerBuffer, _ released: inout Released) -> Captured {
     let handler = buffer.handlers + place
-    let context = handler.pointee.context
+    let entry = buffer.entries[place]
+    let captured = Captured(by: handler.pointee, entry)
     // It will be released soon, and has often not been used for long.
-    pubsub_prefetch(context)
+    pubsub_prefetch(captured.context)
     Hook.step("cancel: put nothing in the handler's place")
     pubsub_cancel_handler(handler)
-    if retirement == nil, registrations.isEmpty { return context }
-    let id = buffer.entries[place].id
-    retirement?.cancel(id)
-    if let registration = registrations.removeValue(forKey: id) { released.keep(registration) }
-    return context
+    count(entry, -1)
+    retirement?.cancel(entry.id)
+    return captured
   }
 
   /// Frees what can be freed; without subscribers and readers, the topic begins anew.
@@ -126,4 +118,20 @@ extension HandlerStore {
     tableCount = 0
     usesDirectory = false
   }
+}
+
+/// What is released with a handler: what it captured, and its registration.
+struct Captured: Sequence, IteratorProtocol {
+  fileprivate private(set) var context: UnsafeMutableRawPointer?
+  private var registration: UnsafeMutableRawPointer?
+
+  init(by handler: pubsub_handler, _ entry: HandlerBuffer.Entry) {
+    let registration = entry.registration
+    context = registration.map { $0.owned.captured(by: handler) } ?? handler.context
+    self.registration = registration.map { Unmanaged.passUnretained($0).toOpaque() }
+  }
+
+  var isEmpty: Bool { context == nil && registration == nil }
+
+  mutating func next() -> UnsafeMutableRawPointer? { context.take() ?? registration.take() }
 }

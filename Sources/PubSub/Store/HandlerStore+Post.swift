@@ -1,108 +1,128 @@
 internal import CPubSub
 
-// The general path of a post: order reversed, several priorities, subjects, sticky events, observers, deep nesting.
+// What every post does that is not the shortest: it protects what it reads, gives the event to the receivers, calls the synchronous
+// handlers, and sees to what is left to do.
+
+/// A post under way on this thread.
+struct PostUnderWay {
+  fileprivate let record: UnsafeMutablePointer<pubsub_record>
+  fileprivate let depth: Int
+  /// The topic's root, which the post protects.
+  fileprivate let root: UnsafeRawPointer?
+  /// The identifier of the first subscription that does not see the post.
+  let firstUnseen: UInt64
+  let walk: Walk?
+}
 
 extension HandlerStore {
-  /// Posts an event; what the fast path cannot do.
-  final func postGenerally(
-    _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, in core: BusCore
-  ) {
+  /// Posts an event that has traits, or to several priorities, subjects, receivers or observers, or that is nested deeply.
+  final func postGenerally(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?) {
+    guard canPost() else { return }
+    show(event, from: subject)
+    var held = HoldOutcome.nothing
+    var begun: PostUnderWay?
+    inOrder(event, from: subject) {
+      let post = begin(from: subject)
+      if pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 { held = hold(event, post) }
+      begun = post
+    }
+    guard let post = begun else { return }
+    if held.contains(.sleeps) { wake(post) }
+    var isReceived = held.contains(.isHeld)
+    var walk = post.walk
+    while let span = walk?.next() {
+      let wasReceived = span.call(event)
+      isReceived = isReceived || wasReceived
+    }
+    end(post)
+    if !isReceived { core.reportUndelivered(event, of: self) }
+    settle(after: post)
+  }
+
+  /// Whether another post may be nested in those under way on this thread; if not, it is refused.
+  func canPost() -> Bool {
+    let record = pubsub_record_of_thread()
+    if pubsub_depth(record) < topic.pointee.limit { return true }
+    core.refuse(name, record)
+    return false
+  }
+
+  /// Shows an event to the tracers; what they post is nested.
+  func show(_ event: UnsafeRawPointer, from subject: AnyObject?) {
+    let tracers = core.tracers.withLock { $0 }
+    if tracers.isEmpty { return }
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
-    guard depth < topic.pointee.limit else { return core.refuse(name, record) }
-    // A subscription that is made from here on has this identifier or a later one, and does not see this post.
-    let firstUnseen = willPost(event, from: subject, in: core)
-    let root = pubsub_enter(record, depth, topic)
-    let isReceived = root.map { deliver(event, from: subject, $0, before: firstUnseen, record, depth) } ?? false
+    pubsub_enter_unread(record, depth, frame(subject))
+    let event = self.event(at: event)
+    for tracer in tracers { tracer.body(event) }
     pubsub_leave(record, depth)
-    if !isReceived { wasNotReceived(event, in: core) }
-    pubsub_settle(topic, root)
   }
 
-  /// Delivers to all handlers that a root shows; returns whether one received the event.
-  private func deliver(
-    _ event: UnsafeRawPointer, from subject: AnyObject?, _ root: UnsafeRawPointer, before firstUnseen: UInt64,
-    _ record: UnsafeMutablePointer<pubsub_record>, _ depth: Int
-  ) -> Bool {
-    var run = Run(
-      event: event, firstUnseen: firstUnseen, isReversed: traits.contains(.reversed), record: record, depth: depth)
-    guard pubsub_is_directory(root) else {
-      run.deliver(HandlerBuffer(root: root))
-      return run.isReceived
+  /// Begins a post, or goes on with one that waits, on this thread.
+  ///
+  /// - Parameters:
+  ///   - subject: what the event happened to.
+  ///   - firstUnseen: of a post that goes on, the identifier of the first subscription that does not see it.
+  /// - Returns: the post, to be ended on this thread.
+  func begin(from subject: AnyObject?, before firstUnseen: UInt64? = nil) -> PostUnderWay {
+    let record = pubsub_record_of_thread()
+    let depth = pubsub_depth(record)
+    // A subscription that is made from here on has this identifier or a later one, and does not see this post.
+    let firstUnseen = firstUnseen ?? core.nextID
+    let frame = frame(subject)
+    let root = pubsub_enter(record, depth, frame)
+    let walk = root.map {
+      Walk($0, from: frame.subject, before: firstUnseen, isReversed: traits.contains(.reversed))
     }
-    let all = Directory(root: root)
-    let key = subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
-    run.deliver(all, key.flatMap { all.subjects?.handlers(of: $0) })
-    return run.isReceived
+    return PostUnderWay(record: record, depth: depth, root: root, firstUnseen: firstUnseen, walk: walk)
   }
 
-  /// One post on its way through the handlers.
-  private struct Run {
-    let event: UnsafeRawPointer
-    let firstUnseen: UInt64
-    let isReversed: Bool
-    let record: UnsafeMutablePointer<pubsub_record>
-    let depth: Int
-    var isReceived = false
+  /// Ends a post, which protects nothing any more.
+  func end(_ post: PostUnderWay) { pubsub_leave(post.record, post.depth) }
 
-    private mutating func call(_ buffer: HandlerBuffer, _ index: Int) {
-      guard buffer.entries[index].id < firstUnseen else { return }
-      let function = pubsub_function_of(buffer.handlers + index)
-      if function == pubsub_cancelled() { return }
-      record.pointee.unheard = -1
-      pubsub_call(function, buffer.handlers[index].context, event)
-      if record.pointee.unheard != depth { isReceived = true }
-    }
+  /// Sees to what a post has left to do.
+  func settle(after post: PostUnderWay) { pubsub_settle(topic, post.root) }
 
-    mutating func deliver(_ buffer: HandlerBuffer) {
-      let end = buffer.end
-      for step in 0..<end { call(buffer, isReversed ? end - 1 - step : step) }
-    }
+  private func frame(_ subject: AnyObject?) -> pubsub_frame {
+    pubsub_frame(topic: topic, subject: subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+  }
+}
 
-    /// Two lists in one order: priority first, then time of subscription, which the identifiers tell.
-    private mutating func merge(_ one: HandlerBuffer, _ other: HandlerBuffer) {
-      let (oneCount, otherCount) = (one.end, other.end)
-      var (oneStep, otherStep) = (0, 0)
-      while oneStep < oneCount || otherStep < otherCount {
-        let oneIndex = isReversed ? oneCount - 1 - oneStep : oneStep
-        let otherIndex = isReversed ? otherCount - 1 - otherStep : otherStep
-        let takesOne =
-          otherStep == otherCount
-          || (oneStep < oneCount && (one.entries[oneIndex].id < other.entries[otherIndex].id) != isReversed)
-        if takesOne {
-          call(one, oneIndex)
-          oneStep += 1
-        } else {
-          call(other, otherIndex)
-          otherStep += 1
-        }
-      }
-    }
+// MARK: - Receivers
 
-    mutating func deliver(_ all: Directory, _ ofSubject: Directory?) {
-      let (allCount, subjectCount) = (all.count, ofSubject?.count ?? 0)
-      var (allStep, subjectStep) = (0, 0)
-      while allStep < allCount || subjectStep < subjectCount {
-        let allIndex = isReversed ? allCount - 1 - allStep : allStep
-        let subjectIndex = isReversed ? subjectCount - 1 - subjectStep : subjectStep
-        let priority = allStep < allCount ? all.priority(allIndex) : nil
-        let subjectPriority = subjectStep < subjectCount ? ofSubject?.priority(subjectIndex) : nil
-        if let ofSubject, let subjectPriority {
-          if priority == subjectPriority {
-            merge(all.buffer(allIndex), ofSubject.buffer(subjectIndex))
-            allStep += 1
-            subjectStep += 1
-            continue
-          }
-          if priority == nil || (subjectPriority > priority!) != isReversed {
-            deliver(ofSubject.buffer(subjectIndex))
-            subjectStep += 1
-            continue
-          }
-        }
-        deliver(all.buffer(allIndex))
-        allStep += 1
-      }
+extension HandlerStore {
+  /// Has the receivers hold an event; none of them starts anything yet.
+  private func hold(_ event: UnsafeRawPointer, _ post: PostUnderWay) -> HoldOutcome {
+    var outcome = HoldOutcome.nothing
+    forEachReceiver(of: post) { outcome.formUnion($0.hold(event, of: self, .posted)) }
+    return outcome
+  }
+
+  private func wake(_ post: PostUnderWay) { forEachReceiver(of: post) { $0.wake() } }
+
+  private func forEachReceiver(of post: PostUnderWay, _ body: (Receiver) -> Void) {
+    var walk = post.walk
+    while let span = walk?.next() {
+      for place in span.places { span.receiver(at: place).map(body) }
     }
+  }
+}
+
+extension Walk.Span {
+  /// The receiver in a place; nil if the handler there is synchronous, or was cancelled.
+  func receiver(at place: Int) -> Receiver? {
+    guard buffer.entries[place].isAsynchronous, stands(at: place), let context = buffer.handlers[place].context else {
+      return nil
+    }
+    return Unmanaged.fromOpaque(context).takeUnretainedValue()
+  }
+
+  /// Whether the handler in a place has not been cancelled.
+  func stands(at place: Int) -> Bool { pubsub_function_of(buffer.handlers + place) != pubsub_cancelled() }
+
+  /// Calls the synchronous handlers; returns whether one received the event.
+  func call(_ event: UnsafeRawPointer) -> Bool {
+    pubsub_call_span(buffer.handlers + first, pubsub_places(buffer.base) + first, count, step, event)
   }
 }

@@ -16,8 +16,6 @@ class HandlerStore: @unchecked Sendable {
   // Guarded by the lock. That they are accessed exclusively is proven by it: checked at each access, as variables of a class
   // are, it would cost as much as all else that subscribing does.
 
-  /// The subscriptions that are not plain, by identifier.
-  @exclusivity(unchecked) var registrations: [UInt64: Registration] = [:]
   @exclusivity(unchecked) var list = HandlerList()
   @exclusivity(unchecked) var subjects: [UnsafeRawPointer: SubjectEntry] = [:]
   @exclusivity(unchecked) var table: SubjectTable?
@@ -33,10 +31,15 @@ class HandlerStore: @unchecked Sendable {
   @exclusivity(unchecked) var flags = 0
   /// Whether the core remembers that something waits here to be freed.
   @exclusivity(unchecked) var isUnclean = false
-  /// By which plain subscriptions find this store, once there was one.
-  @exclusivity(unchecked) private var number: UInt16?
-  /// No plain subscription that stands has a lower identifier.
-  @exclusivity(unchecked) private var lowestPlainID: UInt64 = 0
+  /// How many handlers hold events: mailboxes, and buffers of sequences.
+  @exclusivity(unchecked) private var receiverCount = 0
+  /// How many subscriptions can end without being cancelled.
+  @exclusivity(unchecked) private var tiedCount = 0
+
+  /// Held while an event of a sticky type is kept and given to the receivers, so that all of them see one order.
+  ///
+  /// Taken after the bus's lock. Only the locks of receivers are taken while it is held.
+  private let order = Lock()
 
   init(name: EventName, traits: EventTraits, in core: BusCore, limit: Int) {
     self.core = core
@@ -45,7 +48,6 @@ class HandlerStore: @unchecked Sendable {
     topic = pubsub_make_topic(limit)
     topic.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     if !traits.isEmpty { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
-    if !EventAddressCheck.isAsExpected { topic.pointee.flags |= Int(PUBSUB_INDIRECT) }
   }
 
   deinit {
@@ -61,7 +63,6 @@ class HandlerStore: @unchecked Sendable {
     }
     table?.deallocate()
     pubsub_free(topic)
-    number.map(StoreNumbers.giveBack)
     released.finish()
   }
 
@@ -75,65 +76,68 @@ class HandlerStore: @unchecked Sendable {
     }
   }
 
-  /// Told every event that is posted, before it is delivered; for what a typed store keeps and observers see.
-  ///
-  /// - Returns: the identifier of the first subscription that does not see this post.
-  func willPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, in core: BusCore) -> UInt64 {
-    core.nextID
-  }
+  /// An event, for code that does not know its type.
+  func event(at event: UnsafeRawPointer) -> any BusEvent { preconditionFailure("a store of no type") }
 
-  /// Is called with an event without a receiver.
-  func wasNotReceived(_ event: UnsafeRawPointer, in core: BusCore) {}
+  /// Begins a post; one of a sticky type is kept, in the same instant.
+  func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
+    preconditionFailure("a store of no type")
+  }
 
   /// The handler by which a wildcard stands among this topic's.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a store of no type") }
 }
 
-// MARK: - Plain subscriptions
+// MARK: - The order of receivers
 
 extension HandlerStore {
-  /// By what a plain subscription of this identifier would be found; nil if it could not be.
-  ///
-  /// It keeps less than the whole identifier, so those that stand have to lie within so many.
-  func reference(id: UInt64, site: UInt16) -> PlainReference? {
-    if id - lowestPlainID > PlainReference.mostIDs { lowestPlainID = list.lowestID ?? id }
-    guard id - lowestPlainID <= PlainReference.mostIDs else { return nil }
-    if number == nil { number = StoreNumbers.take(for: self) }
-    return number.map { PlainReference(store: $0, site: site, id: id) }
+  var isSticky: Bool { traits.contains(.sticky) }
+
+  /// Does something while no other thread keeps an event, or gives it to the receivers.
+  func withOrder<Result>(_ body: () -> Result) -> Result {
+    var result: Result?
+    Hook.locks(self)
+    order.withLock { result = body() }
+    Hook.hasUnlocked(self)
+    return result.unsafelyUnwrapped
   }
 
-  /// The whole identifier of a plain subscription, if that stands.
-  func id(of reference: PlainReference) -> UInt64 {
-    lowestPlainID + UInt64(reference.shortID &- UInt32(truncatingIfNeeded: lowestPlainID))
+  private func countReceivers(_ change: Int) {
+    receiverCount += change
+    let flag = Int(PUBSUB_RECEIVERS)
+    if receiverCount == 0 {
+      pubsub_clear_bits(&topic.pointee.flags, flag)
+    } else if receiverCount == change {
+      pubsub_set_bits(&topic.pointee.flags, flag)
+    }
   }
 
-  /// Whether a subscription stands here.
-  func stands(_ id: UInt64, _ registration: Registration?) -> Bool {
-    registration == nil ? list.find(id) != nil : registrations[id] != nil
+  /// Counts a subscription in that comes, before its handler stands, or out.
+  func count(_ entry: HandlerBuffer.Entry, _ change: Int) {
+    guard let registration = entry.registration else { return }
+    if entry.isAsynchronous { countReceivers(change) }
+    if registration.isTied { tiedCount += change }
   }
+
+  var hasTied: Bool { tiedCount > 0 }
 }
 
 // MARK: - Adding
 
 extension HandlerStore {
-  /// Adds a plain subscription's handler; posts under way do not see it.
+  /// Adds a handler; posts under way do not see it.
   ///
   /// - Complexity: constant on average, unless it is the first of its priority.
   func add(
-    _ handler: pubsub_handler, _ entry: HandlerBuffer.Entry, _ priority: Priority, into released: inout Released
+    _ handler: pubsub_handler, _ entry: HandlerBuffer.Entry, _ priority: Priority, from subject: AnyObject? = nil,
+    into released: inout Released
   ) {
-    if place(handler, entry, priority, in: &list, &released) { publish() }
-    if retirement?.isDue == true { reclaim(into: &released) }
-  }
-
-  /// Adds a handler and keeps its registration; posts under way do not see it.
-  ///
-  /// - Complexity: constant on average, unless it is the first of its priority.
-  func add(_ handler: pubsub_handler, _ registration: Registration, into released: inout Released) {
-    registrations[registration.id] = registration
-    let entry = HandlerBuffer.Entry(id: registration.id, site: HandlerBuffer.Entry.registered)
-    guard let subject = registration.subject else { return add(handler, entry, registration.priority, into: &released) }
-    add(handler, entry, registration.priority, from: subject, &released)
+    count(entry, 1)
+    if let subject {
+      add(handler, entry, priority, from: subject, &released)
+    } else if place(handler, entry, priority, in: &list, &released) {
+      publish()
+    }
     if retirement?.isDue == true { reclaim(into: &released) }
   }
 
@@ -159,9 +163,10 @@ extension HandlerStore {
   ) -> Bool {
     let (index, exists) = list.index(of: priority.rawValue)
     guard exists else {
-      let buffer = spare.take() ?? HandlerBuffer(capacity: 4)
+      let buffer = spare.take() ?? HandlerBuffer(capacity: 4, priority: priority.rawValue)
+      buffer.begin(priority.rawValue)
       buffer.append(handler, entry)
-      list.segments.insert(.init(priority: priority.rawValue, buffer: buffer, living: 1), at: index)
+      list.segments.insert(.init(buffer: buffer, living: 1), at: index)
       return true
     }
     let buffer = list.segments[index].buffer

@@ -2,64 +2,69 @@ internal import CPubSub
 
 /// The handlers of the events of one type, and what the bus keeps of these events.
 final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
-  /// The latest event of a sticky type, with its subject; guarded by the bus's lock.
-  private var latest: (event: E, subject: WeakReference?)?
+  private typealias Kept = (event: E, subject: WeakReference?)
+
+  /// The latest event of a sticky type, with its subject; guarded by the order.
+  private var latest: Kept?
+  /// Whether the event is kept in a weak form.
+  private let isWeaklyKept = E.self is any WeaklyKept.Type
 
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
     super.init(name: description.name, traits: description.traits, in: core, limit: limit)
   }
 
   override func handler(of wildcard: Wildcard) -> pubsub_handler {
-    let deliver = wildcard.deliver
-    return .of { (event: E) in deliver(event) }
+    let body = wildcard.body
+    return .of { (event: E) in try body(event) }
   }
 
-  override func willPost(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, in core: BusCore)
-    -> UInt64
-  {
-    let event = event.assumingMemoryBound(to: E.self)
-    core.observe(event.pointee, to: topic)
-    guard traits.contains(.sticky) else { return core.nextID }
-    // Together under the lock: an earlier subscription gets this post, a later one replays the latest event.
-    let (former, firstUnseen) = core.withLock { _ in (keep(event.pointee, from: subject), core.nextID) }
+  override func event(at event: UnsafeRawPointer) -> any BusEvent { event.assumingMemoryBound(to: E.self).pointee }
+
+  override func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
+    guard isSticky else { return body() }
+    let new = kept(event.assumingMemoryBound(to: E.self).pointee, from: subject)
+    let former = withOrder {
+      let former = latest
+      latest = new
+      body()
+      return former
+    }
     // Released without the lock: its deinitialiser may call the bus.
     withExtendedLifetime(former) {}
-    return firstUnseen
   }
 
-  /// Keeps an event of a sticky type as the latest; the former one is to be released without the lock.
-  func keep(_ event: E, from subject: (any AnyObject & Sendable)?) -> (event: E, subject: WeakReference?)? {
-    guard traits.contains(.sticky) else { return nil }
-    let kept = (event as? any WeaklyKept)?.weakened() as? E ?? event
-    defer { latest = (kept, subject.map(WeakReference.init)) }
-    return latest
+  private func kept(_ event: E, from subject: (any AnyObject & Sendable)?) -> Kept {
+    let weak = isWeaklyKept ? (event as? any WeaklyKept)?.weakened() as? E : nil
+    return (weak ?? event, subject.map(WeakReference.init))
   }
 
-  override func wasNotReceived(_ event: UnsafeRawPointer, in core: BusCore) {
-    core.reportUndelivered(event.assumingMemoryBound(to: E.self).pointee)
-  }
-
-  /// The latest event, if its subject is accepted; the caller holds the lock.
-  func latest(
-    keeping released: inout Released, where accepts: ((any AnyObject & Sendable)?) -> Bool
-  ) -> E? {
+  /// The latest event, if its subject is accepted.
+  ///
+  /// The caller holds the order. What was looked at is let go of without it.
+  func latest(keeping released: inout Released, where accepts: ((any AnyObject & Sendable)?) -> Bool) -> E? {
     guard let latest else { return nil }
     let poster = latest.subject?.object
     if let poster { released.keep(poster) }
     guard accepts(poster) else { return nil }
-    guard let weak = latest.event as? any WeaklyKept else { return latest.event }
+    guard isWeaklyKept, let weak = latest.event as? any WeaklyKept else { return latest.event }
     return weak.strengthened() as? E
   }
 
-  /// The latest event, if this subscriber receives it; the caller holds the lock.
-  func latest(for registration: Registration?, keeping released: inout Released) -> E? {
-    latest(keeping: &released) { registration?.accepts($0) ?? true }
+  /// The latest event, if its subject is accepted.
+  func latest(where accepts: ((any AnyObject & Sendable)?) -> Bool) -> E? {
+    var released = Released()
+    let latest = withOrder { self.latest(keeping: &released, where: accepts) }
+    released.finish()
+    return latest
   }
 
-  /// Keeps no event any more; the former one is to be released without the lock.
-  func takeLatest() -> (event: E, subject: WeakReference?)? {
-    defer { latest = nil }
-    return latest
+  /// Keeps no event until the next is posted.
+  func removeLatest() {
+    let former = withOrder {
+      defer { latest = nil }
+      return latest
+    }
+    withExtendedLifetime(former) {}
   }
 }
 
@@ -68,11 +73,14 @@ final class Wildcard: Sendable {
   let registration: Registration
   /// The name that it asked for; nil for every event.
   let name: EventName?
-  let deliver: @Sendable (any BusEvent) -> Void
+  /// The handler; nil where a receiver stands behind it.
+  let body: @Sendable (any BusEvent) throws -> Void
+  let receiver: Receiver?
 
-  init(_ registration: Registration, named name: EventName?, _ deliver: @escaping @Sendable (any BusEvent) -> Void) {
-    self.registration = registration
-    self.name = name
-    self.deliver = deliver
+  init(
+    _ registration: Registration, named name: EventName?, receiver: Receiver? = nil,
+    _ body: @escaping @Sendable (any BusEvent) throws -> Void = { _ in }
+  ) {
+    (self.registration, self.name, self.receiver, self.body) = (registration, name, receiver, body)
   }
 }

@@ -4,58 +4,55 @@
 /// took, under a lock that only consumers use: posters and the consumer meet once a batch. A bounded buffer is taken from
 /// one at a time, so that the bound is kept exactly.
 @usableFromInline
-final class EventBuffer<Element: Sendable>: Sendable {
+final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
+  /// The element of a store's event at an address.
+  private let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
   private let inbox: Guarded<EventInbox>
   private let batch = Guarded(RawEvents())
   private let missed: (@Sendable (Int) -> Element)?
 
-  init(_ buffering: Buffering, missed: (@Sendable (Int) -> Element)?) {
+  init(
+    _ buffering: Buffering, missed: (@Sendable (Int) -> Element)?,
+    element: @escaping @Sendable (UnsafeRawPointer, HandlerStore) -> Element
+  ) {
+    self.element = element
     inbox = Guarded(EventInbox(queue: EventQueue(buffering)))
     self.missed = missed
   }
 
   deinit {
-    var (events, _) = inbox.withLock { $0.queue.removeAll() }
-    var rest = batch.withLock { batch in
+    let (events, dropped) = inbox.withLock { ($0.queue.removeAll().0, $0.queue.takeDropped()) }
+    let rest = batch.withLock { batch in
       defer { batch = RawEvents() }
       return batch
     }
+    release(events)
+    release(rest)
+    dropped.map { release($0) }
+  }
+
+  private func release(_ events: RawEvents) {
+    var events = events
     events.removeAll(as: Element.self)
     events.free()
-    rest.removeAll(as: Element.self)
-    rest.free()
   }
 
   // MARK: Coming
 
-  func post(_ element: Element) {
-    let waiter = inbox.withLock { inbox -> UnsafeContinuation<Void, Never>? in
-      if inbox.isFinished { return nil }
-      inbox.queue.append(element)
-      return inbox.takeWaiter()
+  override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
+    let element = element(event, store)
+    return inbox.withLock { inbox in
+      if inbox.isFinished { return .nothing }
+      inbox.queue.append(element, purpose)
+      return inbox.waiters.isEmpty && !inbox.queue.hasDropped ? .isHeld : [.isHeld, .sleeps]
     }
-    waiter?.resume()
   }
 
-  func postWithinBound(_ element: Element) {
-    // What is dropped is released outside the lock: its deinitialiser may call back.
-    var dropped: Element?
-    let waiter = inbox.withLock { inbox -> UnsafeContinuation<Void, Never>? in
-      if inbox.isFinished { return nil }
-      dropped = inbox.queue.appendWithinBound(element)
-      return inbox.takeWaiter()
+  override func wake() {
+    let (waiter, dropped) = inbox.withLock { inbox in
+      (inbox.queue.isEmpty ? nil : inbox.takeWaiter(), inbox.queue.takeDropped())
     }
-    withExtendedLifetime(dropped) {}
-    waiter?.resume()
-  }
-
-  /// Takes an event that no bound drops.
-  func postKept(_ element: Element) {
-    let waiter = inbox.withLock { inbox -> UnsafeContinuation<Void, Never>? in
-      if inbox.isFinished { return nil }
-      inbox.queue.append(element, delivery: nil)
-      return inbox.takeWaiter()
-    }
+    dropped.map { release($0) }
     waiter?.resume()
   }
 

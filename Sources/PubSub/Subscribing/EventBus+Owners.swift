@@ -37,7 +37,7 @@ private struct OwnedRegistrations {
 extension BusCore {
   /// The subscriptions of each owner that is alive, in the order in which they were made.
   fileprivate func owned() -> [OwnedRegistrations] {
-    let all = withLock { _ in stores.flatMap { $0.registrations.values } + wildcards.map(\.registration) }
+    let all = withLock { _ in registrations }
     var owned: [OwnedRegistrations] = []
     // While they are compared all owners live, so that no two have the same identity.
     var owners: [any AnyObject & Sendable] = []

@@ -42,8 +42,7 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerThrowing(type, details, handler: handler))
+    register(type, from: subject, priority, label, fileID, line, .of(handler))
   }
 
   /// Subscribes an asynchronous handler with a mailbox of its own: its runs are serial and in posting order.

@@ -32,9 +32,7 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(
-      registerThrowing(type, details) { event in try MainActor.assumeIsolated { try handler(event) } })
+    register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
   }
 
   /// Subscribes an asynchronous main-actor handler with a mailbox of its own: serial and in posting order.

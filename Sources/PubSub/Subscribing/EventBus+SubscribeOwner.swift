@@ -1,3 +1,5 @@
+internal import CPubSub
+
 // Subscribing for an owner: the bus holds the owner weakly, passes it to the handler, keeps it alive during the call, and
 // ends the subscription when the owner is gone. Releasing the `Subscription` cancels nothing, so it may be discarded; that
 // is also why it can be made in the initialiser of an actor.
@@ -25,10 +27,7 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerThrowing(type, details) { [weak owner] (event: E) in
-      if let owner { try handler(owner, event) }
-    }
-    return Subscription(registration)
+    return register(type, Registration.owned(details, in: core, by: owner, handler))
   }
 
   /// Subscribes an asynchronous handler for an owner, with a mailbox of its own: serial and in posting order.
@@ -78,10 +77,7 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerThrowing(type, details) { [weak owner] (event: E) in
-      try MainActor.assumeIsolated { if let owner { try handler(owner, event) } }
-    }
-    return Subscription(registration)
+    return register(type, Registration.owned(details, in: core, by: owner, onMainActor: handler))
   }
 
   /// Subscribes a main-actor handler for an owner that is told the latest event of a sticky type first, before this returns.
@@ -95,12 +91,10 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerThrowing(type, details) { [weak owner] (event: E) in
-      MainActor.assumeIsolated { if let owner { handler(owner, event) } }
-    }
+    let subscription = register(type, Registration.owned(details, in: core, by: owner, onMainActor: handler))
     // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
-    if replay == .latest, let latest = core.latest(type, for: registration) { handler(owner, latest) }
-    return Subscription(registration)
+    if replay == .latest, let latest = latest(type, for: subscription) { handler(owner, latest) }
+    return subscription
   }
 
   /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: serial and in posting order.

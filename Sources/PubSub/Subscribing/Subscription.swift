@@ -5,53 +5,63 @@ internal import Synchronization
 /// Releasing it cancels, unless it belongs to an owner (`subscribe(owner, to:)`): then the owner's life ends it, and the
 /// subscription may be discarded. Any thread may cancel, any number of times, also after the bus is gone.
 public final class Subscription: Sendable {
-  /// A ``PlainReference``; of a subscription that is not plain its registration's address, which is even.
-  ///
-  /// One word: with it the object takes the smallest piece of memory that an object can.
-  private let word: Atomic<UInt64>
+  /// Of a plain subscription the store, whose core is kept; of another one the registration.
+  private nonisolated(unsafe) let target: UnsafeRawPointer
+  /// Of a plain subscription where it was made; the core keeps it.
+  private let site: Unmanaged<Site>?
+  /// Of a plain subscription its identifier; zero once it is cancelled.
+  private let id: Atomic<UInt64>
 
-  /// A plain subscription; it keeps the core, and the core the store.
-  init(_ reference: PlainReference, in core: BusCore) {
-    word = Atomic(reference.word)
-    _ = Unmanaged.passRetained(core)
+  /// A plain subscription.
+  init(_ id: UInt64, at site: Site, in store: HandlerStore) {
+    target = UnsafeRawPointer(Unmanaged.passUnretained(store).toOpaque())
+    self.site = .passUnretained(site)
+    self.id = Atomic(id)
+    _ = Unmanaged.passRetained(store.core)
   }
 
   init(_ registration: Registration) {
-    word = Atomic(UInt64(UInt(bitPattern: Unmanaged.passRetained(registration).toOpaque())))
+    target = UnsafeRawPointer(Unmanaged.passRetained(registration).toOpaque())
+    site = nil
+    id = Atomic(0)
   }
 
   deinit {
     switch form {
-    case .plain(let reference, let core):
-      if !reference.isCancelled { core._withUnsafeGuaranteedRef { $0.remove(reference, word) } }
-      core.release()
+    case .plain(let store):
+      cancelPlain(store)
+      Unmanaged.passUnretained(store.core).release()
     case .registered(let registration):
-      registration._withUnsafeGuaranteedRef { if !$0.endsWithOwner { $0.cancel() } }
-      registration.release()
+      if !registration.endsWithOwner { registration.cancel() }
+      Unmanaged.passUnretained(registration).release()
     }
   }
 
-  /// What the word says; what it refers to lives as long as the subscription.
+  /// What the target is; it lives as long as the subscription.
   private enum Form {
-    case plain(PlainReference, in: Unmanaged<BusCore>)
-    case registered(Unmanaged<Registration>)
+    case plain(HandlerStore)
+    case registered(Registration)
   }
 
   private var form: Form {
-    let word = word.load(ordering: .acquiring)
-    if let reference = PlainReference(word: word) {
-      let store = StoreNumbers.store(reference.store)
-      return .plain(reference, in: store._withUnsafeGuaranteedRef { .passUnretained($0.core) })
-    }
-    // Not plain, so the word is what `init` made of an address.
-    return .registered(.fromOpaque(UnsafeRawPointer(bitPattern: UInt(word)).unsafelyUnwrapped))
+    site == nil
+      ? .registered(Unmanaged.fromOpaque(target).takeUnretainedValue())
+      : .plain(Unmanaged.fromOpaque(target).takeUnretainedValue())
+  }
+
+  private func cancelPlain(_ store: HandlerStore) {
+    let id = id.load(ordering: .acquiring)
+    if id == 0 { return }
+    store.core.remove(id, from: store)
+    // Last: a thread that finds it cancelled may rely on that.
+    self.id.store(0, ordering: .releasing)
   }
 
   /// The subscriber: its label and its place in the source.
   public var subscriber: Subscriber {
     switch form {
-    case .plain(let reference, let core): core._withUnsafeGuaranteedRef { $0.subscriber(at: reference.site) }
-    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.subscriber }
+    case .plain: site.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.subscriber }
+    case .registered(let registration): registration.subscriber
     }
   }
 
@@ -62,9 +72,10 @@ public final class Subscription: Sendable {
   /// - Complexity: logarithmic in the number of subscriptions to the event; takes the bus's lock.
   public var isCancelled: Bool {
     switch form {
-    case .plain(let reference, let core):
-      reference.isCancelled || core._withUnsafeGuaranteedRef { !$0.stands(reference) }
-    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.hasEnded }
+    case .plain(let store):
+      let id = id.load(ordering: .acquiring)
+      return id == 0 || !store.core.stands(id, in: store)
+    case .registered(let registration): return registration.hasEnded
     }
   }
 
@@ -83,9 +94,8 @@ public final class Subscription: Sendable {
   ///   subscription is to every event, or to those of one name.
   public func cancel() {
     switch form {
-    case .plain(let reference, let core):
-      if !reference.isCancelled { core._withUnsafeGuaranteedRef { $0.remove(reference, word) } }
-    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.cancel() }
+    case .plain(let store): cancelPlain(store)
+    case .registered(let registration): registration.cancel()
     }
   }
 
@@ -111,24 +121,22 @@ public final class Subscription: Sendable {
 extension Subscription {
   /// What is known of a subscription that is not plain.
   var registration: Registration? {
-    if case .registered(let registration) = form { registration.takeUnretainedValue() } else { nil }
+    if case .registered(let registration) = form { registration } else { nil }
   }
 
   /// The core of the bus, which stays when the bus is gone.
   var core: BusCore {
     switch form {
-    case .plain(_, let core): core.takeUnretainedValue()
-    case .registered(let registration): registration.takeUnretainedValue().core
+    case .plain(let store): store.core
+    case .registered(let registration): registration.core
     }
   }
 
   /// Calls once no handler of the cancelled subscription runs; at once if that is so.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     switch form {
-    case .plain(let reference, let core):
-      let store = StoreNumbers.store(reference.store).takeUnretainedValue()
-      core.takeUnretainedValue().whenIdle(reference.shortID, in: store, action)
-    case .registered(let registration): registration.takeUnretainedValue().whenIdle(action)
+    case .plain(let store): store.core.whenIdle(in: store, action)
+    case .registered(let registration): registration.whenIdle(action)
     }
   }
 }

@@ -53,97 +53,132 @@ extension EventBus {
   private func deliverAndWait<E: BusEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, within budget: Duration?, clock: (any Clock<Duration>)?
   ) async -> DeliveryReport {
-    let recipients = core.recipients(of: event, from: subject)
     let run = HandlerRun.enclosing
     let deadlines = deadlines(on: clock)
     let budget = budget ?? (run == nil ? nil : HandlerRun.waitBudget)
     let wait = WaitForPost(
-      bus: self, post: AwaitedPost(poster: run, now: deadlines.now), deadlines: deadlines,
+      post: AwaitedPost(poster: run, now: deadlines.now), deadlines: deadlines,
       // Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
       deadline: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) })
-    let outcomes = await wait.deliver(event, to: recipients)
-    return DeliveryReport(deliveries: outcomes)
+    return DeliveryReport(deliveries: await wait.deliver(event, WaitingWalk(event, of: core, from: subject)))
   }
 }
 
 /// The course of one post that is waited for.
-private struct WaitForPost {
-  private enum Entry {
+private final class WaitForPost {
+  private enum Ending {
     case ended(DeliveryReport.Outcome, Duration)
     case awaited(AwaitedDelivery)
   }
 
-  let bus: EventBus
-  let post: AwaitedPost
-  let deadlines: Deadlines
-  let deadline: Duration?
+  private struct Entry {
+    let id: UInt64
+    let subscriber: Subscriber
+    let ending: Ending
+  }
 
-  func deliver<E: BusEvent>(_ event: E, to recipients: Recipients) async -> [DeliveryReport.Delivery] {
-    let (store, recipients) = (recipients.store, recipients.list)
-    let timer = recipients.contains { $0.registration?.mailbox != nil } ? setTimer() : nil
+  private let post: AwaitedPost
+  private let deadlines: Deadlines
+  private let deadline: Duration?
+  private var timer: DeadlineHeap.ID?
+  private var entries: [Entry] = []
+
+  init(post: AwaitedPost, deadlines: Deadlines, deadline: Duration?) {
+    (self.post, self.deadlines, self.deadline) = (post, deadlines, deadline)
+  }
+
+  func deliver<E: BusEvent>(_ event: E, _ start: WaitingWalk) async -> [DeliveryReport.Delivery] {
+    var walk = start
     let token = WaitGraph.begin(in: post.poster) { [post] in post.awaited }
     defer {
       WaitGraph.end(token)
       timer.map(deadlines.clear)
       post.finish()
     }
-    var entries: [(Subscriber, Entry)] = []
-    for (index, recipient) in recipients.enumerated() {
-      if index > 0, recipients[index - 1].priority != recipient.priority {
-        await post.wait()
-      }
-      if let entry = begin(event, at: recipient, in: store) { entries.append((recipient.subscriber, entry)) }
+    while !walk.isOver {
+      withUnsafePointer(to: event) { goOn(&walk, with: $0, of: E.self) }
+      await post.wait()
     }
-    await post.wait()
     return entries.map(report)
   }
 
-  private func setTimer() -> DeadlineHeap.ID? { deadline.map { deadlines.set($0) { [post] in post.expire() } } }
+  private func goOn<E: BusEvent>(_ walk: inout WaitingWalk, with event: UnsafePointer<E>, of type: E.Type) {
+    // In the order of subscription, as the report tells it; the walk begins with the receivers of each priority.
+    var first = entries.count
+    walk.goOn(
+      with: event,
+      WaitingWalk.Visitor(
+        hand: { self.hand(event, to: $0, $1, of: $2) },
+        call: { self.call($0, $1, with: event) },
+        mustPause: {
+          self.sort(from: first, isReversed: E.traits.contains(.reversed))
+          first = self.entries.count
+          return !self.post.awaited.isEmpty
+        }))
+    sort(from: first, isReversed: E.traits.contains(.reversed))
+  }
 
-  /// Has a recipient begin; nil if it is not there any more.
-  private func begin<E: BusEvent>(_ event: E, at recipient: Recipient, in store: HandlerStore) -> Entry? {
-    let registration = recipient.registration
-    if let registration, registration.isExpired {
-      registration.cancel()
-      return nil
-    }
+  private func sort(from first: Int, isReversed: Bool) {
+    entries[first...].sort { ($0.id < $1.id) != isReversed }
+  }
+
+  private func add(_ entry: HandlerBuffer.Entry, _ ending: Ending) {
+    entries.append(Entry(id: entry.id, subscriber: entry.subscriber, ending: ending))
+  }
+
+  /// The time; nil if the deadline has passed, which is what becomes of the entry.
+  private func time(for entry: HandlerBuffer.Entry) -> Duration? {
     let time = deadlines.now()
-    if let deadline, deadline <= time { return .ended(.timedOut, .zero) }
-    guard let mailbox = registration?.mailbox else {
-      return call(recipient, in: store, with: event, at: time)
+    guard let deadline, deadline <= time else { return time }
+    add(entry, .ended(.timedOut, .zero))
+    return nil
+  }
+
+  private func hand(
+    _ event: UnsafeRawPointer, to receiver: Receiver, _ entry: HandlerBuffer.Entry, of store: HandlerStore
+  ) -> Bool {
+    if let registration = entry.registration, registration.isExpired {
+      registration.cancel()
+      return false
     }
+    guard let time = time(for: entry) else { return true }
+    guard let mailbox = receiver.mailbox else {
+      // A sequence has received what it holds, and no bound drops it.
+      let isHeld = receiver.take(event, of: store, .promised)
+      add(entry, .ended(isHeld ? .delivered : .cancelled, .zero))
+      return true
+    }
+    if timer == nil, let deadline { timer = deadlines.set(deadline) { [post] in post.expire() } }
     let waited = WaitGraph.extend(waitIn: post.poster, by: mailbox) { post.add(mailbox, at: time) }
     switch waited {
     case .none:
-      mailbox.takePromised(event)
-      return .ended(.skipped, .zero)
-    case .some(.none): return .ended(.timedOut, .zero)
+      _ = mailbox.take(event, of: store, .promised)
+      add(entry, .ended(.skipped, .zero))
+    case .some(.none): add(entry, .ended(.timedOut, .zero))
     case .some(.some(let delivery)):
-      if !mailbox.take(event, for: delivery) { post.cancelled(delivery) }
-      return .awaited(delivery)
+      add(entry, .awaited(delivery))
+      if !mailbox.take(event, of: store, .awaited(delivery)) { post.cancelled(delivery) }
     }
+    return true
   }
 
-  private func call<E: BusEvent>(
-    _ recipient: Recipient, in store: HandlerStore, with event: E, at time: Duration
-  ) -> Entry {
-    var calls = SynchronousCalls(of: bus.core, in: store)
-    guard calls.begin(recipient) else { return .ended(.cancelled, .zero) }
-    defer { calls.end() }
-    do {
-      try recipient.deliverKept(event)
-      return .ended(.delivered, deadlines.now() - time)
-    } catch {
-      return .ended(.threw(error), deadlines.now() - time)
+  private func call(_ span: Walk.Span, _ place: Int, with event: UnsafeRawPointer) -> Bool {
+    let entry = span.buffer.entries[place]
+    guard let time = time(for: entry) else { return true }
+    switch span.call(place, with: event) {
+    case .ownerIsGone: return false
+    case .returned: add(entry, .ended(.delivered, deadlines.now() - time))
+    case .threw(let error): add(entry, .ended(.threw(error), deadlines.now() - time))
     }
+    return true
   }
 
-  private func report(_ subscriber: Subscriber, _ entry: Entry) -> DeliveryReport.Delivery {
+  private func report(_ entry: Entry) -> DeliveryReport.Delivery {
     let (outcome, duration) =
-      switch entry {
+      switch entry.ending {
       case .ended(let outcome, let duration): (outcome, duration)
       case .awaited(let delivery): post.outcome(delivery)
       }
-    return DeliveryReport.Delivery(subscriber: subscriber, outcome: outcome, duration: duration)
+    return DeliveryReport.Delivery(subscriber: entry.subscriber, outcome: outcome, duration: duration)
   }
 }

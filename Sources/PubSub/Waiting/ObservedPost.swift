@@ -66,7 +66,9 @@ package struct ObservedDelivery: Sendable {
   fileprivate var isOpen: Bool { !awaited.awaited.isEmpty }
 
   /// Gives an event to an asynchronous handler, to be waited for if there is still time.
-  fileprivate func handOver(_ event: any BusEvent, to mailbox: any AsynchronousReceiver) {
+  fileprivate func handOver(
+    _ event: UnsafeRawPointer, of store: HandlerStore, to mailbox: any AsynchronousReceiver
+  ) {
     var time = now()
     let call = begin?(mailbox.subscriber, time, false)
     // What watches takes none of the handler's time.
@@ -74,12 +76,12 @@ package struct ObservedDelivery: Sendable {
     let delivery =
       isExpired ? nil : WaitGraph.extend(waitIn: awaited.poster, by: mailbox) { awaited.add(mailbox, at: time) } ?? nil
     guard let delivery else {
-      mailbox.takePromised(event)
+      _ = mailbox.take(event, of: store, .promised)
       return note(
         .init(subscriber: mailbox.subscriber, began: time, duration: .zero, outcome: .cutShort, call: call))
     }
     open.append(Open(subscriber: mailbox.subscriber, receiver: mailbox, delivery: delivery, began: time, call: call))
-    if !mailbox.take(event, for: delivery) { awaited.cancelled(delivery) }
+    if !mailbox.take(event, of: store, .awaited(delivery)) { awaited.cancelled(delivery) }
   }
 
   /// Waits for the handlers, and for those of later priorities; notes what became of each.
@@ -177,82 +179,120 @@ extension EventBus {
     _ event: E, from subject: (any AnyObject & Sendable)?, now: @escaping @Sendable () -> Duration, awaits: Bool,
     begin: ObservedPost.Begin? = nil, note: @escaping @MainActor (ObservedDelivery) -> Void
   ) -> ObservedPost? {
-    let recipients = core.recipients(of: event, from: subject)
-    guard !recipients.list.isEmpty else { return nil }
-    var run = ObservedRun(event: event, bus: self, recipients: recipients, now: now, begin: begin, note: note)
-    return run.deliver(for: nil, awaits: awaits)
+    let run = ObservedRun(
+      event: event, bus: self, awaits: awaits, now: now, begin: begin, note: note,
+      walk: WaitingWalk(event, of: core, from: subject))
+    return run.goOn(nil)
   }
 }
 
 /// An observed post on its way through its subscribers.
-@MainActor private struct ObservedRun<E: MainActorEvent> {
-  let event: E
-  let bus: EventBus
-  let recipients: Recipients
-  let now: @Sendable () -> Duration
-  let begin: ObservedPost.Begin?
-  let note: @MainActor (ObservedDelivery) -> Void
-  var next = 0
+@MainActor private final class ObservedRun<E: MainActorEvent> {
+  private let event: E
+  private let bus: EventBus
+  private let awaits: Bool
+  private let now: @Sendable () -> Duration
+  private let begin: ObservedPost.Begin?
+  private let note: @MainActor (ObservedDelivery) -> Void
+  private var walk: WaitingWalk
+  /// What is to be waited for; known while this goes on.
+  private var post: ObservedPost?
+
+  init(
+    event: E, bus: EventBus, awaits: Bool, now: @escaping @Sendable () -> Duration, begin: ObservedPost.Begin?,
+    note: @escaping @MainActor (ObservedDelivery) -> Void, walk: WaitingWalk
+  ) {
+    (self.event, self.bus, self.awaits, self.walk) = (event, bus, awaits, walk)
+    (self.now, self.begin, self.note) = (now, begin, note)
+  }
 
   /// Delivers up to the first priority behind one that has to be waited for.
-  mutating func deliver(for begun: ObservedPost?, awaits: Bool) -> ObservedPost? {
-    var post = begun
-    let list = recipients.list
-    var calls = SynchronousCalls(of: bus.core, in: recipients.store)
-    // The end of one handler is the beginning of the next: a look at the clock for each.
-    var time = now()
-    while next < list.count {
-      let recipient = list[next]
-      if let post, next > 0, list[next - 1].priority != recipient.priority, post.isOpen {
-        let rest = self
-        post.proceed = { post in
-          var rest = rest
-          _ = rest.deliver(for: post, awaits: true)
-        }
-        break
-      }
-      next += 1
-      if let registration = recipient.registration {
-        if registration.isExpired {
-          registration.cancel()
-          continue
-        }
-        if awaits, let mailbox = registration.mailbox {
-          calls.end()
-          let present = post ?? ObservedPost(event, on: bus, now: now, begin: begin, note: note)
-          present.handOver(event, to: mailbox)
-          post = present
-          continue
-        }
-      }
-      if calls.begin(recipient) { call(recipient, &calls, &time) }
+  ///
+  /// - Returns: what is to be waited for; nil if nothing is.
+  func goOn(_ begun: ObservedPost?) -> ObservedPost? {
+    post = begun
+    defer { post = nil }
+    withUnsafePointer(to: event) { event in
+      // The end of one handler is the beginning of the next: a look at the clock for each.
+      var time = now()
+      walk.goOn(
+        with: event,
+        WaitingWalk.Visitor(
+          hand: { receiver, entry, store in self.hand(event, of: store, to: receiver, entry, &time) },
+          call: { span, place in self.call(span, place, with: event, &time) },
+          mustPause: { self.post?.isOpen ?? false }))
     }
-    calls.end()
+    if !walk.isOver { post?.proceed = { _ = self.goOn($0) } }
     return post
   }
 
-  private func call(_ recipient: Recipient, _ calls: inout SynchronousCalls, _ time: inout Duration) {
-    var id: UInt64?
-    // A mailbox only stores the event here; its handler runs later, and is measured then.
-    let isCounted = recipient.registration?.mailbox == nil
-    if isCounted, let begin {
-      id = begin(recipient.subscriber, time, true)
-      // What watches takes none of the handler's time, and may have cancelled its subscription.
+  private func hand(
+    _ event: UnsafeRawPointer, of store: HandlerStore, to receiver: Receiver, _ entry: HandlerBuffer.Entry,
+    _ time: inout Duration
+  ) -> Bool {
+    if let registration = entry.registration, registration.isExpired {
+      registration.cancel()
+      return false
+    }
+    guard awaits, let mailbox = receiver.mailbox else {
+      // A mailbox only stores the event here; its handler runs later, and is measured then.
+      let isMeasured = receiver.mailbox == nil
+      let id = isMeasured ? began(entry, &time) : nil
+      let began = time
+      guard receiver.take(event, of: store, .posted) else { return false }
       time = now()
-      guard id == nil || calls.begin(recipient) else {
-        return note(.init(subscriber: recipient.subscriber, began: time, duration: .zero, outcome: .dropped, call: id))
+      if isMeasured { ended(entry, id, began, time, .delivered) }
+      return true
+    }
+    let present = post ?? ObservedPost(self.event, on: bus, now: now, begin: begin, note: note)
+    post = present
+    present.handOver(event, of: store, to: mailbox)
+    time = now()
+    return true
+  }
+
+  private func call(_ span: Walk.Span, _ place: Int, with event: UnsafeRawPointer, _ time: inout Duration) -> Bool {
+    let entry = span.buffer.entries[place]
+    var id: UInt64?
+    if begin != nil {
+      if let registration = entry.registration, registration.isExpired {
+        registration.cancel()
+        return false
+      }
+      id = began(entry, &time)
+      // What watches may have cancelled the subscription.
+      guard span.stands(at: place) else {
+        ended(entry, id, time, time, .dropped)
+        return false
       }
     }
     let began = time
-    var outcome = ObservedDelivery.Outcome.delivered
-    do {
-      try bus.tasks.naming(recipient.subscriber) { try recipient.deliver(event) }
-    } catch {
-      outcome = .threw(error)
-      bus.reportFailure(of: recipient.subscriber, error, with: event, in: E.self)
-    }
+    let outcome = bus.tasks.naming(entry.subscriber) { span.call(place, with: event) }
     time = now()
-    guard isCounted else { return }
-    note(.init(subscriber: recipient.subscriber, began: began, duration: time - began, outcome: outcome, call: id))
+    switch outcome {
+    case .ownerIsGone: return false
+    case .returned: ended(entry, id, began, time, .delivered)
+    case .threw(let error):
+      bus.reportFailure(of: entry.subscriber, error, with: self.event, in: E.self)
+      ended(entry, id, began, time, .threw(error))
+      time = now()
+    }
+    return true
+  }
+
+  private func began(_ entry: HandlerBuffer.Entry, _ time: inout Duration) -> UInt64? {
+    guard let begin else { return nil }
+    let id = begin(entry.subscriber, time, true)
+    // What watches takes none of the handler's time.
+    time = now()
+    return id
+  }
+
+  private func ended(
+    _ entry: HandlerBuffer.Entry, _ id: UInt64?, _ began: Duration, _ ended: Duration,
+    _ outcome: ObservedDelivery.Outcome
+  ) {
+    note(
+      .init(subscriber: entry.subscriber, began: began, duration: ended - began, outcome: outcome, call: id))
   }
 }

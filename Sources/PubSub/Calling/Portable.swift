@@ -1,0 +1,124 @@
+#if !(PUBSUB_DIRECT || (!PUBSUB_PORTABLE && compiler(>=6.3) && compiler(<6.4) && os(Linux) && arch(x86_64)))
+  internal import CPubSub
+
+  // The portable build: handlers are objects that a function of C's calls, in plain Swift and plain C. See Direct.swift.
+
+  /// How handlers are called in this build.
+  enum Calling {
+    static let isDirect = false
+  }
+
+  // MARK: Events
+
+  extension Posting {
+    /// Posts an event to a topic without flags that has this root.
+    @inline(__always)
+    static func deliver<E: BusEvent>(
+      _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?, _ root: UnsafeRawPointer
+    ) { withUnsafePointer(to: event) { pubsub_post($0, topic, subject) } }
+  }
+
+  // MARK: Closures
+
+  private final class ClosureBox<Value>: HandlerBox {
+    private let body: @Sendable (Value) throws -> Void
+    init(_ body: @escaping @Sendable (Value) throws -> Void) { self.body = body }
+    override func call(_ event: UnsafeRawPointer) throws {
+      try body(event.assumingMemoryBound(to: Value.self).pointee)
+    }
+  }
+
+  private final class MainActorClosureBox<Value>: HandlerBox {
+    private let body: @MainActor (Value) throws -> Void
+    init(_ body: @escaping @MainActor (Value) throws -> Void) { self.body = body }
+    override func call(_ event: UnsafeRawPointer) throws {
+      // The value does not leave the main actor: the caller and the closure are both on it.
+      nonisolated(unsafe) let event = event.assumingMemoryBound(to: Value.self)
+      try MainActor.assumeIsolated { try body(event.pointee) }
+    }
+  }
+
+  extension pubsub_handler {
+    fileprivate init(_ box: HandlerBox) {
+      self.init(function: pubsub_boxed(), context: Unmanaged.passRetained(box).toOpaque())
+    }
+
+    /// A closure as a handler; it is released by the code that removes the handler.
+    static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
+      .init(ClosureBox(body))
+    }
+
+    /// A closure of the main actor as a handler; it is called on the main actor only.
+    static func of<Value>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
+      .init(MainActorClosureBox(body))
+    }
+  }
+
+  // MARK: Owners
+
+  /// An object that may be gone.
+  struct ObjectReference: Sendable {
+    private let reference: WeakReference
+
+    init(_ object: any AnyObject & Sendable) { reference = WeakReference(object) }
+
+    var object: (any AnyObject & Sendable)? { reference.object }
+
+    /// The reference is not used any more.
+    func end() {}
+  }
+
+  /// The owner of a subscription, if it has one.
+  struct OwnedCall: Sendable {
+    private var reference: ObjectReference?
+
+    /// That of a subscription without an owner.
+    init() {}
+
+    init(_ owner: any AnyObject & Sendable) { reference = ObjectReference(owner) }
+
+    /// What is released with a handler: the box.
+    func captured(by handler: pubsub_handler) -> UnsafeMutableRawPointer? { handler.context }
+
+    /// The owner; nil if there was none, or if it is gone.
+    var owner: (any AnyObject & Sendable)? { reference?.object }
+    var hasOwner: Bool { reference != nil }
+
+    func end() {}
+  }
+
+  private final class OwnedBox<Owner: AnyObject & Sendable, E: BusEvent>: HandlerBox {
+    private weak let owner: Owner?
+    private let body: @Sendable (Owner, E) throws -> Void
+    /// Lives as long as the box stands in a store.
+    private unowned(unsafe) let registration: Registration
+
+    init(_ owner: Owner, _ registration: Registration, _ body: @escaping @Sendable (Owner, E) throws -> Void) {
+      (self.owner, self.registration, self.body) = (owner, registration, body)
+    }
+
+    override func call(_ event: UnsafeRawPointer) throws {
+      guard let owner else { return registration.ownerIsGone() }
+      try body(owner, event.assumingMemoryBound(to: E.self).pointee)
+    }
+  }
+
+  extension Registration {
+    /// A registration for an owner, and its handler.
+    static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
+      _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
+      _ body: @escaping @Sendable (Owner, E) throws -> Void
+    ) -> (Registration, pubsub_handler) {
+      let registration = Registration(details, core: core, owned: OwnedCall(owner))
+      return (registration, .init(OwnedBox(owner, registration, body)))
+    }
+
+    /// The same for a handler on the main actor.
+    static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
+      _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
+      onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
+    ) -> (Registration, pubsub_handler) {
+      owned(details, in: core, by: owner) { owner, event in try MainActor.assumeIsolated { try body(owner, event) } }
+    }
+  }
+#endif

@@ -1,0 +1,98 @@
+internal import CPubSub
+
+/// The way of a post that waits: priority by priority, with a pause where handlers have to be waited for.
+///
+/// It takes the same ``Walk`` as any post. During a pause it protects nothing; afterwards it goes on behind the priority that it has
+/// passed, with the handlers that subscribed before the post began. Within a priority the receivers get the event first, so that
+/// what synchronous handlers post comes behind it.
+struct WaitingWalk {
+  private let store: Unmanaged<HandlerStore>
+  private let subject: (any AnyObject & Sendable)?
+  private var firstUnseen: UInt64?
+  private var passed: Int?
+  private var isReceived = false
+  private(set) var isOver = false
+
+  /// What is done with each handler.
+  struct Visitor {
+    /// Gives the event to a receiver; returns whether the receiver takes part.
+    let hand: (Receiver, HandlerBuffer.Entry, HandlerStore) -> Bool
+    /// Calls a synchronous handler; returns whether it received the event.
+    let call: (Walk.Span, _ place: Int) -> Bool
+    /// Whether handlers have to be waited for before those of a later priority.
+    let mustPause: () -> Bool
+  }
+
+  /// A post that begins. The bus outlives it.
+  init<E: BusEvent>(_ event: E, of core: BusCore, from subject: (any AnyObject & Sendable)?) {
+    store = core.store(for: E.self)
+    self.subject = subject
+    withUnsafePointer(to: event) { event in
+      store._withUnsafeGuaranteedRef { store in
+        isOver = !store.canPost()
+        if isOver { return }
+        store.show(event, from: subject)
+        store.inOrder(event, from: subject) { firstUnseen = store.core.nextID }
+      }
+    }
+  }
+
+  /// Goes on up to the next pause, or to the end.
+  mutating func goOn(with event: UnsafeRawPointer, _ visitor: Visitor) {
+    if isOver { return }
+    store._withUnsafeGuaranteedRef { store in
+      let post = store.begin(from: subject, before: firstUnseen)
+      if var walk = post.walk {
+        if let passed { walk.skip(through: passed) }
+        visit(&walk, of: store, visitor)
+      } else {
+        isOver = true
+      }
+      store.end(post)
+      if isOver, !isReceived { store.core.reportUndelivered(event, of: store) }
+      store.settle(after: post)
+    }
+  }
+
+  private mutating func visit(_ walk: inout Walk, of store: HandlerStore, _ visitor: Visitor) {
+    while let priority = walk.priority {
+      if passed != nil, visitor.mustPause() { return }
+      passed = priority
+      var receivers = walk
+      while receivers.priority == priority, let span = receivers.next() {
+        for place in span.places {
+          if let receiver = span.receiver(at: place), visitor.hand(receiver, span.buffer.entries[place], store) {
+            isReceived = true
+          }
+        }
+      }
+      while walk.priority == priority, let span = walk.next() {
+        for place in span.places where !span.buffer.entries[place].isAsynchronous && span.stands(at: place) {
+          if visitor.call(span, place) { isReceived = true }
+        }
+      }
+    }
+    isOver = true
+  }
+}
+
+/// How the call of a synchronous handler ended.
+enum CallOutcome {
+  case returned
+  case threw(any Error)
+  /// There was no owner to be called with.
+  case ownerIsGone
+}
+
+extension Walk.Span {
+  /// Calls the synchronous handler in a place.
+  func call(_ place: Int, with event: UnsafeRawPointer) -> CallOutcome {
+    let record = pubsub_record_of_thread()
+    let handler = buffer.handlers[place]
+    record.pointee.unheard = -1
+    if let error = pubsub_call(pubsub_function_of(buffer.handlers + place), handler.context, event) {
+      return .threw(unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(error).takeRetainedValue(), to: (any Error).self))
+    }
+    return record.pointee.unheard == record.pointee.inner ? .ownerIsGone : .returned
+  }
+}
