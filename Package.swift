@@ -181,11 +181,14 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal", "PregTracker",
+        "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "UnixHost", "UnixHostTesting", "lifecycle",
+      ]),
+    .testTarget(
+      name: "ConnectionManagerTests",
+      dependencies: [
         "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport",
-        "LifecycleJournal", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits",
-        "UnixHost",
-        "UnixHostTesting",
-        "lifecycle",
+        "PubSub", "TestTraits",
       ]),
     // What the compiler says about mistakes: it compiles the snippets, and the build does not.
     .testTarget(

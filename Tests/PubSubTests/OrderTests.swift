@@ -147,6 +147,65 @@ import Testing
     #expect(iterated == numbers)
   }
 
+  @Test(arguments: [true, false])
+  func `Rule 10: nested posts arrive at mailboxes and sequences in the order in which they began`(isFirst: Bool) async {
+    let handled = Log<Int>()
+    let nesting = { [bus] in
+      bus.subscribe(to: Tick.self) { [bus] tick in if tick.number < 10 { bus.post(Tick(number: tick.number + 1)) } }
+    }
+    var subscriptions = isFirst ? [nesting()] : []
+    subscriptions.append(bus.subscribe(to: Tick.self) { (tick: Tick) async in handled.add(tick.number) })
+    subscriptions.append(
+      bus.subscribeToAll { (event: any BusEvent) async in (event as? Tick).map { handled.add(100 + $0.number) } })
+    var sequence = bus.events(Tick.self).makeAsyncIterator()
+    if !isFirst { subscriptions.append(nesting()) }
+    bus.post(Tick())
+    var iterated: [Int] = []
+    while let tick = sequence.nextIfHeld() { iterated.append(tick.number) }
+    #expect(iterated == Array(0...10))
+    // Behind the nested ones in each mailbox.
+    await bus.postAndWait(Tick(number: 11))
+    #expect(handled.all.filter { $0 < 100 } == Array(0...11))
+    #expect(handled.all.filter { $0 >= 100 } == Array(100...111))
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  private struct Reading: Event {
+    static let traits: EventTraits = .sticky
+    let thread: Int
+    let number: Int
+  }
+
+  @Test func `Rule 10: of a sticky type everything asynchronous and the latest event see one order`() async {
+    for _ in 0..<50 {
+      let bus = EventBus()
+      let iterators = Guarded((0..<3).map { _ in bus.events(Reading.self).makeAsyncIterator() })
+      let handled = Log<String>()
+      let sync = bus.subscribe(to: Reading.self, priority: .high) { _ in }
+      let handler = bus.subscribe(to: Reading.self) { (reading: Reading) async in
+        handled.add("\(reading.thread) \(reading.number)")
+      }
+      await withTaskGroup(of: Void.self) { group in
+        for thread in 0..<4 {
+          group.addTask { for number in 0..<50 { bus.post(Reading(thread: thread, number: number)) } }
+        }
+      }
+      let latest = bus.latest(of: Reading.self).map { "\($0.thread) \($0.number)" }
+      let seen = iterators.withLock { iterators in
+        iterators.indices.map { index -> [String] in
+          var all: [String] = []
+          while let reading = iterators[index].nextIfHeld() { all.append("\(reading.thread) \(reading.number)") }
+          return all
+        }
+      }
+      #expect(seen.allSatisfy { $0.count == 200 && $0 == seen[0] })
+      #expect(seen[0].last == latest)
+      await bus.postAndWait(Reading(thread: 9, number: 9))
+      #expect(handled.all.dropLast() == seen[0][...])
+      withExtendedLifetime((sync, handler)) {}
+    }
+  }
+
   @Test func `Rule 3: posts of many threads keep each thread's own order`() async {
     let received = Log<Int>()
     let subscription = bus.subscribe(to: Tick.self) { (tick: Tick) -> Void in received.add(tick.number) }

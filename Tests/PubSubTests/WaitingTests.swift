@@ -80,7 +80,7 @@ import Testing
       await clock.settle()
       subscription.cancel()
       second.cancel()
-      #expect(await report.lines == ["busy cancelled after 0.0 seconds", "never reached cancelled after 0.0 seconds"])
+      #expect(await report.lines == ["busy cancelled after 0.0 seconds"], "the other was gone before its turn")
       #expect(log.all == [-1, -1, -1, 1], "the handler that runs has not ended: nobody waited for it")
       gate.open()
       await subscription.cancelAndDrain()

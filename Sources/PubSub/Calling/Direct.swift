@@ -12,6 +12,13 @@
   /// How handlers are called in this build.
   enum Calling {
     static let isDirect = true
+
+    /// What a handler threw: an error, as the convention returns it.
+    static func error(taking thrown: UnsafeMutableRawPointer) -> any Error {
+      withUnsafePointer(to: thrown) { word in
+        UnsafeMutableRawPointer(mutating: word).assumingMemoryBound(to: (any Error).self).move()
+      }
+    }
   }
 
   // MARK: Events

@@ -6,6 +6,11 @@
   /// How handlers are called in this build.
   enum Calling {
     static let isDirect = false
+
+    /// What a handler threw.
+    static func error(taking thrown: UnsafeMutableRawPointer) -> any Error {
+      Unmanaged<BoxedError>.fromOpaque(thrown).takeRetainedValue().error
+    }
   }
 
   // MARK: Events
@@ -33,6 +38,7 @@
     init(_ body: @escaping @MainActor (Value) throws -> Void) { self.body = body }
     override func call(_ event: UnsafeRawPointer) throws {
       // The value does not leave the main actor: the caller and the closure are both on it.
+      let body = body
       nonisolated(unsafe) let event = event.assumingMemoryBound(to: Value.self)
       try MainActor.assumeIsolated { try body(event.pointee) }
     }

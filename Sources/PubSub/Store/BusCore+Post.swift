@@ -77,19 +77,14 @@ extension BusCore {
       },
       report: { place, topic, event, error in
         let entry = UnsafeRawPointer(place).assumingMemoryBound(to: HandlerBuffer.Entry.self).pointee
-        let error = unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(error).takeRetainedValue(), to: (any Error).self)
+        let error = Calling.error(taking: error)
         store(of: topic)._withUnsafeGuaranteedRef { store in
           let event = store.event(at: event)
           store.core.reportFailure(of: entry.subscriber, error, with: event, in: type(of: event))
         }
       },
       call_box: { box, event in
-        do {
-          try Unmanaged<HandlerBox>.fromOpaque(box)._withUnsafeGuaranteedRef { try $0.call(event) }
-          return nil
-        } catch {
-          return Unmanaged.passRetained(unsafeBitCast(error, to: AnyObject.self)).toOpaque()
-        }
+        Unmanaged<HandlerBox>.fromOpaque(box)._withUnsafeGuaranteedRef { $0.thrown(by: event) }
       },
       receive: { receiver, topic, event in
         let receiver = Unmanaged<Receiver>.fromOpaque(receiver).takeUnretainedValue()

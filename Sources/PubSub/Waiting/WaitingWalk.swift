@@ -91,7 +91,7 @@ extension Walk.Span {
     let handler = buffer.handlers[place]
     record.pointee.unheard = -1
     if let error = pubsub_call(pubsub_function_of(buffer.handlers + place), handler.context, event) {
-      return .threw(unsafeBitCast(Unmanaged<AnyObject>.fromOpaque(error).takeRetainedValue(), to: (any Error).self))
+      return .threw(Calling.error(taking: error))
     }
     return record.pointee.unheard == record.pointee.inner ? .ownerIsGone : .returned
   }
