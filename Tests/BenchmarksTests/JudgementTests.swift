@@ -40,4 +40,36 @@ import Testing
     let judgement = Judgement("to 1", "× boost", .atMost, 1) { $0.ratio("to 1", "ours", to: "boost") }
     #expect(judgement.verdict(in: results(ours: [1], floor: [1])) == .notMeasured)
   }
+
+  @Test("A ratio is the same on a machine of half the speed, and a figure in nanoseconds is not") func isRatio() {
+    let results = results(ours: [7, 9], floor: [3])
+    let ratio = Judgement("to 1", "× floor", .atMost, 4) { $0.ratio("to 1", "ours", to: "floor") }
+    let absolute = Judgement("to 1", "ns", .atMost, 10) { $0.median("to 1", "ours") }
+    #expect(ratio.isRatio(in: results))
+    #expect(!absolute.isRatio(in: results))
+    let unmeasured = Judgement("to 1", "× boost", .atMost, 1) { $0.ratio("to 1", "ours", to: "boost") }
+    #expect(unmeasured.isRatio(in: results))
+  }
+
+  @Test("A section that judges a time by a fixed bound cannot be measured, unless it counts things") func notARatio()
+    throws
+  {
+    func section(countsThings: Bool) -> Section {
+      Section(
+        name: "posting", title: "Posting, ns", rounds: 1,
+        judgements: [Judgement("to 1", "ns", .atMost, 10) { $0.median("to 1", "ours") }], countsThings: countsThings,
+        contestants: { [Contestant("ours", row: "to 1") { 7 }] })
+    }
+    #expect(throws: NotARatio.self) { try section(countsThings: false).measure() }
+    #expect(try section(countsThings: true).measure().median("to 1", "ours") == 7)
+  }
+
+  @Test("A ratio of two workloads, and the gain of the best round of each") func acrossWorkloads() {
+    var results = results(ours: [4, 8, 90], floor: [2, 4, 60])
+    for value in [3.0, 2, 50] { results.append(value, row: "to 1, two threads", column: "ours") }
+    #expect(results.ratio("to 1, two threads", "ours", toRow: "to 1", "floor") == 0.75)
+    #expect(results.ratio("to 1, two threads", "floor", toRow: "to 1", "ours") == nil)
+    #expect(results.bestGain("ours", from: "to 1", to: "to 1, two threads") == 2)
+    #expect(results.bestGain("floor", from: "to 1", to: "to 1, two threads") == nil)
+  }
 }

@@ -59,6 +59,9 @@ package struct Judgement: Sendable {
     return isReached(bound, by: figure) ? .boundReached : .fallsShort
   }
 
+  /// Whether the figure is a ratio within the run: on a machine of half the speed it would be the same.
+  package func isRatio(in results: Results) -> Bool { figure(results) == figure(results.scaled(by: 2)) }
+
   private func isReached(_ limit: Double, by figure: Double) -> Bool {
     side == .atMost ? figure <= limit : figure >= limit
   }

@@ -22,6 +22,31 @@ package struct Results: Equatable, Sendable {
   /// The median of what a contestant measured in a workload.
   package func median(_ row: String, _ column: String) -> Double? { self[row, column]?.median }
 
+  /// The same results from a machine on which everything takes so many times as long.
+  package func scaled(by factor: Double) -> Results {
+    var scaled = self
+    scaled.samples = samples.mapValues { $0.mapValues { Samples($0.values.map { $0 * factor }) } }
+    return scaled
+  }
+
+  /// One contestant's median in a workload as a multiple of a median that was measured in another workload.
+  package func ratio(
+    _ row: String, _ column: String, toRow otherRow: String, _ other: String
+  ) -> Double? {
+    guard let figure = median(row, column), let reference = median(otherRow, other), reference > 0 else { return nil }
+    return figure / reference
+  }
+
+  /// How many times as fast a contestant was in one workload as in another: by its best round of each.
+  ///
+  /// The best round of each, not the best ratio: that would be the ratio of the round whose slower half was disturbed.
+  package func bestGain(_ column: String, from row: String, to faster: String) -> Double? {
+    guard let before = self[row, column]?.minimum, let after = self[faster, column]?.minimum, after > 0 else {
+      return nil
+    }
+    return before / after
+  }
+
   /// One contestant's median as a multiple of another's in the same workload.
   package func ratio(_ row: String, _ column: String, to other: String) -> Double? {
     guard let figure = median(row, column), let reference = median(row, other), reference > 0 else { return nil }

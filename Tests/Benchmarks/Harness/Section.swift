@@ -8,6 +8,8 @@ package struct Section {
   package let rounds: Int
   /// What the figures have to reach.
   package let judgements: [Judgement]
+  /// Whether the figures are counts, which may be judged as they are; times and bytes are judged by ratios alone.
+  package let countsThings: Bool
   /// What has to be known of the figures, in a sentence below them; nil if nothing has.
   package let note: ((Results) -> String?)?
   /// Sets the contestants up; they live until the section has been measured.
@@ -15,13 +17,33 @@ package struct Section {
 
   /// A section.
   package init(
-    name: String, title: String, rounds: Int, judgements: [Judgement] = [],
+    name: String, title: String, rounds: Int, judgements: [Judgement] = [], countsThings: Bool = false,
     note: ((Results) -> String?)? = nil, contestants: @escaping () throws -> [Contestant]
   ) {
     (self.name, self.title, self.rounds) = (name, title, rounds)
-    (self.judgements, self.note, self.contestants) = (judgements, note, contestants)
+    (self.judgements, self.countsThings) = (judgements, countsThings)
+    (self.note, self.contestants) = (note, contestants)
   }
 
   /// Measures all contestants, interleaved.
-  package func measure() throws -> Results { try Interleaving.measure(contestants(), rounds: rounds) }
+  ///
+  /// - Returns: what they measured.
+  /// - Throws: what a contestant throws; ``NotARatio`` if a judgement depends on the machine's speed.
+  package func measure() throws -> Results {
+    let results = try Interleaving.measure(contestants(), rounds: rounds)
+    if !countsThings, let absolute = judgements.first(where: { !$0.isRatio(in: results) }) {
+      throw NotARatio(
+        "\(name), \(absolute.row): \(absolute.unit) would be another figure on a machine of another speed")
+    }
+    return results
+  }
+}
+
+/// A judgement compares a time with a fixed bound, so that the machine would be judged.
+package struct NotARatio: Error, CustomStringConvertible {
+  /// The judgement, and what is wrong with it.
+  package let description: String
+
+  /// A failure, described by a sentence.
+  package init(_ description: String) { self.description = description }
 }

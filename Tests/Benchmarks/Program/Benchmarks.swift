@@ -58,8 +58,9 @@ import Foundation
 
   private static func sections(_ scale: Scale) -> [Section] {
     [
-      .posting(scale), .threads(scale), .subscribing(scale), .cancelling(scale), .subjects(scale), .delivery(scale),
-      .memory(scale), .counts(), .cycles(scale), .resources(scale), .observers(scale),
+      .posting(scale), .forms(scale), .threads(scale), .subscribing(scale), .cancelling(scale), .subjects(scale),
+      .delivery(scale),
+      .memory(scale), .counts(), .notification(scale), .cycles(scale), .resources(scale), .observers(scale),
       .journal(scale),
     ]
   }
@@ -67,8 +68,9 @@ import Foundation
   /// What cannot be measured here, and why.
   private static func notes(_ machine: Machine) -> [String] {
     var notes: [String] = []
+    if Build.isPortable { notes.append("The portable build: an owner's handler is judged by the weak floor.") }
     if machine.isBusy {
-      notes.append("The machine was busy when this began: two threads' figures and those of delivery mean little.")
+      notes.append("The machine was busy when this began: two threads' figures and those of delivery say little.")
     }
     for (peer, library) in [(Peer.boost, "boost::signals2"), (.sigc, "libsigc++")] where peer.makeSignal() == nil {
       notes.append("\(library) was not measured: its headers were not found when this was built.")
@@ -80,7 +82,7 @@ import Foundation
   private static func help(_ names: [String]) -> String {
     """
     Measures the event bus against bare calls, closures, Foundation, AsyncStream and the signal libraries that are installed,
-    and what a life cycle costs: home and back, resources by the thousand, observers, and a journal.
+    and what a life cycle costs: a notification, home and back, resources by the thousand, observers, and a journal.
 
     usage: swift run -c release Benchmarks [--quick] [--only NAME]… [--check] [--json FILE]
 

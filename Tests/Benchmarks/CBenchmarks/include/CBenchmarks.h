@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// ---- The floor: what a delivery costs when nothing is left but the call ----
+// ---- The floor of a plain handler: the call ----
 
 /// A Swift function of one indirect argument with the context that its closure captured.
 typedef struct {
@@ -25,6 +25,33 @@ const void *_Nonnull bench_tallying_function(void);
 
 /// Makes `posts` posts of an event that holds `amount`: each calls the `count` handlers in order.
 void bench_floor_post(const bench_handler *_Nonnull handlers, long count, long amount, long posts);
+
+// ---- The floors of an owner's handler: the owner is retained if it is alive, the handler is called, the owner is released ----
+
+/// A Swift function of an owner and an event, with the owner, whose memory an unowned count keeps.
+typedef struct {
+  const void *_Nonnull function;
+  void *_Nonnull owner;
+} bench_owner_handler;
+
+/// Adds the event's first word to the word behind the owner's object header, as a Swift closure does that captured nothing.
+const void *_Nonnull bench_owner_counting_function(void);
+
+/// Takes the unowned count that keeps the memory of a native Swift object.
+bench_owner_handler bench_owner_handler_make(const void *_Nonnull function, void *_Nonnull owner);
+
+/// Releases that unowned count.
+void bench_owner_handler_end(bench_owner_handler handler);
+
+/// Makes `posts` posts of an event that holds `amount`: each calls the handlers of the owners that are alive, in order.
+void bench_owner_floor_post(const bench_owner_handler *_Nonnull handlers, long count, long amount, long posts);
+
+/// The same, and reads the monotonic clock once more after each handler, to note the nanoseconds that the handler took.
+void bench_measured_floor_post(
+    const bench_owner_handler *_Nonnull handlers, int64_t *_Nonnull durations, long count, long amount, long posts);
+
+/// Calls the handler of an owner that the caller keeps alive, with an event that holds `amount`.
+void bench_owner_call(const void *_Nonnull function, void *_Nonnull owner, const long *_Nonnull amount);
 
 // ---- A counter for each thread, for handlers that run on several at once ----
 

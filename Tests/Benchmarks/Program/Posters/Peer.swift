@@ -17,11 +17,16 @@ struct Peer: Sendable {
 
   /// Nil if the library is not there, or cannot do this work.
   func poster(_ work: Work) -> Poster? {
-    if case .tallying = work, !isThreadSafe { return nil }
+    switch work {
+    case .owning: return nil
+    case .tallying where !isThreadSafe: return nil
+    case .counting, .tallying: break
+    }
     guard let signal = makeSignal() else { return nil }
     switch work {
     case .counting(let bank): for counter in bank.counters { signal.subscribe(counter) }
     case .tallying(let count): for _ in 0..<count { signal.subscribeTally() }
+    case .owning: return nil
     }
     return Poster(
       column, subscribeAndCancel: { signal.subscribeAndCancel(times: 1) }, post: { signal.post(times: $0) })

@@ -42,6 +42,13 @@ extension Poster {
     switch work {
     case .counting(let bank):
       return (bus, bank.counters.map { counter in bus.subscribe(to: Tick.self) { counter.total &+= $0.amount } })
+    case .owning(let bank):
+      return (
+        bus,
+        bank.counters.map { counter in
+          bus.subscribe(counter, to: Tick.self) { owner, event in owner.total &+= event.amount }
+        }
+      )
     case .tallying(let count):
       return (bus, (0..<count).map { _ in bus.subscribe(to: Tick.self) { bench_tally_add($0.amount) } })
     }

@@ -2,13 +2,26 @@ import BenchmarkHarness
 
 /// The contestants, as the tables name them.
 enum Column {
+  /// The floor of a plain handler: a loop in C that calls.
   static let floor = "floor"
+  /// The floor of an owner's handler: try-retain, call, release.
+  static let retain = "retain"
+  /// The same with a reading of the clock for each handler.
+  static let clock = "clock"
+  /// The floor of an owner's handler in the portable build: a weak load, call, release.
+  static let weak = "weak"
   static let topic = "Topic"
   static let byType = "by type"
   static let ours = "ours"
   static let closures = "closures"
   /// Foundation's classic notifications.
   static let foundation = "Found."
+  /// Foundation's classic notifications, whose blocks hold their owners weakly.
+  static let foundationOwners = "F.weak"
+  /// The same work without a life cycle, each operation of a resource awaited in its turn.
+  static let byHand = "by hand"
+  /// The same with a task for each operation.
+  static let inTasks = "tasks"
   /// Foundation's typed messages.
   static let message = "message"
   static let stream = "AStream"

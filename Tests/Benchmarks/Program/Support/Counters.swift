@@ -6,6 +6,14 @@ import CBenchmarks
 final class Counter: @unchecked Sendable {
   /// Every contestant would pay alike for a check of exclusive access; the floor, in C, would not.
   @exclusivity(unchecked) var total = 0
+
+  /// Adds to the total; an amount below zero is an error.
+  func add(_ amount: Int) throws {
+    guard amount >= 0 else { throw NegativeAmount() }
+    total &+= amount
+  }
+
+  private struct NegativeAmount: Error {}
 }
 
 /// A counter for each subscriber.
@@ -20,8 +28,10 @@ final class CounterBank: Sendable {
 
 /// What subscribers do with an event.
 enum Work {
-  /// Each adds to a counter of its own.
+  /// Each adds to a counter of its own, which its handler captured.
   case counting(CounterBank)
+  /// Each adds to the counter that is its owner.
+  case owning(CounterBank)
   /// Each of so many adds to a counter of the thread that calls it.
   case tallying(Int)
 }

@@ -3,40 +3,57 @@ import CBenchmarks
 
 extension Section {
   /// Counts what a post to 10 synchronous subscribers takes from the heap, and how often it counts references.
+  ///
+  /// An owner's handler needs a retain and a release of its owner, so there the allocations alone are judged.
   static func counts() -> Section {
     Section(
       name: "counts", title: "Counted during a post to 10 synchronous subscribers", rounds: 1,
-      judgements: [Row.allocations, Row.retains, Row.releases].flatMap { row in
-        [Column.topic, Column.byType].map { column in
-          Judgement(row, column, .atMost, 0) { $0.median(row, column) }
-        }
-      }
+      judgements: Row.plain.flatMap { row in [none(row, Column.topic), none(row, Column.byType)] } + [
+        none(Row.owner[0], Column.topic), none(Row.owner[0], Column.byType), none(Row.mainActorOwner[0], Column.byType),
+      ],
+      countsThings: true
     ) {
       guard bench_can_count() else { return [] }
-      let bank = CounterBank(10)
-      return Poster.all(.counting(bank)).map { poster in contestant(poster, total: { bank.total }) }
+      let bank = CounterBank(count)
+      let owners = CounterBank(count)
+      let mainActorOwners = CounterBank(count)
+      return Poster.all(.counting(bank)).map { contestant($0.column, Row.plain, total: { bank.total }, post: $0.post) }
+        + Poster.all(.owning(owners)).map {
+          contestant($0.column, Row.owner, total: { owners.total }, post: $0.post)
+        } + [
+          contestant(
+            Column.byType, Row.mainActorOwner, total: { mainActorOwners.total },
+            post: Form.ownerOnMainActor.subscribe(mainActorOwners))
+        ]
     }
   }
 }
 
+private let count = 10
+
+/// Allocations, retains and releases, in this order.
 private enum Row {
-  static let allocations = "allocations"
-  static let retains = "retains"
-  static let releases = "releases"
+  static let plain = ["allocations", "retains", "releases"]
+  static let owner = plain.map { "\($0), owners" }
+  static let mainActorOwner = plain.map { "\($0), main actor" }
 }
 
-private func contestant(_ poster: Poster, total: @escaping () -> Int) -> Contestant {
+private func none(_ row: String, _ column: String) -> Judgement {
+  Judgement(row, column, .atMost, 0) { $0.median(row, column) }
+}
+
+private func contestant(
+  _ column: String, _ rows: [String], total: @escaping () -> Int, post: @escaping (Int) -> Void
+) -> Contestant {
   let times = 1_000
-  return Contestant(poster.column) {
+  return Contestant(column) {
     let before = total()
     bench_start_counting()
-    poster.post(times)
+    post(times)
     let counts = bench_stop_counting()
-    try WorkNotDone.check(total() - before, expected: 10 * times, "\(poster.column), counted")
-    return [
-      (Row.allocations, Double(counts.allocations) / Double(times)),
-      (Row.retains, Double(counts.retains) / Double(times)),
-      (Row.releases, Double(counts.releases) / Double(times)),
-    ]
+    try WorkNotDone.check(total() - before, expected: count * times, "\(column), counted")
+    return zip(rows, [counts.allocations, counts.retains, counts.releases]).map { row, figure in
+      (row, Double(figure) / Double(times))
+    }
   }
 }

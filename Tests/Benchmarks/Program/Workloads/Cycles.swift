@@ -3,26 +3,23 @@ import BenchmarkHarness
 import PubSub
 
 extension Section {
-  /// Sends an application home and brings it back, with components that take no time.
+  /// Sends an application home and brings it back, with components that take no time, beside the same work by hand.
   static func cycles(_ scale: Scale) -> Section {
     Section(
       name: "cycles", title: "Home and back, µs for both", rounds: scale.rounds,
       judgements: [
-        Judgement(Row.full, "µs", .atMost, 300, aim: 100) { $0.median(Row.full, Column.ours) },
-        Judgement(Row.full, "µs for resources", .atMost, 300) {
-          guard let full = $0.median(Row.full, Column.ours), let without = $0.median(Row.subscribers, Column.ours)
-          else {
-            return nil
-          }
-          return full - without
-        },
-        Judgement(Row.full, "µs in the bus", .atMost, 300) { $0.median(Row.posts, Column.ours) },
+        Judgement(Row.full, "× \(Column.byHand)", .atMost, 6, aim: 3) {
+          $0.ratio(Row.full, Column.ours, to: Column.byHand)
+        }
       ]
     ) {
       [
         contestant(Row.bare, scale, subscribers: 0, resources: 0),
         contestant(Row.subscribers, scale, subscribers: 100, resources: 0),
+        byHand(Column.byHand, Row.subscribers, scale, subscribers: 100, resources: 0),
         contestant(Row.full, scale, subscribers: 100, resources: 20),
+        byHand(Column.byHand, Row.full, scale, subscribers: 100, resources: 20),
+        byHand(Column.inTasks, Row.full, scale, subscribers: 100, resources: 20),
         posts(Row.posts, scale, subscribers: 100),
       ]
     }
@@ -36,10 +33,7 @@ extension Section {
       judgements: [Row.chain, Row.fan].map { shape in
         // Linear in their number: a resource among many costs what it costs among few.
         Judgement(Row.of(most, shape), "× among \((most / 10).grouped)", .atMost, 1.5, aim: 1.2) {
-          guard let many = $0.median(Row.of(most, shape), Column.ours),
-            let few = $0.median(Row.of(most / 10, shape), Column.ours)
-          else { return nil }
-          return many / few
+          $0.ratio(Row.of(most, shape), Column.ours, toRow: Row.of(most / 10, shape), Column.ours)
         }
       }
     ) {
@@ -72,7 +66,6 @@ private final class Subject: @unchecked Sendable {
 
   /// Touched on the main actor alone, which is the benchmark's thread.
   private var application: Application?
-  private var subscriptions: [Subscription] = []
   private let bank: CounterBank
   private var acquired = 0
   private var resources = 0
@@ -105,15 +98,13 @@ private final class Subject: @unchecked Sendable {
     }
   }
 
-  /// A quarter of the subscribers each of the four notifications of a cycle.
+  /// Each subscriber listens to all four notifications of a cycle.
   private func subscribe(to bus: EventBus) {
-    for (index, counter) in bank.counters.enumerated() {
-      switch index % 4 {
-      case 0: subscriptions.append(bus.subscribe(to: Application.WillResignActive.self) { _ in counter.total += 1 })
-      case 1: subscriptions.append(bus.subscribe(to: Application.DidEnterBackground.self) { _ in counter.total += 1 })
-      case 2: subscriptions.append(bus.subscribe(to: Application.WillEnterForeground.self) { _ in counter.total += 1 })
-      default: subscriptions.append(bus.subscribe(to: Application.DidBecomeActive.self) { _ in counter.total += 1 })
-      }
+    for counter in bank.counters {
+      bus.subscribe(counter, to: Application.WillResignActive.self) { owner, _ in owner.total += 1 }
+      bus.subscribe(counter, to: Application.DidEnterBackground.self) { owner, _ in owner.total += 1 }
+      bus.subscribe(counter, to: Application.WillEnterForeground.self) { owner, _ in owner.total += 1 }
+      bus.subscribe(counter, to: Application.DidBecomeActive.self) { owner, _ in owner.total += 1 }
     }
   }
 
@@ -128,7 +119,7 @@ private final class Subject: @unchecked Sendable {
         await settle()
       }
     }
-    try WorkNotDone.check(bank.total - before, expected: times * bank.counters.count, "home and back")
+    try WorkNotDone.check(bank.total - before, expected: 4 * times * bank.counters.count, "home and back")
     return elapsed
   }
 
@@ -146,7 +137,7 @@ private final class Subject: @unchecked Sendable {
         bus.post(active)
       }
     }
-    try WorkNotDone.check(bank.total - before, expected: times * bank.counters.count, "the same posts")
+    try WorkNotDone.check(bank.total - before, expected: 4 * times * bank.counters.count, "the same posts")
     return elapsed
   }
 
@@ -176,6 +167,15 @@ private func contestant(_ row: String, _ scale: Scale, subscribers: Int, resourc
     try subject.prepare(resources: resources, inChain: false)
     return try subject.cycle(cycles).nanoseconds / 1_000 / Double(cycles)
   }
+}
+
+private func byHand(
+  _ column: String, _ row: String, _ scale: Scale, subscribers: Int, resources: Int
+) -> Contestant {
+  let work = WorkByHand(
+    subscribers: subscribers, resources: resources, operationsHaveTasks: column == Column.inTasks)
+  let cycles = scale.isQuick ? 20 : 100
+  return Contestant(column, row: row) { try work.cycle(cycles).nanoseconds / 1_000 / Double(cycles) }
 }
 
 private func posts(_ row: String, _ scale: Scale, subscribers: Int) -> Contestant {

@@ -22,24 +22,30 @@ extension Section {
 
 private let subscriberCounts = [0, 1, 10, 100, 1_000]
 
+private let oneSubscriber = row(1)
+
 private func row(_ count: Int) -> String { "to \(count.grouped)" }
 
 private func bounds(_ count: Int) -> [Judgement] {
   let row = row(count)
-  func times(_ reference: String, _ bound: Double, aim: Double) -> Judgement {
-    Judgement(row, "× \(reference)", .atMost, bound, aim: aim) { $0.ratio(row, $0.ours(row), to: reference) }
+  // A floor that calls no handler does nothing: a post without subscribers is compared with the floor's post to one.
+  let floorRow = count == 0 ? oneSubscriber : row
+  let (bound, aim) =
+    switch count {
+    case 0: (1.3, 0.7)
+    case 1: (4, 3)
+    case 10: (1.5, 1.15)
+    default: (1.15, 1.05)
+    }
+  let fromFloor = [Column.topic, Column.byType].map { column in
+    Judgement(
+      row, column == Column.topic ? "× \(Column.floor)" : "× \(Column.floor), by type", .atMost, bound, aim: aim
+    ) {
+      $0.ratio(row, column, toRow: floorRow, Column.floor)
+    }
   }
   let fromFoundation = Judgement(row, "× as \(Column.foundation)", .atLeast, count < 10 ? 25 : 35, aim: 45) {
     $0.ratio(row, Column.foundation, to: $0.ours(row))
   }
-  let byType = Judgement(row, "ns by type", .atMost, 3, aim: 1) {
-    guard let byType = $0.median(row, Column.byType), let topic = $0.median(row, Column.topic) else { return nil }
-    return byType - topic
-  }
-  return switch count {
-  case 0: [Judgement(row, "ns", .atMost, 3, aim: 1.5) { $0.median(row, $0.ours(row)) }, byType, fromFoundation]
-  case 1: [times(Column.floor, 4, aim: 3), byType, fromFoundation]
-  case 10: [times(Column.floor, 1.5, aim: 1.15), byType, fromFoundation]
-  default: [times(Column.floor, 1.3, aim: 1.05), times(Column.closures, 0.2, aim: 0.2), fromFoundation]
-  }
+  return fromFloor + [fromFoundation]
 }

@@ -10,10 +10,7 @@ extension Section {
       rounds: scale.rounds,
       judgements: [
         Judgement(row(100_000), "× among 1", .atMost, 2, aim: 1.2) {
-          guard let many = $0.median(row(100_000), Column.ours), let one = $0.median(row(1), Column.ours) else {
-            return nil
-          }
-          return many / one
+          $0.ratio(row(100_000), Column.ours, toRow: row(1), Column.ours)
         }
       ]
     ) {

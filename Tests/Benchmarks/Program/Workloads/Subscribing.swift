@@ -15,8 +15,7 @@ extension Section {
         }
       } + [
         Judgement(last, "× 0 others", .atMost, 1.3) {
-          guard let many = $0.median(last, Column.ours), let none = $0.median(row(0), Column.ours) else { return nil }
-          return many / none
+          $0.ratio(last, Column.ours, toRow: row(0), Column.ours)
         }
       ]
     ) {

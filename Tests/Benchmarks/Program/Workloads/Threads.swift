@@ -11,18 +11,19 @@ extension Section {
       title: "Posting to 10 subscribers from threads, a post each (churn: another thread subscribes and cancels)",
       rounds: 5,
       judgements: [
-        // The best of each, not the best ratio: that would be the one whose single thread was disturbed.
-        Judgement(Row.two, "× 1 (best of 5)", .atLeast, 1.6, aim: 1.95) {
-          let column = $0.ours(Row.one)
-          guard let one = $0[Row.one, column]?.minimum, let two = $0[Row.two, column]?.minimum else { return nil }
-          return one / two
+        // Two processors that share a core or a machine do not do twice the work of one: the floor tells what they can do.
+        Judgement(Row.two, "× floor's gain", .atLeast, 0.95, aim: 1) {
+          guard let ours = $0.bestGain($0.ours(Row.one), from: Row.one, to: Row.two),
+            let floor = $0.bestGain(Column.floor, from: Row.one, to: Row.two)
+          else { return nil }
+          return ours / floor
         },
         Judgement(Row.twoDisturbed, "× 1 alone", .atLeast, 0.7, aim: 0.85) {
           let column = $0.ours(Row.one)
-          guard let alone = $0.median(Row.oneTime, column), let disturbed = $0.median(Row.twoDisturbed, column) else {
-            return nil
-          }
-          return alone / disturbed
+          guard let alone = $0.ratio(Row.oneTime, column, toRow: Row.twoDisturbed, column),
+            let floor = $0.ratio(Row.oneTime, Column.floor, toRow: Row.twoTime, Column.floor)
+          else { return nil }
+          return alone / floor
         },
       ]
     ) {
