@@ -36,6 +36,15 @@ enum Posting {
     }
   }
 
+  /// The subject of the innermost post under way on this thread.
+  static var subject: (any AnyObject & Sendable)? {
+    let record = pubsub_record_of_thread()
+    let subject = pubsub_frame_at(record, pubsub_depth(record) - 1).subject
+    // It came as sendable, and the post keeps it.
+    return unsafeBitCast(
+      subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
+  }
+
   @inline(__always)
   private static func address(of subject: (any AnyObject & Sendable)?) -> UnsafeRawPointer? {
     subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }

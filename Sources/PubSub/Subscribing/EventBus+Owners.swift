@@ -7,6 +7,18 @@ package struct SelfKeptOwner: Sendable {
 }
 
 extension EventBus {
+  /// Cancels the subscriptions that were made for an owner, as its end would.
+  ///
+  /// As after ``Subscription/cancel()``, no later post reaches their handlers. Any thread may call this method. The owner may subscribe
+  /// again afterwards.
+  ///
+  /// - Parameter owner: the object that was passed to `subscribe(owner, to:)`.
+  /// - Complexity: linear in the number of subscriptions on the bus.
+  public func cancelSubscriptions(of owner: any AnyObject & Sendable) {
+    let registrations = core.withLock { _ in core.registrations }
+    for registration in registrations where registration.owner === owner { registration.cancel() }
+  }
+
   /// Cancels the subscriptions of all owners, and returns the owners that were released by that.
   ///
   /// A subscription holds its owner weakly. An owner that goes with the handler was captured by the handler, and nothing else

@@ -45,6 +45,25 @@ extension EventBus {
     register(type, from: subject, priority, label, fileID, line, .of(handler))
   }
 
+  /// Subscribes a handler that is called with the object that an event was posted from, too; it runs on the poster's thread, before
+  /// the post returns.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event, and with the post's subject; nil where it named none. An error that it throws is posted as
+  ///     ``HandlerFailure``.
+  /// - Returns: the subscription, which cancels when it is released.
+  public func subscribe<E: Event>(
+    to type: E.Type = E.self, priority: Priority = .normal, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line, _ handler: @escaping @Sendable (E, (any AnyObject & Sendable)?) throws -> Void
+  ) -> Subscription {
+    register(type, from: nil, priority, label, fileID, line, .of { (event: E) in try handler(event, Posting.subject) })
+  }
+
   /// Subscribes an asynchronous handler with a mailbox of its own: its runs are serial and in posting order.
   ///
   /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.

@@ -88,4 +88,49 @@ extension EventBus {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
     return Subscription(registerWildcardMailbox(named: nil, details, handle: handler))
   }
+
+  /// Subscribes a handler to every event, with the object that it was posted from; it runs on the poster's thread, before the post
+  /// returns.
+  ///
+  /// It stands in the same order of delivery as subscribers to the types.
+  ///
+  /// - Parameters:
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event, and with the post's subject; nil where it named none.
+  /// - Returns: the subscription, which cancels when it is released.
+  /// - Complexity: linear in the number of event types that have been subscribed to.
+  public func subscribeToAll(
+    priority: Priority = .normal, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (any BusEvent, (any AnyObject & Sendable)?) throws -> Void
+  ) -> Subscription {
+    subscribeToAll(priority: priority, label: label, fileID: fileID, line: line) { event in
+      try handler(event, Posting.subject)
+    }
+  }
+
+  /// Subscribes a handler to every event of a name, with the object that it was posted from; it runs on the poster's thread, before
+  /// the post returns.
+  ///
+  /// It stands in the same order of delivery as subscribers to the type.
+  ///
+  /// - Parameters:
+  ///   - name: the name that the event types have.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event, and with the post's subject; nil where it named none.
+  /// - Returns: the subscription, which cancels when it is released.
+  /// - Complexity: linear in the number of event types that have been subscribed to.
+  public func subscribe(
+    named name: EventName, priority: Priority = .normal, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line, _ handler: @escaping @Sendable (any BusEvent, (any AnyObject & Sendable)?) throws -> Void
+  ) -> Subscription {
+    subscribe(named: name, priority: priority, label: label, fileID: fileID, line: line) { event in
+      try handler(event, Posting.subject)
+    }
+  }
 }

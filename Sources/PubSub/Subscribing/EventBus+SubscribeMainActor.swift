@@ -35,6 +35,26 @@ extension EventBus {
     register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
   }
 
+  /// Subscribes a main-actor handler that is called with the object that an event was posted from, too; it runs on the main actor,
+  /// before the post returns.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event, and with the post's subject; nil where it named none. An error that it throws is posted as
+  ///     ``HandlerFailure``.
+  /// - Returns: the subscription, which cancels when it is released.
+  public func subscribe<E: MainActorEvent>(
+    to type: E.Type = E.self, priority: Priority = .normal, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line, _ handler: @escaping @MainActor (E, (any AnyObject & Sendable)?) throws -> Void
+  ) -> Subscription {
+    let handler = pubsub_handler.of(onMainActor: { (event: E) in try handler(event, Posting.subject) })
+    return register(type, from: nil, priority, label, fileID, line, handler)
+  }
+
   /// Subscribes an asynchronous main-actor handler with a mailbox of its own: serial and in posting order.
   ///
   /// It runs after the post has returned. Where the event announces a change, it therefore runs after the change: in a handler of
