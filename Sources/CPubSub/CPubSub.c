@@ -477,19 +477,25 @@ PUBSUB_INLINE void call_in_order(const pubsub_handler *handler, long rest, const
     } while (--rest != 0);
 }
 
-bool pubsub_call_span(
+void pubsub_call_span(
+    const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event) {
+    for (; count > 0; count--, handler += step, place += step) {
+        const void *function = pubsub_function_of(handler);
+        PUBSUB_HOOK("deliver: call a handler");
+        void *error = pubsub_call(function, handler->context, event);
+        if (PUBSUB_UNLIKELY(error != NULL)) helpers.report(place, innermost_topic(), event, error);
+    }
+}
+
+bool pubsub_call_synchronous(
     const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event) {
     pubsub_record *record = pubsub_own_record;
     long depth = record->inner;
     bool is_received = false;
     for (; count > 0; count--, handler += step, place += step) {
-        if (place->word & PUBSUB_ASYNCHRONOUS) continue;
-        const void *function = pubsub_function_of(handler);
-        if (function == pubsub_cancelled()) continue;
-        PUBSUB_HOOK("deliver: call a handler");
+        if ((place->word & PUBSUB_ASYNCHRONOUS) || pubsub_function_of(handler) == pubsub_cancelled()) continue;
         record->unheard = -1;
-        void *error = pubsub_call(function, handler->context, event);
-        if (PUBSUB_UNLIKELY(error != NULL)) helpers.report(place, innermost_topic(), event, error);
+        pubsub_call_span(handler, place, 1, step, event);
         is_received |= record->unheard != depth;
     }
     return is_received;

@@ -12,6 +12,8 @@ final class BusCore: @unchecked Sendable {
   private let isOwed = Atomic<Bool>(false)
   /// Whether posts of types without subscribers are seen: by a tracer, a wildcard subscription or one to `Undelivered`.
   private let seesEveryPost = Atomic<Bool>(false)
+  /// Whether there is a tracer or a subscription to `Undelivered`.
+  private let hasObservers = Atomic<Bool>(false)
   let tracers = Guarded<[Tracer]>([])
   /// The deadlines of what is awaited, on the bus's own clock.
   let deadlines: Deadlines
@@ -228,6 +230,9 @@ extension BusCore {
   /// Whether posts of types without subscribers are seen: by a tracer, a wildcard subscription or one to `Undelivered`.
   var canBeHeardByAll: Bool { seesEveryPost.load(ordering: .acquiring) }
 
+  /// Whether a tracer is to see each post, or a subscription is to know which has no receiver.
+  var isWatched: Bool { hasObservers.load(ordering: .relaxed) }
+
   /// Takes the next identifier, before its handler stands anywhere; the caller holds the lock.
   ///
   /// A subscription that received one post must not miss the next, whichever way that takes.
@@ -244,6 +249,7 @@ extension BusCore {
     let isObserved = isObserved
     if isObserved != wasObserved { for store in stores { store.setGeneral(isObserved) } }
     wasObserved = isObserved
+    hasObservers.store(isObserved, ordering: .releasing)
     seesEveryPost.store(!wildcards.isEmpty || isObserved, ordering: .releasing)
   }
 }

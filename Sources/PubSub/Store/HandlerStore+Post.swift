@@ -28,15 +28,27 @@ extension HandlerStore {
     }
     guard let post = begun else { return }
     if held.contains(.sleeps) { wake(post) }
-    var isReceived = held.contains(.isHeld)
-    var walk = post.walk
-    while let span = walk?.next() {
-      let wasReceived = span.call(event)
-      isReceived = isReceived || wasReceived
-    }
+    let isReceived = call(event, post) || held.contains(.isHeld)
     end(post)
     if !isReceived { core.reportUndelivered(event, of: self) }
     settle(after: post)
+  }
+
+  /// Calls the synchronous handlers; returns whether one received the event, where that matters.
+  private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay) -> Bool {
+    guard var walk = post.walk else { return false }
+    // Where all are synchronous and nothing is asked about receivers, no place is looked at.
+    guard pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 || core.isWatched else {
+      while let span = walk.next() {
+        pubsub_call_span(span.firstHandler, span.firstPlace, span.count, span.step, event)
+      }
+      return true
+    }
+    var isReceived = false
+    while let span = walk.next() {
+      if pubsub_call_synchronous(span.firstHandler, span.firstPlace, span.count, span.step, event) { isReceived = true }
+    }
+    return isReceived
   }
 
   /// Whether another post may be nested in those under way on this thread; if not, it is refused.
@@ -49,6 +61,7 @@ extension HandlerStore {
 
   /// Shows an event to the tracers; what they post is nested.
   func show(_ event: UnsafeRawPointer, from subject: AnyObject?) {
+    if !core.isWatched { return }
     let tracers = core.tracers.withLock { $0 }
     if tracers.isEmpty { return }
     let record = pubsub_record_of_thread()
@@ -120,9 +133,4 @@ extension Walk.Span {
 
   /// Whether the handler in a place has not been cancelled.
   func stands(at place: Int) -> Bool { pubsub_function_of(buffer.handlers + place) != pubsub_cancelled() }
-
-  /// Calls the synchronous handlers; returns whether one received the event.
-  func call(_ event: UnsafeRawPointer) -> Bool {
-    pubsub_call_span(buffer.handlers + first, pubsub_places(buffer.base) + first, count, step, event)
-  }
 }

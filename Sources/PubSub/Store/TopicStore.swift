@@ -2,15 +2,22 @@ internal import CPubSub
 
 /// The handlers of the events of one type, and what the bus keeps of these events.
 final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
-  private typealias Kept = (event: E, subject: WeakReference?)
-
-  /// The latest event of a sticky type, with its subject; guarded by the order.
-  private var latest: Kept?
+  /// The latest event of a sticky type, if there is one, and its subject; guarded by the order.
+  ///
+  /// In memory of its own: an optional of a type that is not known here would be looked up at each post.
+  private let place = UnsafeMutablePointer<E>.allocate(capacity: 1)
+  private var hasLatest = false
+  private var subject: WeakReference?
   /// Whether the event is kept in a weak form.
   private let isWeaklyKept = E.self is any WeaklyKept.Type
 
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
     super.init(name: description.name, traits: description.traits, in: core, limit: limit)
+  }
+
+  deinit {
+    if hasLatest { place.deinitialize(count: 1) }
+    place.deallocate()
   }
 
   override func handler(of wildcard: Wildcard) -> pubsub_handler {
@@ -22,31 +29,44 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
 
   override func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
-    let new = kept(event.assumingMemoryBound(to: E.self).pointee, from: subject)
-    let former = withOrder {
-      let former = latest
-      latest = new
-      body()
-      return former
+    var reference = subject.map(WeakReference.init)
+    // What is replaced is released without the lock: its deinitialiser may call the bus.
+    withUnsafeTemporaryAllocation(of: E.self, capacity: 2) { places in
+      let (new, former) = (places.baseAddress.unsafelyUnwrapped, places.baseAddress.unsafelyUnwrapped + 1)
+      new.initialize(to: keptForm(of: event.assumingMemoryBound(to: E.self).pointee))
+      var hadLatest = false
+      withOrder {
+        hadLatest = replaceLatest(by: new, former, &reference)
+        body()
+      }
+      if hadLatest { former.deinitialize(count: 1) }
     }
-    // Released without the lock: its deinitialiser may call the bus.
-    withExtendedLifetime(former) {}
   }
 
-  private func kept(_ event: E, from subject: (any AnyObject & Sendable)?) -> Kept {
-    let weak = isWeaklyKept ? (event as? any WeaklyKept)?.weakened() as? E : nil
-    return (weak ?? event, subject.map(WeakReference.init))
+  /// Moves an event to the place of the latest, and that to another; false if there was none.
+  private func replaceLatest(
+    by new: UnsafeMutablePointer<E>?, _ former: UnsafeMutablePointer<E>, _ reference: inout WeakReference?
+  ) -> Bool {
+    defer { hasLatest = new != nil }
+    if hasLatest { former.moveInitialize(from: place, count: 1) }
+    if let new { place.moveInitialize(from: new, count: 1) }
+    swap(&subject, &reference)
+    return hasLatest
+  }
+
+  private func keptForm(of event: E) -> E {
+    (isWeaklyKept ? (event as? any WeaklyKept)?.weakened() as? E : nil) ?? event
   }
 
   /// The latest event, if its subject is accepted.
   ///
   /// The caller holds the order. What was looked at is let go of without it.
   func latest(keeping released: inout Released, where accepts: ((any AnyObject & Sendable)?) -> Bool) -> E? {
-    guard let latest else { return nil }
-    let poster = latest.subject?.object
+    if !hasLatest { return nil }
+    let poster = subject?.object
     if let poster { released.keep(poster) }
     guard accepts(poster) else { return nil }
-    guard isWeaklyKept, let weak = latest.event as? any WeaklyKept else { return latest.event }
+    guard isWeaklyKept, let weak = place.pointee as? any WeaklyKept else { return place.pointee }
     return weak.strengthened() as? E
   }
 
@@ -60,11 +80,11 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
 
   /// Keeps no event until the next is posted.
   func removeLatest() {
-    let former = withOrder {
-      defer { latest = nil }
-      return latest
+    withUnsafeTemporaryAllocation(of: E.self, capacity: 1) { places in
+      let former = places.baseAddress.unsafelyUnwrapped
+      var reference: WeakReference?
+      if withOrder({ replaceLatest(by: nil, former, &reference) }) { former.deinitialize(count: 1) }
     }
-    withExtendedLifetime(former) {}
   }
 }
 

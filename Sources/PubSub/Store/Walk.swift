@@ -15,7 +15,8 @@ struct Walk {
     let step: Int
 
     var firstHandler: UnsafeMutablePointer<pubsub_handler> { buffer.handlers + first }
-    var firstEntry: UnsafeMutablePointer<HandlerBuffer.Entry> { buffer.entries + first }
+    var firstPlace: UnsafePointer<pubsub_place> { pubsub_places(buffer.base) + first }
+    fileprivate var firstID: UInt64 { buffer.entries[first].id }
     /// The places, in order.
     var places: some Sequence<Int> { (0..<count).lazy.map { [first, step] in first + $0 * step } }
 
@@ -145,6 +146,6 @@ struct Walk {
   }
 
   private func isBefore(_ one: Span, _ other: Span) -> Bool {
-    (one.firstEntry.pointee.id < other.firstEntry.pointee.id) != isReversed
+    (one.firstID < other.firstID) != isReversed
   }
 }
