@@ -21,4 +21,14 @@ import Testing
     #expect(samples.values == [2, 3, 1])
     #expect(Samples().minimum == nil)
   }
+
+  @Test("The mean of the calm figures leaves out a tenth of them") func calmMean() {
+    #expect(Samples([1, 1, 1, 1, 1_000, 1, 1, 1, 3, 3]).calmMean == 13.0 / 9)
+    #expect(Samples([1, 3]).calmMean == 2)
+    #expect(Samples().calmMean == nil)
+  }
+
+  @Test("Ratios are those of the same rounds") func ratios() {
+    #expect(Samples([4, 9]).ratios(to: Samples([2, 3, 5])) == Samples([2, 3]))
+  }
 }

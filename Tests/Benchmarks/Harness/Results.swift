@@ -37,14 +37,10 @@ package struct Results: Equatable, Sendable {
     return figure / reference
   }
 
-  /// How many times as fast a contestant was in one workload as in another: by its best round of each.
-  ///
-  /// The best round of each, not the best ratio: that would be the ratio of the round whose slower half was disturbed.
-  package func bestGain(_ column: String, from row: String, to faster: String) -> Double? {
-    guard let before = self[row, column]?.minimum, let after = self[faster, column]?.minimum, after > 0 else {
-      return nil
-    }
-    return before / after
+  /// How many times as fast a contestant was in one workload as in another, round by round.
+  package func gains(_ column: String, from row: String, to faster: String) -> Samples? {
+    guard let before = self[row, column], let after = self[faster, column] else { return nil }
+    return before.ratios(to: after)
   }
 
   /// One contestant's median as a multiple of another's in the same workload.

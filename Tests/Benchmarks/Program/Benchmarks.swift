@@ -70,7 +70,7 @@ import Foundation
     var notes: [String] = []
     if Build.isPortable { notes.append("The portable build: an owner's handler is judged by the weak floor.") }
     if machine.isBusy {
-      notes.append("The machine was busy when this began: two threads' figures and those of delivery say little.")
+      notes.append("The machine was busy when this began: times by the clock on the wall say little.")
     }
     for (peer, library) in [(Peer.boost, "boost::signals2"), (.sigc, "libsigc++")] where peer.makeSignal() == nil {
       notes.append("\(library) was not measured: its headers were not found when this was built.")

@@ -5,8 +5,8 @@ import Synchronization
 
 /// What threads did that posted side by side.
 struct PostingRun {
-  /// From the first post to the end of the last.
-  let wall: Duration
+  /// Nanoseconds by the clock on the wall for each piece of each thread's posts.
+  let pieces: Samples
   /// Processor time of the posting threads together.
   let cpuTime: Duration
   /// What their tallies grew by.
@@ -17,16 +17,17 @@ struct PostingRun {
   /// - Parameters:
   ///   - threads: how many post.
   ///   - disturb: repeated without pause on a further thread until all have posted; nil for no such thread.
-  ///   - post: what each of them does.
-  init(threads: Int, disturb: (@Sendable () -> Void)? = nil, post: @escaping @Sendable () -> Void) {
+  ///   - pieces: how many times each of them posts.
+  ///   - post: one piece of the posts.
+  init(threads: Int, disturb: (@Sendable () -> Void)? = nil, pieces: Int, post: @escaping @Sendable () -> Void) {
     let crew = Crew(size: threads + (disturb == nil ? 0 : 1))
-    let posters = (0..<threads).map { _ in WorkerThread { crew.work(post) } }
+    let posters = (0..<threads).map { _ in WorkerThread { crew.work(pieces, post) } }
     let disturber = disturb.map { disturb in WorkerThread { crew.workUntilEnd(disturb) } }
     for poster in posters { poster.join() }
     crew.end()
     disturber?.join()
     let parts = crew.parts
-    wall = parts.map(\.start).min()!.duration(to: parts.map(\.end).max()!)
+    self.pieces = Samples(parts.flatMap(\.pieces))
     cpuTime = parts.reduce(.zero) { $0 + $1.cpuTime }
     total = parts.reduce(0) { $0 + $1.total }
   }
@@ -35,8 +36,7 @@ struct PostingRun {
 /// Threads that start at the same moment, and what each of them did.
 private final class Crew: Sendable {
   struct Part: Sendable {
-    let start: ContinuousClock.Instant
-    let end: ContinuousClock.Instant
+    let pieces: [Double]
     let cpuTime: Duration
     let total: Int
   }
@@ -56,14 +56,20 @@ private final class Crew: Sendable {
 
   func end() { hasEnded.store(true, ordering: .relaxed) }
 
-  func work(_ body: () -> Void) {
+  func work(_ count: Int, _ body: () -> Void) {
+    var pieces: [Double] = []
+    pieces.reserveCapacity(count)
     meet()
     let (cpuTime, total) = (Stopwatch.threadTime, bench_tally())
-    let start = ContinuousClock.now
-    body()
-    let end = ContinuousClock.now
+    var start = ContinuousClock.now
+    for _ in 0..<count {
+      body()
+      let end = ContinuousClock.now
+      pieces.append(start.duration(to: end).nanoseconds)
+      start = end
+    }
     let part = Part(
-      start: start, end: end, cpuTime: Stopwatch.threadTime - cpuTime, total: bench_tally() - total)
+      pieces: pieces, cpuTime: Stopwatch.threadTime - cpuTime, total: bench_tally() - total)
     finished.withLock { $0.append(part) }
   }
 

@@ -8,8 +8,6 @@ struct Scale: Sendable {
   var rounds: Int { isQuick ? 15 : 41 }
   /// How many rounds count where one takes a good part of a second.
   var longRounds: Int { isQuick ? 3 : 7 }
-  /// How often a round of several threads measures each of its settings.
-  var turns: Int { isQuick ? 3 : 6 }
   /// How many events a round of asynchronous delivery posts.
   var asynchronousEvents: Int { isQuick ? 3_000 : 10_000 }
 }
