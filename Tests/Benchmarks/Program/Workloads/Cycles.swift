@@ -172,10 +172,10 @@ private func contestant(_ row: String, _ scale: Scale, subscribers: Int, resourc
 private func byHand(
   _ column: String, _ row: String, _ scale: Scale, subscribers: Int, resources: Int
 ) -> Contestant {
-  let work = WorkByHand(
-    subscribers: subscribers, resources: resources, operationsHaveTasks: column == Column.inTasks)
-  // It is timed for about as long as the application: on a busy machine a short time is less often disturbed than a long one.
-  let cycles = scale.isQuick ? 200 : 1_000
+  let hasTasks = column == Column.inTasks
+  let work = WorkByHand(subscribers: subscribers, resources: resources, operationsHaveTasks: hasTasks)
+  // Each is timed for about as long as the application: on a busy machine a short time is less often disturbed than a long one.
+  let cycles = (scale.isQuick ? 20 : 100) * (hasTasks ? 1 : 10)
   return Contestant(column, row: row) { try work.cycle(cycles).nanoseconds / 1_000 / Double(cycles) }
 }
 

@@ -37,15 +37,18 @@ private func bounds(_ count: Int) -> [Judgement] {
     case 10: (1.5, 1.15)
     default: (1.15, 1.05)
     }
-  let fromFloor = [Column.topic, Column.byType].map { column in
-    Judgement(
-      row, column == Column.topic ? "× \(Column.floor)" : "× \(Column.floor), by type", .atMost, bound, aim: aim
-    ) {
-      $0.ratio(row, column, toRow: floorRow, Column.floor)
-    }
+  let fromFloor = Judgement(row, "× \(Column.floor)", .atMost, bound, aim: aim) {
+    $0.ratio(row, $0.ours(row), toRow: floorRow, Column.floor)
+  }
+  // What finding the subscribers by the event's type adds; among many subscribers it drowns.
+  let byType = Judgement(row, "× \(Column.floor) more by type", .atMost, 0.9, aim: 0.3) {
+    guard let byType = $0.ratio(row, Column.byType, toRow: oneSubscriber, Column.floor),
+      let topic = $0.ratio(row, Column.topic, toRow: oneSubscriber, Column.floor)
+    else { return nil }
+    return byType - topic
   }
   let fromFoundation = Judgement(row, "× as \(Column.foundation)", .atLeast, count < 10 ? 25 : 35, aim: 45) {
     $0.ratio(row, Column.foundation, to: $0.ours(row))
   }
-  return fromFloor + [fromFoundation]
+  return count <= 10 ? [fromFloor, byType, fromFoundation] : [fromFloor, fromFoundation]
 }
