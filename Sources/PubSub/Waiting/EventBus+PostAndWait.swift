@@ -54,11 +54,11 @@ extension EventBus {
     _ event: E, from subject: (any AnyObject & Sendable)?, within budget: Duration?, clock: (any Clock<Duration>)?
   ) async -> DeliveryReport {
     let recipients = core.recipients(of: event, from: subject)
-    let run = HandlerRun.enclosing
+    let context = HandlerContext.enclosing
     let deadlines = deadlines(on: clock)
-    let budget = budget ?? (run == nil ? nil : HandlerRun.waitBudget)
+    let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let wait = WaitForPost(
-      bus: self, post: AwaitedPost(poster: run, now: deadlines.now), deadlines: deadlines,
+      bus: self, post: AwaitedPost(poster: context, now: deadlines.now), deadlines: deadlines,
       // Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
       deadline: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) })
     let outcomes = await wait.deliver(event, to: recipients)
@@ -83,7 +83,7 @@ private struct WaitForPost {
     let timer = recipients.contains { $0.registration?.mailbox != nil } ? setTimer() : nil
     let token = WaitGraph.begin(in: post.poster) { [post] in post.awaited }
     defer {
-      WaitGraph.end(token)
+      token?.end()
       timer.map(deadlines.clear)
       post.finish()
     }

@@ -24,7 +24,7 @@ package struct ObservedDelivery: Sendable {
 /// The asynchronous part of a post of a life cycle: it measures each handler, and names those that are late.
 ///
 /// It shares the machinery of `postAndWait` (mailboxes, the wait graph, priorities one after another), and differs in three
-/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:now:awaits:note:)``
+/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:for:now:awaits:begin:note:)``
 /// returns, but for those of a later priority than an asynchronous one. Its user sets the deadline. Every handler receives the
 /// event, also after the deadline or a cancelled wait.
 @MainActor package final class ObservedPost {
@@ -46,18 +46,18 @@ package struct ObservedDelivery: Sendable {
   private let event: any BusEvent
   private let now: @Sendable () -> Duration
   private let note: @MainActor (ObservedDelivery) -> Void
-  private let token: WaitGraph.Token?
+  private let token: WaitToken?
   private var open: [Open] = []
   private var isExpired = false
   /// Delivers to the next priorities, up to one that has to be waited for.
   fileprivate var proceed: (@MainActor (ObservedPost) -> Void)?
 
   fileprivate init(
-    _ event: any BusEvent, on bus: EventBus, now: @escaping @Sendable () -> Duration, begin: Begin?,
-    note: @escaping @MainActor (ObservedDelivery) -> Void
+    _ event: any BusEvent, on bus: EventBus, for work: any AwaitedWork, now: @escaping @Sendable () -> Duration,
+    begin: Begin?, note: @escaping @MainActor (ObservedDelivery) -> Void
   ) {
     (self.event, self.bus, self.now, self.begin, self.note) = (event, bus, now, begin, note)
-    let awaited = AwaitedPost(poster: HandlerRun.enclosing, now: now)
+    let awaited = AwaitedPost(poster: HandlerContext(run: nil, work: work), now: now)
     token = WaitGraph.begin(in: awaited.poster) { awaited.awaited }
     self.awaited = awaited
   }
@@ -91,7 +91,7 @@ package struct ObservedDelivery: Sendable {
       await awaited.wait()
     }
     awaited.finish()
-    WaitGraph.end(token)
+    token?.end()
     noteEnds()
   }
 
@@ -168,18 +168,21 @@ extension EventBus {
   /// - Parameters:
   ///   - event: what happened.
   ///   - subject: what it happened to.
+  ///   - work: the work that waits for the asynchronous handlers.
   ///   - now: measures the handlers.
   ///   - awaits: whether asynchronous handlers are waited for; else they get the event in their mailbox, as from any post.
   ///   - begin: is called before each handler that `note` will be called for; nil where nothing wants to know.
   ///   - note: told of each handler: synchronous ones at once, asynchronous ones in ``ObservedPost/finish()``.
   /// - Returns: what is to be waited for; nil if nothing is.
   @MainActor package func postObserved<E: MainActorEvent>(
-    _ event: E, from subject: (any AnyObject & Sendable)?, now: @escaping @Sendable () -> Duration, awaits: Bool,
+    _ event: E, from subject: (any AnyObject & Sendable)?, for work: any AwaitedWork,
+    now: @escaping @Sendable () -> Duration, awaits: Bool,
     begin: ObservedPost.Begin? = nil, note: @escaping @MainActor (ObservedDelivery) -> Void
   ) -> ObservedPost? {
     let recipients = core.recipients(of: event, from: subject)
     guard !recipients.list.isEmpty else { return nil }
-    var run = ObservedRun(event: event, bus: self, recipients: recipients, now: now, begin: begin, note: note)
+    var run = ObservedRun(
+      event: event, bus: self, work: work, recipients: recipients, now: now, begin: begin, note: note)
     return run.deliver(for: nil, awaits: awaits)
   }
 }
@@ -188,6 +191,7 @@ extension EventBus {
 @MainActor private struct ObservedRun<E: MainActorEvent> {
   let event: E
   let bus: EventBus
+  let work: any AwaitedWork
   let recipients: Recipients
   let now: @Sendable () -> Duration
   let begin: ObservedPost.Begin?
@@ -219,7 +223,7 @@ extension EventBus {
         }
         if awaits, let mailbox = registration.mailbox {
           calls.end()
-          let present = post ?? ObservedPost(event, on: bus, now: now, begin: begin, note: note)
+          let present = post ?? ObservedPost(event, on: bus, for: work, now: now, begin: begin, note: note)
           present.handOver(event, to: mailbox)
           post = present
           continue
