@@ -66,6 +66,25 @@ import Testing
     #expect(seen.count == 2 && seen.allSatisfy { $0 === mine })
   }
 
+  @Test func `An asynchronous handler sees the one of the code that subscribed it`() async {
+    let (mine, other) = (application(), application())
+    var seen: [Application] = []
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    let subscription = Application.withShared(mine) {
+      mine.bus.subscribe(to: Tick.self) { _ async in
+        seen.append(.shared)
+        end.yield()
+      }
+    }
+    var calls = ends.makeAsyncIterator()
+    Application.withShared(other) { mine.bus.post(Tick()) }
+    await calls.next()
+    mine.bus.post(Tick())
+    await calls.next()
+    subscription.cancel()
+    #expect(seen.count == 2 && seen.allSatisfy { $0 === mine })
+  }
+
   @Test(.longRunning) func `It comes before the adopted one, which comes back after it`() async {
     await #expect(processExitsWith: .success) {
       await MainActor.run {

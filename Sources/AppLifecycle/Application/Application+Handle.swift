@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Synchronization
 
 // All inputs wait in one queue. One task runs them, one transition after another. If the queue is empty and no task works on
 // it, the task that sends an input runs it itself, which saves two changes of tasks.
@@ -8,10 +9,18 @@ struct PendingInput: Sendable {
   let input: SystemInput
   let cause: LifecycleCause
   var waiter: UnsafeContinuation<TransitionReport, Never>?
-  /// The run of an asynchronous handler that waits for the input's transition, if it came from inside one.
-  var context: HandlerContext?
+  /// The wait of the handler that sent the input, if it was sent inside one.
+  var wait: WaitToken?
   /// The question that was answered before this end; its inputs are this one's.
   var question: TerminationQuestion?
+
+  /// Answers the sender.
+  ///
+  /// The wait ends here, and not when the sender goes on: until then another transition may begin.
+  func answer(_ report: TransitionReport) {
+    wait?.end()
+    waiter?.resume(returning: report)
+  }
 }
 
 /// What waits for its turn between transitions: inputs, and what the system's clock does.
@@ -76,39 +85,34 @@ struct InputQueue: Sendable {
   }
 }
 
-/// The identity of an application in its handlers' tasks, which may keep it.
-final class HandlerScopeOwner: Sendable {}
-
 /// One run of a handler, or of a background task's operation, that transitions may wait for.
 ///
-/// Tasks that the handler starts inherit it and may outlive it, hence the flag.
-final class HandlerRun: Sendable {
-  /// Whose handler it is.
-  let owner: HandlerScopeOwner
+/// Bound in a ``HandlerContext``, which events that the handler waits for carry along. Tasks that the handler starts inherit it
+/// and may outlive it, hence the flag.
+final class HandlerRun: AwaitedWork {
+  /// Marks the application whose handler it is.
+  let owner: WorkOwner
   /// The process in which it began.
   let generation: Int
   /// The lease for which it runs; nil if it belongs to no resource.
   let lease: ResourceLease?
   /// Asks it to end before it is cancelled; nil unless it is a body or a run loop.
   let closing: PhaseClosing?
-  @MainActor var isOver = false
+  private let hasEnded = Atomic(false)
 
-  init(of owner: HandlerScopeOwner, generation: Int, lease: ResourceLease? = nil, closing: PhaseClosing? = nil) {
+  init(of owner: WorkOwner, generation: Int, lease: ResourceLease? = nil, closing: PhaseClosing? = nil) {
     (self.owner, self.generation, self.lease, self.closing) = (owner, generation, lease, closing)
   }
-}
 
-/// Marks the tasks in which a transition's own handlers run.
-///
-/// `handle` must not wait for that transition in them.
-enum HandlerScope {
-  @TaskLocal static var run: HandlerRun?
+  /// The run inside which the present task runs, or which started it; it may be over.
+  static var bound: HandlerRun? { HandlerContext.bound?.work as? HandlerRun }
 
-  /// Starts something that belongs to no handler, whichever handler starts it.
-  @discardableResult
-  static func outside<Result>(_ start: () -> Result) -> Result {
-    run == nil ? start() : $run.withValue(nil, operation: start)
+  var isOver: Bool {
+    get { hasEnded.load(ordering: .acquiring) }
+    set { hasEnded.store(newValue, ordering: .releasing) }
   }
+
+  var isUnderWay: Bool { !isOver }
 }
 
 extension Application {
@@ -117,8 +121,10 @@ extension Application {
   /// Inputs run in order of arrival, after the transition that is under way. Inside a handler that a transition waits for (an
   /// asynchronous handler of a closing notification, acquire and release of a managed resource, a body of
   /// ``run(while:label:fileID:line:_:)``, the operation of a ``performBackgroundTask(named:_:)``) the input is queued and this
-  /// method returns at once. A task that such a handler has started waits like any other once the handler is over. Cancelling
-  /// the calling task ends nothing early.
+  /// method returns at once. The same holds inside an asynchronous handler of a bus for which such a handler waits, with
+  /// `postAndWait` or `cancelAndDrain`, directly or along a chain of waits. An event of a plain `post` is not waited for: in its
+  /// handler this method waits. A task that such a handler has started waits like any other once the handler is over.
+  /// Cancelling the calling task ends nothing early.
   ///
   /// For a ``SystemInput/terminate`` the method returns when the application has ended or the delegate has refused; while the
   /// question is open, other inputs run. Inside the question itself it is queued.
@@ -131,18 +137,21 @@ extension Application {
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
     let context = HandlerContext.enclosing
-    if isInsideOwnHandler(context) || input == .terminate && isInsideOwnQuestion {
+    let wait = context?.beginWait(for: input == .terminate ? [scope, questionScope] : [scope])
+    let isCircular = context != nil && wait == nil
+    if isCircular || input == .terminate && isInsideOwnQuestion {
+      wait?.end()
       enqueue(.input(PendingInput(input: input, cause: cause)))
       return TransitionReport(outcome: .queued, cause: cause, from: state, to: state)
     }
     // What may have to wait for an answer goes through the queue.
-    if input != .terminate, canTakeTurn(context), inbox.withLock({ $0.beginOwnTurn() }) {
+    if input != .terminate, canTakeTurn, inbox.withLock({ $0.beginOwnTurn() }) {
       let report = await run(PendingInput(input: input, cause: cause))
       if inbox.withLock({ $0.endOwnTurn() }) { startWorkingOff() }
       return report
     }
     return await withUnsafeContinuation { waiter in
-      enqueue(.input(PendingInput(input: input, cause: cause, waiter: waiter, context: context)))
+      enqueue(.input(PendingInput(input: input, cause: cause, waiter: waiter, wait: wait)))
     }
   }
 
@@ -155,17 +164,10 @@ extension Application {
     enqueue(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))))
   }
 
-  /// Whether the present task belongs to a handler for which a transition waits, or will wait.
-  private func isInsideOwnHandler(_ context: HandlerContext?) -> Bool {
-    if let run = HandlerScope.run, run.owner === scope, !run.isOver { return true }
-    guard let context else { return false }
-    return pendingPosts.contains { context.isAwaited(by: $0.post) }
-  }
-
   /// Whether transitions may run in the present task: it belongs to no handler, old or new, and need not be seen by a
   /// simulation.
-  private func canTakeTurn(_ context: HandlerContext?) -> Bool {
-    context == nil && HandlerScope.run == nil && tasks.executor == nil && !observers.isCalling
+  private var canTakeTurn: Bool {
+    HandlerContext.bound == nil && tasks.executor == nil && !observers.isCalling
   }
 
   nonisolated func enqueue(_ element: InputQueue.Element) {
@@ -178,20 +180,19 @@ extension Application {
     }
   }
 
-  /// The transitions belong to no handler, though one may have sent the first input.
+  /// The transitions belong to no sender, though one has sent the first input.
   private nonisolated func startWorkingOff() {
-    tasks.startOnMainActor { await HandlerScope.$run.withValue(nil) { await self.workOff() } }
+    tasks.startDetachedOnMainActor(priority: priority) { await self.workOff() }
   }
 
   private func workOff() async {
     while let next = inbox.withLock({ $0.next() }) {
       switch next {
       case .input(let pending):
-        // A handler that waits for the transition must not be waited for by it.
-        guard let report = await HandlerContext.with(pending.context, { await self.take(pending) }) else { continue }
-        pending.waiter?.resume(returning: report)
-        for input in pending.question?.inputs ?? [] { input.waiter?.resume(returning: report) }
-      case .backgroundClock: await HandlerContext.with(nil) { await self.passBackgroundTime() }
+        guard let report = await take(pending) else { continue }
+        pending.answer(report)
+        for input in pending.question?.inputs ?? [] { input.answer(report) }
+      case .backgroundClock: await passBackgroundTime()
       }
     }
   }

@@ -1,3 +1,5 @@
+internal import PubSub
+
 extension Application {
   private static var adopted: Application?
 
@@ -13,7 +15,7 @@ extension Application {
   ///
   /// - Precondition: one of them exists. Else the program ends with a message that says what to do.
   public static var shared: Application {
-    if let application = SharedOverride.application ?? adopted { return application }
+    if let application = SharedObject.current as? Application ?? adopted { return application }
     // Not a precondition: releases leave the message of one out.
     fatalError(
       """
@@ -32,8 +34,8 @@ extension Application {
   /// Runs a body in which an application is ``shared``, whatever was adopted: for tests.
   ///
   /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks
-  /// that the body starts, also after its end. Handlers with a mailbox, and tasks that were started before, keep the
-  /// application that they saw.
+  /// that the body starts, also after its end. An asynchronous handler sees the application that was shared where it was
+  /// subscribed; tasks that were started before keep the application that they saw.
   ///
   /// - Parameters:
   ///   - application: the application that is shared.
@@ -43,14 +45,14 @@ extension Application {
   public static func withShared<Result>(
     _ application: Application, _ body: () throws -> Result
   ) rethrows -> Result {
-    try SharedOverride.$application.withValue(application, operation: body)
+    try SharedObject.$current.withValue(application, operation: body)
   }
 
   /// Runs an asynchronous body in which an application is ``shared``, whatever was adopted: for tests.
   ///
   /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks
-  /// that the body starts, also after its end. Handlers with a mailbox, and tasks that were started before, keep the
-  /// application that they saw.
+  /// that the body starts, also after its end. An asynchronous handler sees the application that was shared where it was
+  /// subscribed; tasks that were started before keep the application that they saw.
   ///
   /// - Parameters:
   ///   - application: the application that is shared.
@@ -60,10 +62,6 @@ extension Application {
   public static func withShared<Result>(
     _ application: Application, _ body: @MainActor () async throws -> Result
   ) async rethrows -> Result {
-    try await SharedOverride.$application.withValue(application, operation: body)
+    try await SharedObject.$current.withValue(application, operation: body)
   }
-}
-
-private enum SharedOverride {
-  @TaskLocal static var application: Application?
 }

@@ -36,7 +36,8 @@ extension Application {
     record(.delegate, name, pending.cause)
     let call = callBegins(LedgerEntry(.delegate, name, step: name, began: timing.now(), duration: .zero))
     let question = TerminationQuestion(
-      pending, began: timing.now(), deadline: timing.instant(after: configuration.shouldTerminateBudget), call: call)
+      pending, of: questionScope, began: timing.now(),
+      deadline: timing.instant(after: configuration.shouldTerminateBudget), call: call)
     self.question = question
     await callDelegate(question)
     transitionCause = nil
@@ -62,7 +63,9 @@ extension Application {
   private func callDelegate(_ question: TerminationQuestion) async {
     let firstStep = OneShot()
     let call: @Sendable @MainActor () async -> Void = { [self] in
-      let answer = await delegate.applicationShouldTerminate(self, cause: question.cause)
+      let answer = await HandlerContext.with(question.run) {
+        await delegate.applicationShouldTerminate(self, cause: question.cause)
+      }
       timing.passTime?(ApplicationCallback.shouldTerminate.rawValue)
       take(answer, to: question)
       firstStep.settle(true)
@@ -99,6 +102,7 @@ extension Application {
     clearTimer(of: question)
     let name = ApplicationCallback.shouldTerminate.rawValue
     question.answer = answer
+    question.run.isOver = true
     question.entry = LedgerEntry(
       .delegate, name, step: name, began: question.began, duration: timing.now() - question.began,
       outcome: isLate ? .overran : .completed)
@@ -109,7 +113,7 @@ extension Application {
     case .now: if state.runsCode { enqueueEnd(after: question) }
     case .cancel:
       self.question = nil
-      for input in question.inputs { input.waiter?.resume(returning: refuse(input, question)) }
+      for input in question.inputs { input.answer(refuse(input, question)) }
     }
   }
 
@@ -146,6 +150,7 @@ extension Application {
   func abandonQuestion() {
     guard let question else { return }
     self.question = nil
+    question.run.isOver = true
     clearTimer(of: question)
     question.task?.cancel()
     if let call = question.call {
@@ -165,8 +170,8 @@ extension Application {
     let inputs = overtakenInputs
     overtakenInputs = []
     for input in inputs {
-      input.waiter?.resume(
-        returning: TransitionReport(
+      input.answer(
+        TransitionReport(
           outcome: .ignored(reason: .notRunning), cause: input.cause, from: state, to: state))
     }
   }

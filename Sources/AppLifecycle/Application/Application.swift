@@ -77,7 +77,11 @@ public import PubSub
   /// What ``task(label:fileID:line:_:)`` has started.
   let ownTasks: ApplicationTasks
   /// Marks the handlers that transitions wait for.
-  let scope = HandlerScopeOwner()
+  let scope = WorkOwner()
+  /// Marks what the answer to the question waits for whether the application may end.
+  let questionScope = WorkOwner()
+  /// The priority at which queued inputs run: that of the code that made the application, whatever the senders have.
+  nonisolated let priority = Task.currentPriority
   /// The timers on the application's clock, for what lives as long as it does.
   package nonisolated let deadlines: Deadlines
   let background: BackgroundTaskManager

@@ -21,13 +21,16 @@ internal import PubSub
   var entry: LedgerEntry?
   /// The call's number for observers.
   let call: TracedCall.ID?
+  /// The delegate's call as work for which the senders of ``inputs`` wait.
+  let run: HandlerRun
   /// Whether other inputs run while the delegate takes its time.
   var isPutAside = false
   var task: Task<Void, Never>?
   var timer: Deadlines.ID?
 
-  init(_ input: PendingInput, began: Duration, deadline: Duration, call: TracedCall.ID?) {
+  init(_ input: PendingInput, of owner: WorkOwner, began: Duration, deadline: Duration, call: TracedCall.ID?) {
     (cause, inputs) = (input.cause, [input])
+    run = HandlerRun(of: owner, generation: 0)
     (self.began, self.deadline, self.call) = (began, deadline, call)
   }
 

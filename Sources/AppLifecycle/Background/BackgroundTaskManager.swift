@@ -10,7 +10,7 @@ internal import PubSub
   private var expirationHandlers: [BackgroundTime.TaskID: @MainActor () -> Void] = [:]
   /// What ``Application/performBackgroundTask(named:_:)`` runs, as long as an end may wait for it.
   private var operations: [BackgroundTime.TaskID: (task: Task<Void, Never>, run: HandlerRun)] = [:]
-  private let scope: HandlerScopeOwner
+  private let scope: WorkOwner
   /// Counts the processes; modes of an earlier one went with it.
   private var process = 0
 
@@ -41,7 +41,7 @@ internal import PubSub
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
   init(
-    configuration: Application.Configuration, clock: TransitionClock, starter: TaskStarter, scope: HandlerScopeOwner
+    configuration: Application.Configuration, clock: TransitionClock, starter: TaskStarter, scope: WorkOwner
   ) {
     (self.clock, self.starter, self.scope) = (clock, starter, scope)
     time = BackgroundTime(
@@ -111,7 +111,7 @@ extension BackgroundTaskManager {
     let run = HandlerRun(of: scope, generation: process)
     let running = starter.startOnMainActor(for: Subscriber(label: "background task \(name)", fileID: "", line: 0)) {
       // One that was refused is part of whatever began it, and of nothing else.
-      if isRefused { await operation() } else { await HandlerScope.$run.withValue(run) { await operation() } }
+      if isRefused { await operation() } else { await HandlerContext.with(run) { await operation() } }
       task.end()
     }
     if isRefused {

@@ -64,14 +64,12 @@ extension Application {
     guard !observers.isEmpty else { return }
     let event = event()
     // Asked once for all observers: each look at a task-local value costs as much as a call.
-    if TerminationQuestion.current == nil, HandlerScope.run == nil, !tasks.isInsideHandler {
+    if TerminationQuestion.current == nil, HandlerContext.bound == nil {
       observers.tell(event, to: self)
     } else {
       // What an observer starts belongs to no handler.
-      tasks.outsideHandlers {
-        HandlerScope.outside {
-          TerminationQuestion.$current.withValue(nil) { observers.tell(event, to: self) }
-        }
+      HandlerContext.outside {
+        TerminationQuestion.$current.withValue(nil) { observers.tell(event, to: self) }
       }
     }
   }

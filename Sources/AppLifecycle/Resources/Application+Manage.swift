@@ -144,10 +144,10 @@ extension Application {
     var operations = ResourceOperations(
       name: name, holding: resource.holding,
       acquire: { run in
-        try await HandlerScope.$run.withValue(run) { ManagedResource<Handle>.boxed(try await acquire()) }
+        try await HandlerContext.with(run) { ManagedResource<Handle>.boxed(try await acquire()) }
       },
       release: { run, handle in
-        try await HandlerScope.$run.withValue(run) { try await release(ManagedResource<Handle>.unboxed(handle)) }
+        try await HandlerContext.with(run) { try await release(ManagedResource<Handle>.unboxed(handle)) }
       })
     if let run { operations.run = { handle in try await run(ManagedResource<Handle>.unboxed(handle)) } }
     if let check { operations.check = { handle in try await check(ManagedResource<Handle>.unboxed(handle)) } }

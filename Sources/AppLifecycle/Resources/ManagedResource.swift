@@ -27,7 +27,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable {
 
   /// Has the manager do something with the resource on the main actor, unless it is managed no longer by then.
   private func perform(_ action: @escaping @MainActor @Sendable (ResourceManager, Int) -> Void) {
-    HandlerScope.outside {
+    HandlerContext.outside {
       tasks.startOnMainActor { [weak owner, index, holding] in
         if let owner, owner.manages(holding, at: index) { action(owner, index) }
       }

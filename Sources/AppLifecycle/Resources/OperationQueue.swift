@@ -61,7 +61,7 @@ internal import PubSub
     if !orLater {
       let worker = Worker()
       isPerformingNow = true
-      worker.task = HandlerScope.outside { tasks.startImmediately { await self.work(worker) } }
+      worker.task = HandlerContext.outside { tasks.startImmediately { await self.work(worker) } }
       isPerformingNow = false
     }
     if head < queue.count { startSpare() }
@@ -82,7 +82,7 @@ internal import PubSub
     guard spare == nil else { return }
     let worker = Worker()
     spare = worker
-    worker.task = HandlerScope.outside {
+    worker.task = HandlerContext.outside {
       tasks.startOnMainActor {
         // It has arrived.
         self.spare = nil

@@ -13,13 +13,13 @@ extension ResourceManager {
       let run = HandlerRun(of: scope, generation: generation, lease: lent, closing: closing)
       return tasks.startOnMainActor(for: operations.source) { [weak self, clock] in
         // Nothing of what this starts belongs to the loop.
-        HandlerScope.$run.withValue(nil) { willBegin?() }
+        HandlerContext.outside { willBegin?() }
         let began = clock.now()
         var failure: (any Error)?
         // A loop that is to end before it began has nothing to end.
         if !Task.isCancelled, !lease.isEnding, self?.isHeld(index, lease) ?? false {
           do {
-            try await HandlerScope.$run.withValue(run) { try await body(handle) }
+            try await HandlerContext.with(run) { try await body(handle) }
           } catch {
             failure = error
           }
@@ -102,7 +102,7 @@ extension ResourceManager {
           let run = HandlerRun(of: scope, generation: generation, lease: lent)
           self?.setCheckDeadline(index, lease, interval)
           do {
-            try await HandlerScope.$run.withValue(run) { try await check(handle) }
+            try await HandlerContext.with(run) { try await check(handle) }
             lease.hasPassedCheck = true
           } catch {
             // One that was cancelled has been judged, or is no longer asked.

@@ -5,7 +5,7 @@ internal import PubSub
   let tasks: TaskStarter
   let clock: TransitionClock
   let retry: RetryPolicy
-  let scope: HandlerScopeOwner
+  let scope: WorkOwner
   var random: SplitMix64
   var graph = ResourceGraph()
   /// By their index in the graph; nil where an index is free.
@@ -31,7 +31,7 @@ internal import PubSub
 
   init(
     tasks: TaskStarter, clock: TransitionClock, retry: RetryPolicy, seed: UInt64?,
-    scope: HandlerScopeOwner = HandlerScopeOwner()
+    scope: WorkOwner = WorkOwner()
   ) {
     self.tasks = tasks
     self.clock = clock

@@ -133,7 +133,7 @@ public final class ManagedRun: Sendable {
   /// cancellation.
   public func cancel() {
     holding.cancel()
-    HandlerScope.outside { tasks.startOnMainActor { self.end() } }
+    HandlerContext.outside { tasks.startOnMainActor { self.end() } }
   }
 
   @MainActor func end() {

@@ -12,7 +12,7 @@ final class PhaseClosing: Sendable {
   }
 
   /// What asks the body or run loop to end in which the present task runs.
-  static var present: PhaseClosing? { HandlerScope.run?.closing }
+  static var present: PhaseClosing? { HandlerRun.bound?.closing }
 
   private let state = Guarded(State())
 

@@ -32,7 +32,7 @@ internal import PubSub
 
   private let tasks: TaskStarter
   private let now: @Sendable () -> Duration
-  private let scope: HandlerScopeOwner
+  private let scope: WorkOwner
   /// In the order in which they were called.
   private var calls: [(id: UInt64, call: Call)] = []
   private var lastID: UInt64 = 0
@@ -44,7 +44,7 @@ internal import PubSub
   /// Told what bodies took to end, and when the last of a phase has.
   weak var application: Application?
 
-  init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration, scope: HandlerScopeOwner) {
+  init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration, scope: WorkOwner) {
     (self.tasks, self.now, self.scope) = (tasks, now, scope)
   }
 
@@ -156,7 +156,7 @@ internal import PubSub
     call.closing = closing
     let run = HandlerRun(of: scope, generation: generation, closing: closing)
     call.task = tasks.startOnMainActor(for: call.source) {
-      await HandlerScope.$run.withValue(run) { await self.run(id, run) }
+      await HandlerContext.with(run) { await self.run(id, run) }
     }
   }
 

@@ -33,16 +33,14 @@ internal import PubSub
     lastID += 1
     let id = lastID
     // A handler may start the task, but the transition that waits for the handler does not wait for the task.
-    let task = HandlerScope.$run.withValue(nil) {
-      tasks.startOutsideHandlers(for: source) { [weak self] in
-        do {
-          let value = try await body()
-          self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)
-          return value
-        } catch {
-          self?.didEnd(id, error is CancellationError ? .cancelled : .failed(String(describing: error)))
-          throw error
-        }
+    let task = tasks.startOutsideHandlers(for: source) { [weak self] in
+      do {
+        let value = try await body()
+        self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)
+        return value
+      } catch {
+        self?.didEnd(id, error is CancellationError ? .cancelled : .failed(String(describing: error)))
+        throw error
       }
     }
     let began = now()

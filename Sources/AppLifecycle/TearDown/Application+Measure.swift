@@ -34,7 +34,7 @@ extension Application {
     let page = ledgerKeeper.ownPage
     let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
     let post = bus.postObserved(
-      event, from: subject, now: timing.now, awaits: awaits, begin: handlerBegins(method)
+      event, from: subject, for: scope, now: timing.now, awaits: awaits, begin: handlerBegins(method)
     ) { [weak self] delivery in
       self?.note(delivery, of: method, on: page, isTearDown: awaits)
     }

@@ -11,7 +11,7 @@ public struct NoSimulatedSystem: Error, Sendable, Hashable, CustomStringConverti
   public var description: String {
     """
     This test has no simulated system. Write @Test(.simulatedSystem), and ask in a task of the test: \
-    a detached task does not know the test to which it belongs.
+    a detached task and an asynchronous handler do not know the test to which they belong.
     """
   }
 }
@@ -19,7 +19,8 @@ public struct NoSimulatedSystem: Error, Sendable, Hashable, CustomStringConverti
 extension SimulatedSystem {
   /// The simulated system of the present test, which ``SimulatedSystemTrait`` has made.
   ///
-  /// May be read from any isolation, in the test's task and in those that it starts, but not in a detached task.
+  /// May be read from any isolation, in the test's task and in those that it starts, but not in a detached task, nor in an
+  /// asynchronous handler: it runs in no poster's context.
   ///
   /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait.
   public nonisolated static var current: SimulatedSystem {
@@ -33,7 +34,8 @@ extension SimulatedSystem {
 extension ResourceBalance {
   /// The balance of the present test, for doubles that the test itself makes.
   ///
-  /// May be read from any isolation, in the test's task and in those that it starts, but not in a detached task.
+  /// May be read from any isolation, in the test's task and in those that it starts, but not in a detached task, nor in an
+  /// asynchronous handler: it runs in no poster's context.
   ///
   /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait ``SimulatedSystemTrait``.
   public static var current: ResourceBalance {

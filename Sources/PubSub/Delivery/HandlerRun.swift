@@ -1,24 +1,10 @@
 /// One run of an asynchronous handler: with one event, from its call to its return.
 ///
-/// Bound as a task local for the run, so that a wait inside it can be told apart from one outside. Tasks that the handler
-/// starts inherit it and may outlive the run, hence ``isUnderWay``. Nothing is allocated for it.
+/// Bound for the run in a ``HandlerContext``, so that a wait inside it can be told apart from one outside. Tasks that the
+/// handler starts inherit it and may outlive the run, hence ``isUnderWay``. Nothing is allocated for it.
 struct HandlerRun: Sendable {
   /// How long a wait made inside a handler lasts, unless it was given a budget.
   static let waitBudget: Duration = .seconds(30)
-
-  @TaskLocal static var current: HandlerRun?
-
-  /// The run inside which the present task runs and which has not ended.
-  static var enclosing: HandlerRun? {
-    guard let current, current.isUnderWay else { return nil }
-    return current
-  }
-
-  /// Starts a task that is no part of the handler's run, even if the run caused it: it would keep the handler, and what that
-  /// captured, as long as it lives.
-  static func startOutside<Success, Failure>(_ start: () -> Task<Success, Failure>) -> Task<Success, Failure> {
-    current == nil ? start() : $current.withValue(nil, operation: start)
-  }
 
   let receiver: any AsynchronousReceiver
   /// Which of the receiver's runs it is.
@@ -28,17 +14,6 @@ struct HandlerRun: Sendable {
   let cause: AwaitedPost?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }
-
-  /// Whether the receiver's handler is this run's, or one that waits, along the chain, for this run to end.
-  func isChained(to receiver: any AsynchronousReceiver) -> Bool {
-    var run = self
-    while run.isUnderWay {
-      if run.receiver === receiver { return true }
-      guard let cause = run.cause, !cause.isOver, let poster = cause.poster else { return false }
-      run = poster
-    }
-    return false
-  }
 }
 
 // MARK: - On an actor
@@ -63,7 +38,7 @@ extension HandlerRun {
   }
 
   private static func checkThatStands() throws(Cancelled) {
-    if let current, current.receiver.isCancelled { throw Cancelled() }
+    if let run = HandlerContext.current?.run, run.receiver.isCancelled { throw Cancelled() }
   }
 }
 

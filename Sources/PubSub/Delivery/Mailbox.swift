@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// The queue of one asynchronous handler: its runs are serial and in posting order, and never block the poster.
 ///
-/// A task a burst, and none while idle. Whole batches are taken from the queue at once, unless it is bounded; what is rare
+/// A task a burst, and none while idle. The task inherits nothing of the poster that woke the mailbox: it has the priority of
+/// the code that subscribed, and no task-local value. Whole batches are taken from the queue at once, unless it is bounded; what is rare
 /// (deliveries that are waited for, lost events) is kept beside the events, not in them.
 final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   /// How the elements relate to events; `Element` is an event type, `Received` of one, or `any BusEvent`.
@@ -20,6 +21,10 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   private let form: Form
   private let handler: @Sendable (Element) async throws -> Void
   private let tasks: TaskStarter
+  /// The priority of the code that subscribed.
+  private let priority: TaskPriority
+  /// What the code that subscribed saw as ``SharedObject``; weak, as the object may keep the bus.
+  private let shared: WeakReference?
   private weak let bus: EventBus?
   private let state: Guarded<MailboxState>
   /// Odd while a handler runs, and another number for each; even in between.
@@ -38,6 +43,8 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     self.handler = handler
     self.bus = bus
     tasks = bus.tasks
+    priority = Task.currentPriority
+    shared = SharedObject.current.map(WeakReference.init)
     state = Guarded(MailboxState(buffering))
     super.init()
   }
@@ -77,7 +84,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 extension Mailbox {
   private func start(with rest: RawEvents) {
     let number = state.withLock { $0.nextTask() }
-    let task = HandlerRun.startOutside { tasks.start { await self.run(rest) } }
+    let task = tasks.start(priority: priority, seeing: shared?.object) { await self.run(rest) }
     let isCancelled = state.withLock { $0.keep(task, number: number) }
     if isCancelled { task.cancel() }
   }
@@ -143,7 +150,7 @@ extension Mailbox {
     runs.store(number, ordering: .releasing)
     defer { runs.store(number + 1, ordering: .releasing) }
     let run = HandlerRun(receiver: self, number: number, eventType: form.eventType(element), cause: cause)
-    try await HandlerRun.$current.withValue(run) { try await handler(element) }
+    try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler(element) }
   }
 }
 

@@ -67,7 +67,7 @@ package final class Deadlines: Sendable {
   private func change(from sleeper: Task<Void, Never>?, to generation: Int?) {
     sleeper?.cancel()
     guard let generation else { return }
-    let task = HandlerRun.startOutside { tasks.start { await self.sleep(generation) } }
+    let task = tasks.start { await self.sleep(generation) }
     if !state.withLock({ $0.keep(task, generation) }) { task.cancel() }
   }
 

@@ -9,5 +9,5 @@ package enum Origin {
   @TaskLocal static var bound: Subscriber?
 
   /// The asynchronous handler, else the other code; nil if neither is known.
-  package static var current: Subscriber? { HandlerRun.current?.receiver.subscriber ?? bound }
+  package static var current: Subscriber? { HandlerContext.current?.run?.receiver.subscriber ?? bound }
 }

@@ -8,13 +8,27 @@ package struct TaskStarter: Sendable {
   /// Tasks on the executor that a clock brings along, if it brings one.
   package init(clock: any Clock<Duration>) { self.init(executor: (clock as? any SimulatedClock)?.taskExecutor) }
 
-  /// Starts a task that runs outside the caller's isolation.
+  /// Starts a detached task: one that serves many callers inherits no task-local value and no priority of the caller that
+  /// happened to start it.
   ///
   /// A preference that is a variable holding nil would cost every later asynchronous call of the task, hence the branch.
+  ///
+  /// - Parameters:
+  ///   - priority: the task's priority; the default one if nil.
+  ///   - shared: the test's object that the task is to see, if there is one.
+  ///   - operation: what is done, outside the caller's isolation.
+  /// - Returns: the task.
   @discardableResult
-  package func start(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-    guard let executor else { return Task(operation: operation) }
-    return Origin.$bound.withValue(nil) { Task(executorPreference: executor, operation: operation) }
+  package func start(
+    priority: TaskPriority? = nil, seeing shared: (any AnyObject & Sendable)? = SharedObject.current,
+    _ operation: @escaping @Sendable @concurrent () async -> Void
+  ) -> Task<Void, Never> {
+    var operation = operation
+    if let shared {
+      operation = { [operation] in await SharedObject.$current.withValue(shared) { await operation() } }
+    }
+    guard let executor else { return Task.detached(priority: priority, operation: operation) }
+    return Task.detached(executorPreference: executor, priority: priority, operation: operation)
   }
 
   /// Starts a task on the main actor, without a detour by another thread.
@@ -34,6 +48,25 @@ package struct TaskStarter: Sendable {
     return Origin.$bound.withValue(origin) { Task(executorPreference: executor) { await operation() } }
   }
 
+  /// Starts a detached task on the main actor, as ``start(priority:seeing:_:)`` does.
+  ///
+  /// - Parameters:
+  ///   - priority: the task's priority.
+  ///   - operation: runs on the main actor, and begins after this has returned.
+  package func startDetachedOnMainActor(
+    priority: TaskPriority, _ operation: @escaping @Sendable @MainActor () async -> Void
+  ) {
+    var operation = operation
+    if let shared = SharedObject.current {
+      operation = { [operation] in await SharedObject.$current.withValue(shared) { await operation() } }
+    }
+    guard let executor else {
+      Task.detached(priority: priority, operation: operation)
+      return
+    }
+    Task.detached(executorPreference: executor, priority: priority) { [operation] in await operation() }
+  }
+
   /// Starts a task on the main actor that belongs to no handler, whichever handler starts it.
   ///
   /// - Parameters:
@@ -43,20 +76,12 @@ package struct TaskStarter: Sendable {
   package func startOutsideHandlers<Success: Sendable>(
     for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
   ) -> Task<Success, any Error> {
-    HandlerRun.startOutside {
+    HandlerContext.outside {
       guard let executor else { return Task(operation: operation) }
       return Origin.$bound.withValue(origin) {
         Task(executorPreference: executor) { try await operation() }
       }
     }
-  }
-
-  /// Whether the present task belongs to a handler.
-  package var isInsideHandler: Bool { HandlerRun.current != nil }
-
-  /// Does something that belongs to no handler, whichever handler leads to it.
-  package func outsideHandlers<Result>(_ body: () -> Result) -> Result {
-    HandlerRun.current == nil ? body() : HandlerRun.$current.withValue(nil, operation: body)
   }
 
   /// Does something in the name of a piece of the program's code, so that a simulation can name what escapes from it.

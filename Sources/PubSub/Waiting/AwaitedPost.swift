@@ -52,12 +52,12 @@ final class AwaitedPost: Sendable {
     }
   }
 
-  /// The handler's run inside which the post was made, if it was made inside one.
-  let poster: HandlerRun?
+  /// The handler's run and the work inside which the post was made, if it was made inside any.
+  let poster: HandlerContext?
   private let now: @Sendable () -> Duration
   private let state = Guarded(State())
 
-  init(poster: HandlerRun?, now: @escaping @Sendable () -> Duration) {
+  init(poster: HandlerContext?, now: @escaping @Sendable () -> Duration) {
     self.poster = poster
     self.now = now
   }

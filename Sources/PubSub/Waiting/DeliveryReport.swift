@@ -10,7 +10,8 @@ public struct DeliveryReport: Sendable {
     case timedOut
     /// The subscription was cancelled before its handler was called.
     case cancelled
-    /// The handler waits for this very post, so it was not waited for; it receives the event later.
+    /// The handler waits, perhaps along a chain of waits, for the code that posts, so it was not waited for; it receives the event
+    /// later.
     case skipped
 
     /// The outcome in words.

@@ -53,11 +53,11 @@ extension EventBus {
   private func deliverAndWait<E: BusEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, within budget: Duration?, clock: (any Clock<Duration>)?
   ) async -> DeliveryReport {
-    let run = HandlerRun.enclosing
+    let context = HandlerContext.enclosing
     let deadlines = deadlines(on: clock)
-    let budget = budget ?? (run == nil ? nil : HandlerRun.waitBudget)
+    let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let wait = WaitForPost(
-      post: AwaitedPost(poster: run, now: deadlines.now), deadlines: deadlines,
+      post: AwaitedPost(poster: context, now: deadlines.now), deadlines: deadlines,
       // Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
       deadline: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) })
     return DeliveryReport(deliveries: await wait.deliver(event, WaitingWalk(event, of: core, from: subject)))
@@ -91,7 +91,7 @@ private final class WaitForPost {
     var walk = start
     let token = WaitGraph.begin(in: post.poster) { [post] in post.awaited }
     defer {
-      WaitGraph.end(token)
+      token?.end()
       timer.map(deadlines.clear)
       post.finish()
     }

@@ -24,7 +24,7 @@ package struct ObservedDelivery: Sendable {
 /// The asynchronous part of a post of a life cycle: it measures each handler, and names those that are late.
 ///
 /// It shares the machinery of `postAndWait` (mailboxes, the wait graph, priorities one after another), and differs in three
-/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:now:awaits:note:)``
+/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:for:now:awaits:begin:note:)``
 /// returns, but for those of a later priority than an asynchronous one. Its user sets the deadline. Every handler receives the
 /// event, also after the deadline or a cancelled wait.
 @MainActor package final class ObservedPost {
@@ -46,18 +46,18 @@ package struct ObservedDelivery: Sendable {
   private let event: any BusEvent
   private let now: @Sendable () -> Duration
   private let note: @MainActor (ObservedDelivery) -> Void
-  private let token: WaitGraph.Token?
+  private let token: WaitToken?
   private var open: [Open] = []
   private var isExpired = false
   /// Delivers to the next priorities, up to one that has to be waited for.
   fileprivate var proceed: (@MainActor (ObservedPost) -> Void)?
 
   fileprivate init(
-    _ event: any BusEvent, on bus: EventBus, now: @escaping @Sendable () -> Duration, begin: Begin?,
-    note: @escaping @MainActor (ObservedDelivery) -> Void
+    _ event: any BusEvent, on bus: EventBus, for work: any AwaitedWork, now: @escaping @Sendable () -> Duration,
+    begin: Begin?, note: @escaping @MainActor (ObservedDelivery) -> Void
   ) {
     (self.event, self.bus, self.now, self.begin, self.note) = (event, bus, now, begin, note)
-    let awaited = AwaitedPost(poster: HandlerRun.enclosing, now: now)
+    let awaited = AwaitedPost(poster: HandlerContext(run: nil, work: work), now: now)
     token = WaitGraph.begin(in: awaited.poster) { awaited.awaited }
     self.awaited = awaited
   }
@@ -93,7 +93,7 @@ package struct ObservedDelivery: Sendable {
       await awaited.wait()
     }
     awaited.finish()
-    WaitGraph.end(token)
+    token?.end()
     noteEnds()
   }
 
@@ -170,17 +170,19 @@ extension EventBus {
   /// - Parameters:
   ///   - event: what happened.
   ///   - subject: what it happened to.
+  ///   - work: the work that waits for the asynchronous handlers.
   ///   - now: measures the handlers.
   ///   - awaits: whether asynchronous handlers are waited for; else they get the event in their mailbox, as from any post.
   ///   - begin: is called before each handler that `note` will be called for; nil where nothing wants to know.
   ///   - note: told of each handler: synchronous ones at once, asynchronous ones in ``ObservedPost/finish()``.
   /// - Returns: what is to be waited for; nil if nothing is.
   @MainActor package func postObserved<E: MainActorEvent>(
-    _ event: E, from subject: (any AnyObject & Sendable)?, now: @escaping @Sendable () -> Duration, awaits: Bool,
+    _ event: E, from subject: (any AnyObject & Sendable)?, for work: any AwaitedWork,
+    now: @escaping @Sendable () -> Duration, awaits: Bool,
     begin: ObservedPost.Begin? = nil, note: @escaping @MainActor (ObservedDelivery) -> Void
   ) -> ObservedPost? {
     let run = ObservedRun(
-      event: event, bus: self, awaits: awaits, now: now, begin: begin, note: note,
+      event: event, bus: self, work: work, awaits: awaits, now: now, begin: begin, note: note,
       walk: WaitingWalk(event, of: core, from: subject))
     return run.goOn(nil)
   }
@@ -190,6 +192,7 @@ extension EventBus {
 @MainActor private final class ObservedRun<E: MainActorEvent> {
   private let event: E
   private let bus: EventBus
+  private let work: any AwaitedWork
   private let awaits: Bool
   private let now: @Sendable () -> Duration
   private let begin: ObservedPost.Begin?
@@ -199,10 +202,10 @@ extension EventBus {
   private var post: ObservedPost?
 
   init(
-    event: E, bus: EventBus, awaits: Bool, now: @escaping @Sendable () -> Duration, begin: ObservedPost.Begin?,
-    note: @escaping @MainActor (ObservedDelivery) -> Void, walk: WaitingWalk
+    event: E, bus: EventBus, work: any AwaitedWork, awaits: Bool, now: @escaping @Sendable () -> Duration,
+    begin: ObservedPost.Begin?, note: @escaping @MainActor (ObservedDelivery) -> Void, walk: WaitingWalk
   ) {
-    (self.event, self.bus, self.awaits, self.walk) = (event, bus, awaits, walk)
+    (self.event, self.bus, self.work, self.awaits, self.walk) = (event, bus, work, awaits, walk)
     (self.now, self.begin, self.note) = (now, begin, note)
   }
 
@@ -244,7 +247,7 @@ extension EventBus {
       if isMeasured { ended(entry, id, began, time, .delivered) }
       return true
     }
-    let present = post ?? ObservedPost(self.event, on: bus, now: now, begin: begin, note: note)
+    let present = post ?? ObservedPost(self.event, on: bus, for: work, now: now, begin: begin, note: note)
     post = present
     present.handOver(event, of: store, to: mailbox)
     time = now()

@@ -60,21 +60,23 @@ private func timeEach(_ times: Int, _ body: () -> Void) -> Duration {
   (0..<times).reduce(.zero) { sum, _ in sum + Stopwatch.threadTime(body) }
 }
 
+@MainActor private final class NotifiedDelegate {
+  var began = Duration.zero
+  var elapsed = Duration.zero
+}
+
+extension NotifiedDelegate: ApplicationDelegate {
+  func applicationDidBecomeActive(_ application: Application) { began = Stopwatch.threadTime }
+}
+
 /// An application that comes to the front, and the time that its notification of that takes.
 ///
 /// The time runs from the delegate's method, which the application calls just before it posts, to the last handler of the
 /// notification. So it has in it all that the application does for the post, and a bit more: noting the delegate's time.
 private final class NotifiedSubject: @unchecked Sendable {
-  @MainActor private final class Delegate: ApplicationDelegate {
-    var began = Duration.zero
-    var elapsed = Duration.zero
-
-    func applicationDidBecomeActive(_ application: Application) { began = Stopwatch.threadTime }
-  }
-
   // Touched on the main actor alone, which is the benchmark's thread.
   private var application: Application?
-  private var delegate: Delegate?
+  private var delegate: NotifiedDelegate?
   private var last: Subscription?
   private var elapsed = Duration.zero
   private let owners: CounterBank
@@ -95,9 +97,9 @@ private final class NotifiedSubject: @unchecked Sendable {
     return elapsed
   }
 
-  @MainActor private func launched() async -> (Application, Delegate) {
+  @MainActor private func launched() async -> (Application, NotifiedDelegate) {
     if let application, let delegate { return (application, delegate) }
-    let delegate = Delegate()
+    let delegate = NotifiedDelegate()
     let application = Application(delegate: delegate)
     (self.application, self.delegate) = (application, delegate)
     await application.handle(.launch)
