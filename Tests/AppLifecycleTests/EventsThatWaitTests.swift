@@ -4,19 +4,21 @@ import PubSub
 import TestTraits
 import Testing
 
+/// Answers the question as the test says.
+@MainActor private final class Asked {
+  var answer: @MainActor () async -> TerminateReply = { .now }
+}
+
+extension Asked: ApplicationDelegate {
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    await answer()
+  }
+}
+
 /// `handle` inside asynchronous handlers of events that the life cycle's own handlers post.
 @MainActor @Suite(.timeLimit(.hang)) struct `An input from the handler of an event` {
   private struct Order: Event { var number = 0 }
   private struct Followup: Event {}
-
-  /// Answers the question as the test says.
-  @MainActor private final class Asked: ApplicationDelegate {
-    var answer: @MainActor () async -> TerminateReply = { .now }
-
-    func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
-      await answer()
-    }
-  }
 
   @MainActor private final class Outcomes { var lines: [String] = [] }
 
