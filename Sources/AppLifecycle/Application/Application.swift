@@ -90,7 +90,9 @@ public import PubSub
   var excursion = ExcursionTracker()
   /// The states on either side of the latest commit.
   var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
-  var ledgerKeeper: LedgerKeeper
+  // The next two are touched for each handler of a notification, on the main actor alone: there a check of each access would cost as
+  // much as the entry in the ledger.
+  @exclusivity(unchecked) var ledgerKeeper: LedgerKeeper
   /// The question whether the application may end, while it is open.
   var question: TerminationQuestion?
   /// Inputs that waited for an answer when the process ended without it.
@@ -102,7 +104,7 @@ public import PubSub
   /// The posts of closing notifications whose asynchronous handlers still run.
   var pendingPosts: [PendingPost] = []
   /// The budget that runs, from the first delegate call of a closing step to the end of the wait for it.
-  var budget: RunningBudget?
+  @exclusivity(unchecked) var budget: RunningBudget?
   /// The wait for a tear-down; nil while none is awaited.
   var tearDown: OneShot?
   /// Whether an overrun ends the process, as it does on a device; else it is only reported.

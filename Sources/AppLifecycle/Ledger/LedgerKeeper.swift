@@ -1,3 +1,5 @@
+internal import PubSub
+
 /// Writes the ledger: opens a page for each transition and for each stay, and forgets the oldest.
 ///
 /// A pure value. What an entry costs is adding it to an array.
@@ -68,6 +70,18 @@ struct LedgerKeeper {
   mutating func note(_ entry: LedgerEntry, on page: PageID?) {
     guard let page, let index = index(of: page) else { return }
     pages[index].page.entries.append(entry)
+    entryCount += 1
+    if entryCount > Self.mostEntries { forget() }
+  }
+
+  /// Notes a handler that has returned, in the place where its entry is kept.
+  mutating func note(
+    _ subscriber: borrowing Subscriber, step: String, began: Duration, duration: Duration, on page: PageID?
+  ) {
+    guard let page, let index = index(of: page) else { return }
+    pages[index].page.entries.append(
+      LedgerEntry(
+        .subscriber, copy subscriber, step: step, began: began, duration: duration, outcome: .completed))
     entryCount += 1
     if entryCount > Self.mostEntries { forget() }
   }

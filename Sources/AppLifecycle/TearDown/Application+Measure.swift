@@ -34,10 +34,10 @@ extension Application {
     let page = ledgerKeeper.ownPage
     let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
     let post = bus.postObserved(
-      event, from: subject, for: scope, now: timing.now, awaits: awaits, begin: handlerBegins(method)
-    ) { [weak self] delivery in
-      self?.note(delivery, of: method, on: page, isTearDown: awaits)
-    }
+      event, from: subject, for: scope, now: timing.now, awaits: awaits, begin: handlerBegins(method),
+      // Not weak: a look at a weak reference for each handler costs as much as calling the handler.
+      note: { self.note($0, of: method, on: page, isTearDown: awaits) },
+      later: { [weak self] delivery in self?.note(delivery, of: method, on: page, isTearDown: awaits) })
     guard let post else { return }
     keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: page))
   }
@@ -53,8 +53,12 @@ extension Application {
   }
 
   private func note(
-    _ delivery: ObservedDelivery, of method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool
+    _ delivery: borrowing ObservedDelivery, of method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool
   ) {
+    if isOrdinary(delivery, isTearDown: isTearDown) {
+      return ledgerKeeper.note(
+        delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration, on: page)
+    }
     let outcome: LedgerEntry.Outcome =
       switch delivery.outcome {
       case .delivered: .completed
@@ -74,6 +78,13 @@ extension Application {
         .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
         outcome: outcome),
       of: delivery.call, on: page, isTearDown: isTearDown)
+  }
+
+  /// Whether nothing but the ledger has to know of a handler: it has returned, in time, and nothing observes.
+  private func isOrdinary(_ delivery: borrowing ObservedDelivery, isTearDown: Bool) -> Bool {
+    guard case .delivered = delivery.outcome, observers.isEmpty else { return false }
+    guard isTearDown, let deadline = budget?.deadline else { return true }
+    return delivery.began + delivery.duration <= deadline
   }
 
   /// Notes a call that has ended; during a tear-down, whether the deadline passed while it ran.

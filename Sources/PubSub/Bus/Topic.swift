@@ -32,7 +32,7 @@ extension Topic where E: MainActorEvent {
   ///   - event: what happened.
   ///   - subject: what it happened to, for subscriptions to this object only.
   @MainActor public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    Posting.post(event, to: topic, from: subject)
+    Posting.postOutOfLine(event, to: topic, from: subject)
   }
 }
 

@@ -28,6 +28,13 @@ enum Posting {
   }
 
   @inline(never)
+  static func postOutOfLine<E: BusEvent>(
+    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
+  ) {
+    post(event, to: topic, from: subject)
+  }
+
+  @inline(never)
   private static func postGenerally<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {

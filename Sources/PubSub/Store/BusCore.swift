@@ -239,9 +239,12 @@ extension BusCore {
   func take(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
   /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.
+  ///
+  /// One to all events is none: it receives every event, so that none is undelivered.
   private var isObserved: Bool {
     guard let undelivered else { return false }
-    return undelivered.topic.pointee.root != nil || !tracers.withLock { $0.isEmpty }
+    let toAll = wildcards.count { $0.name == nil && $0.registration.subjectAddress == nil }
+    return undelivered.standing.count > toAll || !tracers.withLock { $0.isEmpty }
   }
 
   /// Sends posts the way on which observers see them, while there are any; the caller holds the lock.

@@ -9,9 +9,22 @@ struct PostUnderWay {
   fileprivate let depth: Int
   /// The topic's root, which the post protects.
   fileprivate let root: UnsafeRawPointer?
+  private let subject: UnsafeRawPointer?
   /// The identifier of the first subscription that does not see the post.
-  let firstUnseen: UInt64
-  let walk: Walk?
+  private let firstUnseen: UInt64
+  private let isReversed: Bool
+
+  fileprivate init(
+    _ record: UnsafeMutablePointer<pubsub_record>, _ frame: pubsub_frame, before firstUnseen: UInt64, isReversed: Bool
+  ) {
+    (self.record, self.firstUnseen, self.isReversed) = (record, firstUnseen, isReversed)
+    depth = pubsub_depth(record)
+    subject = frame.subject
+    root = pubsub_enter(record, depth, frame)
+  }
+
+  /// A walk from the beginning; nil without handlers.
+  var walk: Walk? { root.map { Walk($0, from: subject, before: firstUnseen, isReversed: isReversed) } }
 }
 
 extension HandlerStore {
@@ -79,16 +92,10 @@ extension HandlerStore {
   ///   - firstUnseen: of a post that goes on, the identifier of the first subscription that does not see it.
   /// - Returns: the post, to be ended on this thread.
   func begin(from subject: AnyObject?, before firstUnseen: UInt64? = nil) -> PostUnderWay {
-    let record = pubsub_record_of_thread()
-    let depth = pubsub_depth(record)
     // A subscription that is made from here on has this identifier or a later one, and does not see this post.
     let firstUnseen = firstUnseen ?? core.nextID
-    let frame = frame(subject)
-    let root = pubsub_enter(record, depth, frame)
-    let walk = root.map {
-      Walk($0, from: frame.subject, before: firstUnseen, isReversed: traits.contains(.reversed))
-    }
-    return PostUnderWay(record: record, depth: depth, root: root, firstUnseen: firstUnseen, walk: walk)
+    return PostUnderWay(
+      pubsub_record_of_thread(), frame(subject), before: firstUnseen, isReversed: traits.contains(.reversed))
   }
 
   /// Ends a post, which protects nothing any more.

@@ -33,7 +33,8 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     // What is replaced is released without the lock: its deinitialiser may call the bus.
     withUnsafeTemporaryAllocation(of: E.self, capacity: 2) { places in
       let (new, former) = (places.baseAddress.unsafelyUnwrapped, places.baseAddress.unsafelyUnwrapped + 1)
-      new.initialize(to: keptForm(of: event.assumingMemoryBound(to: E.self).pointee))
+      let event = event.assumingMemoryBound(to: E.self)
+      if isWeaklyKept { initializeWeakly(new, event) } else { new.initialize(to: event.pointee) }
       var hadLatest = false
       withOrder {
         hadLatest = replaceLatest(by: new, former, &reference)
@@ -54,8 +55,10 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return hasLatest
   }
 
-  private func keptForm(of event: E) -> E {
-    (isWeaklyKept ? (event as? any WeaklyKept)?.weakened() as? E : nil) ?? event
+  /// Not inline: it looks up what an optional of the type is.
+  @inline(never)
+  private func initializeWeakly(_ place: UnsafeMutablePointer<E>, _ event: UnsafePointer<E>) {
+    place.initialize(to: (event.pointee as? any WeaklyKept)?.weakened() as? E ?? event.pointee)
   }
 
   /// The latest event, if its subject is accepted.

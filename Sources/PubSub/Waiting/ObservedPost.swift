@@ -24,7 +24,7 @@ package struct ObservedDelivery: Sendable {
 /// The asynchronous part of a post of a life cycle: it measures each handler, and names those that are late.
 ///
 /// It shares the machinery of `postAndWait` (mailboxes, the wait graph, priorities one after another), and differs in three
-/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:for:now:awaits:begin:note:)``
+/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:for:now:awaits:begin:note:later:)``
 /// returns, but for those of a later priority than an asynchronous one. Its user sets the deadline. Every handler receives the
 /// event, also after the deadline or a cancelled wait.
 @MainActor package final class ObservedPost {
@@ -174,15 +174,17 @@ extension EventBus {
   ///   - now: measures the handlers.
   ///   - awaits: whether asynchronous handlers are waited for; else they get the event in their mailbox, as from any post.
   ///   - begin: is called before each handler that `note` will be called for; nil where nothing wants to know.
-  ///   - note: told of each handler: synchronous ones at once, asynchronous ones in ``ObservedPost/finish()``.
+  ///   - note: called with what became of each synchronous handler; not kept when this has returned.
+  ///   - later: the same for what is noted later: asynchronous handlers, in ``ObservedPost/finish()``, and later priorities.
   /// - Returns: what is to be waited for; nil if nothing is.
   @MainActor package func postObserved<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, for work: any AwaitedWork,
     now: @escaping @Sendable () -> Duration, awaits: Bool,
-    begin: ObservedPost.Begin? = nil, note: @escaping @MainActor (ObservedDelivery) -> Void
+    begin: ObservedPost.Begin? = nil, note: @escaping @MainActor (ObservedDelivery) -> Void,
+    later: @escaping @MainActor (ObservedDelivery) -> Void
   ) -> ObservedPost? {
     let run = ObservedRun(
-      event: event, bus: self, work: work, awaits: awaits, now: now, begin: begin, note: note,
+      event: event, bus: self, work: work, awaits: awaits, now: now, begin: begin, note: note, later: later,
       walk: WaitingWalk(event, of: core, from: subject))
     return run.goOn(nil)
   }
@@ -196,17 +198,20 @@ extension EventBus {
   private let awaits: Bool
   private let now: @Sendable () -> Duration
   private let begin: ObservedPost.Begin?
-  private let note: @MainActor (ObservedDelivery) -> Void
+  /// The second from the first pause on.
+  private var note: @MainActor (ObservedDelivery) -> Void
+  private let later: @MainActor (ObservedDelivery) -> Void
   private var walk: WaitingWalk
   /// What is to be waited for; known while this goes on.
   private var post: ObservedPost?
 
   init(
     event: E, bus: EventBus, work: any AwaitedWork, awaits: Bool, now: @escaping @Sendable () -> Duration,
-    begin: ObservedPost.Begin?, note: @escaping @MainActor (ObservedDelivery) -> Void, walk: WaitingWalk
+    begin: ObservedPost.Begin?, note: @escaping @MainActor (ObservedDelivery) -> Void,
+    later: @escaping @MainActor (ObservedDelivery) -> Void, walk: WaitingWalk
   ) {
     (self.event, self.bus, self.work, self.awaits, self.walk) = (event, bus, work, awaits, walk)
-    (self.now, self.begin, self.note) = (now, begin, note)
+    (self.now, self.begin, self.note, self.later) = (now, begin, note, later)
   }
 
   /// Delivers up to the first priority behind one that has to be waited for.
@@ -225,6 +230,7 @@ extension EventBus {
           call: { span, place in self.call(span, place, with: event, &time) },
           mustPause: { self.post?.isOpen ?? false }))
     }
+    note = later
     if !walk.isOver { post?.proceed = { _ = self.goOn($0) } }
     return post
   }
@@ -247,7 +253,7 @@ extension EventBus {
       if isMeasured { ended(entry, id, began, time, .delivered) }
       return true
     }
-    let present = post ?? ObservedPost(self.event, on: bus, for: work, now: now, begin: begin, note: note)
+    let present = post ?? ObservedPost(self.event, on: bus, for: work, now: now, begin: begin, note: later)
     post = present
     present.handOver(event, of: store, to: mailbox)
     time = now()
