@@ -357,7 +357,9 @@ import Testing
       let name = each === owner ? "owner" : "other"
       bus.subscribe(each, to: Tick.self) { [log] _, tick in log.add("\(name) \(tick.number)") }
       bus.subscribe(each, to: Tock.self) { [log] _, tock in log.add("\(name) tock \(tock.number)") }
-      bus.subscribe(each, to: Tick.self) { [log] (_: Thing, tick: Tick) async in log.add("\(name) later \(tick.number)") }
+      bus.subscribe(each, to: Tick.self) { [log] (_: Thing, tick: Tick) async in
+        log.add("\(name) later \(tick.number)")
+      }
     }
     await bus.postAndWait(Tick(number: 1))
     bus.cancelSubscriptions(of: owner)

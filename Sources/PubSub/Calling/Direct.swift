@@ -30,7 +30,8 @@
     /// handler.
     @inline(__always)
     static func deliver<E: BusEvent>(
-      _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?, _ root: UnsafeRawPointer
+      _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
+      _ root: UnsafeRawPointer
     ) { postEvent(event, topic, subject, root) }
   }
 

@@ -19,7 +19,8 @@
     /// Posts an event to a topic without flags that has this root.
     @inline(__always)
     static func deliver<E: BusEvent>(
-      _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?, _ root: UnsafeRawPointer
+      _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
+      _ root: UnsafeRawPointer
     ) { withUnsafePointer(to: event) { pubsub_post($0, topic, subject) } }
   }
 

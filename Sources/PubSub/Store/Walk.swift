@@ -91,7 +91,7 @@ struct Walk {
     while let present = self.priority, present == priority || comesFirst(present, priority) { _ = next() }
   }
 
-  /// The next span; nil at the end. It may have no places.
+  /// The next span, which may have no places; nil at the end.
   mutating func next() -> Span? {
     if merging != nil { return nextOfMerge() }
     switch (next(all, allStep), next(ofSubject, subjectStep)) {

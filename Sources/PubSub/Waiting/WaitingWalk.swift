@@ -23,7 +23,9 @@ struct WaitingWalk {
     let mustPause: () -> Bool
   }
 
-  /// A post that begins. The bus outlives it.
+  /// A post that begins.
+  ///
+  /// The bus outlives it.
   init<E: BusEvent>(_ event: E, of core: BusCore, from subject: (any AnyObject & Sendable)?) {
     store = core.store(for: E.self)
     self.subject = subject
