@@ -481,6 +481,8 @@ void pubsub_call_span(
     const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event) {
     for (; count > 0; count--, handler += step, place += step) {
         const void *function = pubsub_function_of(handler);
+        // One that came after the event was given to the receivers.
+        if (PUBSUB_UNLIKELY(function == (const void *)&receiving_function)) continue;
         PUBSUB_HOOK("deliver: call a handler");
         void *error = pubsub_call(function, handler->context, event);
         if (PUBSUB_UNLIKELY(error != NULL)) helpers.report(place, innermost_topic(), event, error);

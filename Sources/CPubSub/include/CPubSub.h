@@ -272,12 +272,12 @@ void pubsub_settle(pubsub_topic *topic, const void *_Nullable root);
 /// A post in all generality but for how the event is handed over.
 void pubsub_post(const void *event, pubsub_topic *topic, const void *_Nullable subject);
 
-/// Calls so many handlers, beginning at one and going on by 1 or by -1.
+/// Calls so many handlers that are synchronous, beginning at one and going on by 1 or by -1.
 ///
 /// The post is the innermost one on this thread.
 void pubsub_call_span(
     const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event);
-/// The same without those that are asynchronous; returns whether a handler received the event: not one whose owner is gone.
+/// The same; returns whether a handler received the event: not one whose owner is gone.
 bool pubsub_call_synchronous(
     const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event);
 

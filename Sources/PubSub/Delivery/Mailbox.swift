@@ -50,7 +50,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   }
 
   deinit {
-    release(state.withLock { $0.close() }.events)
+    for events in state.withLock({ $0.close() }).events { release(events) }
   }
 
   override var mailbox: (any AsynchronousReceiver)? { self }
@@ -175,7 +175,7 @@ extension Mailbox: AsynchronousReceiver {
     isClosed.store(true, ordering: .releasing)
     let (events, marks, actions) = state.withLock { $0.close() }
     for mark in marks { mark.delivery.map { $0.post.cancelled($0) } }
-    release(events)
+    for events in events { release(events) }
     for action in actions { action() }
   }
 

@@ -116,13 +116,14 @@ struct MailboxState {
 
   /// Closes the mailbox; what it held is the caller's to release, and the actions are its to call: those that wait for a run that
   /// will not begin.
-  mutating func close() -> (events: RawEvents, marks: [EventQueue.Mark], actions: [@Sendable () -> Void]) {
+  mutating func close() -> (events: [RawEvents], marks: [EventQueue.Mark], actions: [@Sendable () -> Void]) {
     isClosed = true
     let (events, marks) = queue.removeAll()
-    guard shouldStart() else { return (events, marks, []) }
+    let held = queue.takeDropped().map { [events, $0] } ?? [events]
+    guard shouldStart() else { return (held, marks, []) }
     isRunning = false
     defer { idleActions = [] }
-    return (events, marks, idleActions)
+    return (held, marks, idleActions)
   }
 
   /// Keeps the action for the end of the run, if there is one.

@@ -55,13 +55,16 @@ extension BusCore {
   func add<E: BusEvent>(_ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: Replay) {
     let store = typedStore(for: type)
     withLock { released in
-      begin(registration, in: store)
       let handler = pubsub_handler(receiver)
-      guard replay == .latest, store.isSticky else {
+      guard store.isSticky else {
+        begin(registration, in: store)
         return insert(handler, registration, isAsynchronous: true, into: store, &released)
       }
-      let untouched = store.withOrder {
+      // The identifier, too, is taken in order: a post that was kept before must not see the handler afterwards.
+      let untouched: E? = store.withOrder {
+        begin(registration, in: store)
         insert(handler, registration, isAsynchronous: true, into: store, &released)
+        guard replay == .latest else { return nil }
         let latest = store.latest(keeping: &released) { registration.accepts($0) }
         if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
         return latest
