@@ -30,6 +30,7 @@ import Testing
     let expected = lines.flatMap { ["A.swift:\($0)", "B.swift:\($0)"] }
     #expect(subscriptions.map(\.subscriber.description) == expected)
     #expect(bus.subscriptions.map(\.subscriber.description) == expected)
+    withExtendedLifetime(subscriptions) {}
   }
 
   @Test func `share what is kept of a line, however many lines there are`() {

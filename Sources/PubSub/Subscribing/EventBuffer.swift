@@ -49,9 +49,8 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   }
 
   override func wake() {
-    let (waiter, dropped) = inbox.withLock { inbox in
-      (inbox.queue.isEmpty ? nil : inbox.takeWaiter(), inbox.queue.takeDropped())
-    }
+    // Also if the event has been taken meanwhile: the rest of a batch may be there for another iterator.
+    let (waiter, dropped) = inbox.withLock { ($0.takeWaiter(), $0.queue.takeDropped()) }
     dropped.map { release($0) }
     waiter?.resume()
   }
