@@ -9,7 +9,7 @@ extension EventBus {
   ///   - type: the events; their type has the trait ``EventTraits/sticky``.
   ///   - subject: only an event that was posted from this object; nil for any.
   /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
-  /// - Complexity: constant; takes the bus's lock.
+  /// - Complexity: constant; takes a lock that posts of this type take, too.
   public func latest<E: Event>(of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil) -> E? {
     core.latest(type, from: subject)
   }
@@ -22,7 +22,7 @@ extension EventBus {
   ///   - type: the events; their type has the trait ``EventTraits/sticky``.
   ///   - subject: only an event that was posted from this object; nil for any.
   /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
-  /// - Complexity: constant; takes the bus's lock.
+  /// - Complexity: constant; takes a lock that posts of this type take, too.
   @MainActor public func latest<E: MainActorEvent>(
     of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil
   ) -> E? {
@@ -34,7 +34,7 @@ extension EventBus {
   /// Subscribers that have received the event keep it. Any thread may call this method; the event is released on that thread.
   ///
   /// - Parameter type: the events.
-  /// - Complexity: constant; takes the bus's lock.
+  /// - Complexity: constant; takes a lock that posts of this type take, too.
   public func removeLatest<E: Event>(of type: E.Type) { core.removeLatest(type) }
 
   /// Removes the latest event of a sticky type of main-actor events.
@@ -42,6 +42,6 @@ extension EventBus {
   /// What subscribes from now on receives no replay before the next post. Subscribers that have received the event keep it.
   ///
   /// - Parameter type: the events.
-  /// - Complexity: constant; takes the bus's lock.
+  /// - Complexity: constant; takes a lock that posts of this type take, too.
   @MainActor public func removeLatest<E: MainActorEvent>(of type: E.Type) { core.removeLatest(type) }
 }

@@ -51,7 +51,7 @@ extension EventBus {
   /// Posts an event; its synchronous handlers have run when this returns, and its asynchronous handlers have the event in their
   /// mailbox.
   ///
-  /// Takes no lock, allocates nothing and counts no reference on the way to synchronous handlers.
+  /// Takes no lock and allocates nothing on the way to synchronous handlers; counts a reference for those with an owner alone.
   ///
   /// - Parameters:
   ///   - event: what happened.
@@ -67,7 +67,7 @@ extension EventBus {
   /// Posts a main-actor event; its synchronous handlers have run when this returns, and its asynchronous handlers have the
   /// event in their mailbox.
   ///
-  /// Takes no lock, allocates nothing and counts no reference on the way to synchronous handlers.
+  /// Takes no lock and allocates nothing on the way to synchronous handlers; counts a reference for those with an owner alone.
   ///
   /// - Parameters:
   ///   - event: what happened.

@@ -17,7 +17,7 @@ class Receiver: @unchecked Sendable {
   /// The receiver, if it is a mailbox.
   var mailbox: (any AsynchronousReceiver)? { nil }
 
-  /// Holds an event and starts what handles it; false if the subscription has been cancelled.
+  /// Holds an event and starts what handles it; false if it takes no more, as it was cancelled.
   func take(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> Bool {
     let outcome = hold(event, of: store, purpose)
     if outcome.contains(.sleeps) { wake() }
@@ -43,6 +43,6 @@ struct HoldOutcome: OptionSet {
   static let nothing: HoldOutcome = []
   /// It is held, or was lost to a bound.
   static let isHeld = HoldOutcome(rawValue: 1)
-  /// The receiver sleeps: `wake()` must be called.
+  /// The receiver sleeps, or has dropped an event that is to be released: `wake()` must be called.
   static let sleeps = HoldOutcome(rawValue: 2)
 }

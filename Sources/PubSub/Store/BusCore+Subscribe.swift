@@ -40,10 +40,11 @@ extension BusCore {
   /// Adds the synchronous handler of a registration to a topic.
   func add(_ handler: pubsub_handler, _ registration: Registration, to store: Unmanaged<HandlerStore>) {
     store._withUnsafeGuaranteedRef { store in
-      withLock { released in
+      let isInserted = withLock { released in
         begin(registration, in: store)
-        insert(handler, registration, isAsynchronous: false, into: store, &released)
+        return insert(handler, registration, isAsynchronous: false, into: store, &released)
       }
+      if !isInserted { registration.cancel() }
     }
     if registration.isTied { sweepIfDue() }
   }
@@ -54,24 +55,28 @@ extension BusCore {
   /// delivered.
   func add<E: BusEvent>(_ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: Replay) {
     let store = typedStore(for: type)
-    withLock { released in
+    let isInserted = withLock { released in
       let handler = pubsub_handler(receiver)
       guard store.isSticky else {
         begin(registration, in: store)
         return insert(handler, registration, isAsynchronous: true, into: store, &released)
       }
       // The identifier, too, is taken in order: a post that was kept before must not see the handler afterwards.
+      var isInserted = false
       let untouched: E? = store.withOrder {
         begin(registration, in: store)
-        insert(handler, registration, isAsynchronous: true, into: store, &released)
-        guard replay == .latest else { return nil }
+        isInserted = insert(handler, registration, isAsynchronous: true, into: store, &released)
+        guard replay == .latest, isInserted else { return nil }
         let latest = store.latest(keeping: &released) { registration.accepts($0) }
         if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
         return latest
       }
       // Its deinitialiser may call the bus.
       if let untouched { released.keep(Kept(untouched)) }
+      return isInserted
     }
+    // No store knows it, so that nothing else would ever end it.
+    if !isInserted { return registration.cancel() }
     receiver.wake()
     if registration.isTied { sweepIfDue() }
   }
@@ -108,19 +113,23 @@ extension BusCore {
     insert(handler, wildcard.registration, isAsynchronous: wildcard.receiver != nil, into: store, &released)
   }
 
+  /// Puts a handler in its place; false if it stands nowhere.
+  @discardableResult
   private func insert(
     _ handler: pubsub_handler, _ registration: Registration, isAsynchronous: Bool, into store: HandlerStore,
     _ released: inout Released
-  ) {
+  ) -> Bool {
     let entry = HandlerBuffer.Entry(registration, isAsynchronous: isAsynchronous)
     let subject = registration.subject
     if let subject { released.keep(subject) }
     // A subject that is gone already can receive nothing; its handler stands nowhere.
     if registration.isExpired(keeping: &released) {
-      return Captured(by: handler, entry).forEach { released.add($0) }
+      Captured(by: handler, entry).forEach { released.add($0) }
+      return false
     }
     store.add(handler, entry, registration.priority, from: subject, into: &released)
     note(store)
+    return true
   }
 
   /// The latest event of a sticky type, for a subscriber with replay.

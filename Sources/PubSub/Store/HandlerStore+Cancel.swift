@@ -37,7 +37,9 @@ extension HandlerStore {
     for place in buffer.standing {
       guard let registration = buffer.entries[place].registration, registration.isExpired(keeping: &released)
       else { continue }
-      for context in cancel(at: place, of: buffer, &released) { retire(.context(context)) }
+      for context in cancel(at: place, of: buffer) { retire(.context(context)) }
+      // What stands behind it ends without the lock.
+      released.add { registration.cancel() }
       count += 1
     }
     return count
@@ -49,7 +51,7 @@ extension HandlerStore {
     let buffer = list.segments[index].buffer
     // First, so that fewer posts wait for the memory in which the handler is cancelled.
     buffer.lower(to: place)
-    let captured = cancel(at: place, of: buffer, &released)
+    let captured = cancel(at: place, of: buffer)
     list.segments[index].living -= 1
     let living = list.segments[index].living
     if living == 0 {
@@ -96,7 +98,7 @@ extension HandlerStore {
   }
 
   /// Has a handler called no more, and returns what is to be released for it.
-  private func cancel(at place: Int, of buffer: HandlerBuffer, _ released: inout Released) -> Captured {
+  private func cancel(at place: Int, of buffer: HandlerBuffer) -> Captured {
     let handler = buffer.handlers + place
     let entry = buffer.entries[place]
     let captured = Captured(by: handler.pointee, entry)

@@ -30,6 +30,8 @@ struct Released {
     if self.context == nil { self.context = context } else { withOthers { $0.contexts.append(context) } }
   }
 
+  mutating func add(_ action: @escaping @Sendable () -> Void) { withOthers { $0.actions.append(action) } }
+
   mutating func add(_ garbage: [Garbage]) {
     for one in garbage {
       switch one {
@@ -37,7 +39,7 @@ struct Released {
       case .buffer(let buffer): buffer.deallocate()
       case .directory(let directory): directory.deallocate()
       case .table(let table): table.deallocate()
-      case .action(let action): withOthers { $0.actions.append(action) }
+      case .action(let action): add(action)
       }
     }
   }

@@ -96,7 +96,7 @@ final class Wildcard: Sendable {
   let registration: Registration
   /// The name that it asked for; nil for every event.
   let name: EventName?
-  /// The handler; nil where a receiver stands behind it.
+  /// The handler; it does nothing where there is a receiver.
   let body: @Sendable (any BusEvent) throws -> Void
   let receiver: Receiver?
 

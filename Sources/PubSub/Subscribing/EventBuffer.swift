@@ -72,6 +72,8 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// Not returned as an optional: code that is not specialised would look up that type's metadata for each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
+    // A consumer that is never without an event does not wait, and so has to be asked whether its task is cancelled.
+    if Task.isCancelled { finish() }
     guard missed == nil else { return takeWithinBound(into: place) }
     return batch.withLock { batch in
       if batch.isEmpty { refill(&batch) }
@@ -83,7 +85,6 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
 
   private func takeWithinBound(into place: UnsafeMutablePointer<Element>) -> Bool {
     inbox.withLock { inbox in
-      inbox.finishIfCancelled()
       if let missed, let count = inbox.queue.takeGap() {
         place.initialize(to: missed(count))
       } else if !inbox.queue.events.isEmpty {
@@ -98,7 +99,6 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
 
   private func refill(_ batch: inout RawEvents) {
     inbox.withLock { inbox in
-      inbox.finishIfCancelled()
       if !inbox.queue.events.isEmpty { inbox.queue.takeAll(into: &batch) }
     }
   }
@@ -129,9 +129,6 @@ private struct EventInbox {
   var isFinished = false
 
   mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiters.isEmpty ? nil : waiters.removeFirst() }
-
-  /// A consumer that is never without an event does not wait, and so has to be asked whether its task is cancelled.
-  mutating func finishIfCancelled() { if Task.isCancelled { isFinished = true } }
 
   /// Adds a waiting task; true if there is nothing to wait for.
   mutating func wait(_ waiter: UnsafeContinuation<Void, Never>, unless hasBatch: Bool) -> Bool {

@@ -69,7 +69,8 @@ public final class Subscription: Sendable {
   ///
   /// A handler that another thread had begun to call may still be running. Any thread may ask.
   ///
-  /// - Complexity: logarithmic in the number of subscriptions to the event; takes the bus's lock.
+  /// - Complexity: logarithmic in the number of subscriptions to the event, and takes the bus's lock, where the subscription has a
+  ///   handler that is synchronous and no owner, label or subject; else constant.
   public var isCancelled: Bool {
     switch form {
     case .plain(let store):

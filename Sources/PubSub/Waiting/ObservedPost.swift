@@ -49,6 +49,7 @@ package struct ObservedDelivery: Sendable {
   private let token: WaitToken?
   private var open: [Open] = []
   private var isExpired = false
+  fileprivate private(set) var isAbandoned = false
   /// Delivers to the next priorities, up to one that has to be waited for.
   fileprivate var proceed: (@MainActor (ObservedPost) -> Void)?
 
@@ -156,7 +157,7 @@ extension ObservedPost {
 
   /// Ends the post, as the process is gone: no further handler is called, and those that run are cancelled.
   package func abandon() {
-    proceed = nil
+    (proceed, isAbandoned) = (nil, true)
     var blamed: Set<ObjectIdentifier> = []
     _ = expire(blames: false, besides: &blamed)
   }
@@ -174,7 +175,7 @@ extension EventBus {
   ///   - now: measures the handlers.
   ///   - awaits: whether asynchronous handlers are waited for; else they get the event in their mailbox, as from any post.
   ///   - begin: is called before each handler that `note` will be called for; nil where nothing wants to know.
-  ///   - note: called with what became of each synchronous handler; not kept when this has returned.
+  ///   - note: called with what became of each synchronous handler and each sequence; not kept when this has returned.
   ///   - later: the same for what is noted later: asynchronous handlers, in ``ObservedPost/finish()``, and later priorities.
   /// - Returns: what is to be waited for; nil if nothing is.
   @MainActor package func postObserved<E: MainActorEvent>(
@@ -231,7 +232,7 @@ extension EventBus {
           mustPause: { self.post?.isOpen ?? false }))
     }
     note = later
-    if !walk.isOver { post?.proceed = { _ = self.goOn($0) } }
+    if !walk.isOver, let post, !post.isAbandoned { post.proceed = { _ = self.goOn($0) } }
     return post
   }
 
@@ -248,7 +249,7 @@ extension EventBus {
       let isMeasured = receiver.mailbox == nil
       let id = isMeasured ? began(entry, &time) : nil
       let began = time
-      guard receiver.take(event, of: store, .posted) else { return false }
+      guard receiver.take(event, of: store, .posted) else { return wasDropped(entry, id, time) }
       time = now()
       if isMeasured { ended(entry, id, began, time, .delivered) }
       return true
@@ -270,16 +271,13 @@ extension EventBus {
       }
       id = began(entry, &time)
       // What watches may have cancelled the subscription.
-      guard span.stands(at: place) else {
-        ended(entry, id, time, time, .dropped)
-        return false
-      }
+      guard span.stands(at: place) else { return wasDropped(entry, id, time) }
     }
     let began = time
     let outcome = bus.tasks.naming(entry.subscriber) { span.call(place, with: event) }
     time = now()
     switch outcome {
-    case .ownerIsGone: return false
+    case .ownerIsGone: return wasDropped(entry, id, began)
     case .returned: ended(entry, id, began, time, .delivered)
     case .threw(let error):
       bus.reportFailure(of: entry.subscriber, error, with: self.event, in: E.self)
@@ -287,6 +285,12 @@ extension EventBus {
       time = now()
     }
     return true
+  }
+
+  /// Notes that a handler whose beginning was observed was not called after all; false, as it received nothing.
+  private func wasDropped(_ entry: HandlerBuffer.Entry, _ id: UInt64?, _ time: Duration) -> Bool {
+    if id != nil { ended(entry, id, time, time, .dropped) }
+    return false
   }
 
   private func began(_ entry: HandlerBuffer.Entry, _ time: inout Duration) -> UInt64? {

@@ -43,6 +43,8 @@ struct WaitingWalk {
   mutating func goOn(with event: UnsafeRawPointer, _ visitor: Visitor) {
     if isOver { return }
     store._withUnsafeGuaranteedRef { store in
+      // It may go on inside other posts, where an executor runs jobs at once.
+      guard store.canPost() else { return isOver = true }
       let post = store.begin(from: subject, before: firstUnseen)
       if var walk = post.walk {
         if let passed { walk.skip(through: passed) }
@@ -90,9 +92,9 @@ extension Walk.Span {
   /// Calls the synchronous handler in a place.
   func call(_ place: Int, with event: UnsafeRawPointer) -> CallOutcome {
     let record = pubsub_record_of_thread()
-    let handler = buffer.handlers[place]
+    let handler = buffer.handlers + place
     record.pointee.unheard = -1
-    if let error = pubsub_call(pubsub_function_of(buffer.handlers + place), handler.context, event) {
+    if let error = pubsub_call(pubsub_function_of(handler), handler.pointee.context, event) {
       return .threw(Calling.error(taking: error))
     }
     return record.pointee.unheard == record.pointee.inner ? .ownerIsGone : .returned
