@@ -54,6 +54,41 @@ import Testing
     #expect(!application.ledger.pages.flatMap(\.entries).contains { $0.name == "timer" })
   }
 
+  @Test func `lets go of the owner whose handler is about to be called`() async throws {
+    var owner: Owner? = Owner()
+    var calls = 0
+    system.bus.subscribe(try #require(owner), to: Application.WillResignActive.self, label: "timer") { _, _ in
+      calls += 1
+    }
+    var balance = CallBalance()
+    let token = application.observe { event in
+      balance.take(event)
+      if case .callBegan(let call) = event, call.name == "timer" { owner = nil }
+    }
+    try await system.play("launch; interrupt:call")
+    token.cancel()
+    #expect(owner == nil && calls == 0 && balance.open == [] && balance.faults == [])
+  }
+
+  @Test func `hears the end of a sequence that takes no more`() async throws {
+    let sequence = system.bus.events(Application.WillResignActive.self, label: "sequence")
+    try await system.play("launch")
+    var balance = CallBalance()
+    let token = application.observe { balance.take($0) }
+    // Ended with its task, and not yet released, as long as the iterator is kept.
+    let iterator = sequence.makeAsyncIterator()
+    let hasEnded = await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      var copy = iterator
+      return copy.nextIfHeld() == nil
+    }.value
+    #expect(hasEnded)
+    try await system.play("interrupt:call")
+    token.cancel()
+    #expect(balance.begun > 0 && balance.open == [] && balance.faults == [])
+    withExtendedLifetime(iterator) {}
+  }
+
   @Test func `hears the end of a handler whose subscription was cancelled before its turn`() async throws {
     let clock = system.clock
     let owner = Owner()
