@@ -74,13 +74,15 @@
 
     /// A closure as a handler; its context is retained, and released by the code that removes the handler.
     static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
-      // Until the context is retained, the closure must live.
-      withExtendedLifetime(body) { .init(retained(unsafeBitCast(ClosureShape(body: body), to: Words.self))) }
+      // Until the context is retained, the closure must live. Not by `withExtendedLifetime`, which looks up what type it is.
+      defer { _fixLifetime(body) }
+      return .init(retained(unsafeBitCast(ClosureShape(body: body), to: Words.self)))
     }
 
     /// A closure of the main actor as a handler; it is called on the main actor only.
     static func of<Value>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
-      withExtendedLifetime(body) { .init(retained(unsafeBitCast(MainActorClosureShape(body: body), to: Words.self))) }
+      defer { _fixLifetime(body) }
+      return .init(retained(unsafeBitCast(MainActorClosureShape(body: body), to: Words.self)))
     }
   }
 
@@ -143,9 +145,8 @@
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      withExtendedLifetime(body) {
-        owned(details, in: core, by: owner, unsafeBitCast(OwnedShape(body: body), to: Words.self))
-      }
+      defer { _fixLifetime(body) }
+      return owned(details, in: core, by: owner, unsafeBitCast(OwnedShape(body: body), to: Words.self))
     }
 
     /// The same for a handler on the main actor.
@@ -153,9 +154,8 @@
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      withExtendedLifetime(body) {
-        owned(details, in: core, by: owner, unsafeBitCast(MainActorOwnedShape(body: body), to: Words.self))
-      }
+      defer { _fixLifetime(body) }
+      return owned(details, in: core, by: owner, unsafeBitCast(MainActorOwnedShape(body: body), to: Words.self))
     }
 
     private static func owned(
