@@ -29,30 +29,27 @@ public final class Subscription: Sendable {
   deinit {
     switch form {
     case .plain(let store):
+      let core = store._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.core) }
       cancelPlain(store)
-      Unmanaged.passUnretained(store.core).release()
+      core.release()
     case .registered(let registration):
-      if !registration.endsWithOwner { registration.cancel() }
-      Unmanaged.passUnretained(registration).release()
+      registration._withUnsafeGuaranteedRef { if !$0.endsWithOwner { $0.cancel() } }
+      registration.release()
     }
   }
 
-  /// What the target is; it lives as long as the subscription.
+  /// What the target is; it lives as long as the subscription, so that no reference is counted.
   private enum Form {
-    case plain(HandlerStore)
-    case registered(Registration)
+    case plain(Unmanaged<HandlerStore>)
+    case registered(Unmanaged<Registration>)
   }
 
-  private var form: Form {
-    site == nil
-      ? .registered(Unmanaged.fromOpaque(target).takeUnretainedValue())
-      : .plain(Unmanaged.fromOpaque(target).takeUnretainedValue())
-  }
+  private var form: Form { site == nil ? .registered(.fromOpaque(target)) : .plain(.fromOpaque(target)) }
 
-  private func cancelPlain(_ store: HandlerStore) {
+  private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
     let id = id.load(ordering: .acquiring)
     if id == 0 { return }
-    store.core.remove(id, from: store)
+    store._withUnsafeGuaranteedRef { $0.core.remove(id, from: $0) }
     // Last: a thread that finds it cancelled may rely on that.
     self.id.store(0, ordering: .releasing)
   }
@@ -61,7 +58,7 @@ public final class Subscription: Sendable {
   public var subscriber: Subscriber {
     switch form {
     case .plain: site.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.subscriber }
-    case .registered(let registration): registration.subscriber
+    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.subscriber }
     }
   }
 
@@ -75,8 +72,8 @@ public final class Subscription: Sendable {
     switch form {
     case .plain(let store):
       let id = id.load(ordering: .acquiring)
-      return id == 0 || !store.core.stands(id, in: store)
-    case .registered(let registration): return registration.hasEnded
+      return id == 0 || store._withUnsafeGuaranteedRef { !$0.core.stands(id, in: $0) }
+    case .registered(let registration): return registration._withUnsafeGuaranteedRef { $0.hasEnded }
     }
   }
 
@@ -96,7 +93,7 @@ public final class Subscription: Sendable {
   public func cancel() {
     switch form {
     case .plain(let store): cancelPlain(store)
-    case .registered(let registration): registration.cancel()
+    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.cancel() }
     }
   }
 
@@ -122,22 +119,22 @@ public final class Subscription: Sendable {
 extension Subscription {
   /// What is known of a subscription that is not plain.
   var registration: Registration? {
-    if case .registered(let registration) = form { registration } else { nil }
+    if case .registered(let registration) = form { registration.takeUnretainedValue() } else { nil }
   }
 
   /// The core of the bus, which stays when the bus is gone.
   var core: BusCore {
     switch form {
-    case .plain(let store): store.core
-    case .registered(let registration): registration.core
+    case .plain(let store): store.takeUnretainedValue().core
+    case .registered(let registration): registration.takeUnretainedValue().core
     }
   }
 
   /// Calls once no handler of the cancelled subscription runs; at once if that is so.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     switch form {
-    case .plain(let store): store.core.whenIdle(in: store, action)
-    case .registered(let registration): registration.whenIdle(action)
+    case .plain(let store): store.takeUnretainedValue().core.whenIdle(in: store.takeUnretainedValue(), action)
+    case .registered(let registration): registration.takeUnretainedValue().whenIdle(action)
     }
   }
 }
