@@ -127,7 +127,7 @@ struct Walk {
     return Span(buffer: buffer, first: isReversed ? count - 1 : 0, count: count, step: isReversed ? -1 : 1)
   }
 
-  /// Two lists in one order: the identifiers tell who subscribed first.
+  /// Two lists in one order: the identifiers tell which handler subscribed first.
   private mutating func nextOfMerge() -> Span? {
     guard var (one, other) = merging else { return nil }
     if one.count == 0 || other.count == 0 {

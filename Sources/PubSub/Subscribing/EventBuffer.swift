@@ -72,15 +72,20 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// Not returned as an optional: code that is not specialised would look up that type's metadata for each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
-    // A consumer that is never without an event does not wait, and so has to be asked whether its task is cancelled.
+    if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
+    // A consumer that is never without an event does not wait, and so is asked, once a batch, whether its task is cancelled.
     if Task.isCancelled { finish() }
     guard missed == nil else { return takeWithinBound(into: place) }
     return batch.withLock { batch in
       if batch.isEmpty { refill(&batch) }
-      if batch.isEmpty { return false }
-      place.initialize(to: batch.takeFirst(as: Element.self))
-      return true
+      return move(from: &batch, to: place)
     }
+  }
+
+  private func move(from batch: inout RawEvents, to place: UnsafeMutablePointer<Element>) -> Bool {
+    if batch.isEmpty { return false }
+    place.initialize(to: batch.takeFirst(as: Element.self))
+    return true
   }
 
   private func takeWithinBound(into place: UnsafeMutablePointer<Element>) -> Bool {
