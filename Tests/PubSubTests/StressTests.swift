@@ -80,7 +80,7 @@ private final class Captured: Sendable {
         await Self.onThread {
           var best = 0
           var batches = 0
-          while best < 95, batches < 20 {
+          for _ in 0..<5_000 where best < 95 && batches < 20 {
             var (sum, isCounted) = (0, true)
             for _ in 0..<10 {
               let before = posts.value.load(ordering: .relaxed)
