@@ -1,3 +1,5 @@
+internal import PubSub
+
 // What the state machine decided about scenes, performed.
 
 extension Application {

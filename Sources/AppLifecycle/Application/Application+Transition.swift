@@ -54,7 +54,7 @@ extension Application {
     report.to = state
     report.duration = timing.now() - began
     if let page = ledgerKeeper.endTransition(in: state, at: began + report.duration) {
-      (report.entries, report.overruns) = (page.entries, page.overruns)
+      (report.kept, report.overruns) = (page.kept, page.overruns)
     }
     noteOutcome(report, of: pending.input)
     tell(.transitionEnded(report))

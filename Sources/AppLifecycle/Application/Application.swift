@@ -69,7 +69,7 @@ public import PubSub
   /// What the system is doing, as the cause of what happens outside of a transition.
   package var ambientCause: LifecycleCause?
 
-  nonisolated let timing: TransitionClock
+  nonisolated let timing: ClockHandle
   nonisolated let tasks: TaskStarter
   nonisolated let inbox = Guarded(InputQueue())
   let manager: ResourceManager
@@ -90,9 +90,9 @@ public import PubSub
   var excursion = ExcursionTracker()
   /// The states on either side of the latest commit.
   var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
-  // The next two are touched for each handler of a notification, on the main actor alone: there a check of each access would cost as
-  // much as the entry in the ledger.
-  @exclusivity(unchecked) var ledgerKeeper: LedgerKeeper
+  var ledgerKeeper: LedgerKeeper
+  /// The handlers of the notification that is being posted.
+  var handlerNotes: HandlerNotes?
   /// The question whether the application may end, while it is open.
   var question: TerminationQuestion?
   /// Inputs that waited for an answer when the process ended without it.
@@ -104,7 +104,7 @@ public import PubSub
   /// The posts of closing notifications whose asynchronous handlers still run.
   var pendingPosts: [PendingPost] = []
   /// The budget that runs, from the first delegate call of a closing step to the end of the wait for it.
-  @exclusivity(unchecked) var budget: RunningBudget?
+  var budget: RunningBudget?
   /// The wait for a tear-down; nil while none is awaited.
   var tearDown: OneShot?
   /// Whether an overrun ends the process, as it does on a device; else it is only reported.
@@ -125,7 +125,7 @@ public import PubSub
     self.delegate = delegate
     self.bus = bus
     self.configuration = configuration
-    timing = TransitionClock(clock)
+    timing = ClockHandle(clock)
     self.clock = ApplicationClock(clock, timing: timing)
     machine = LifecycleStateMachine(
       profile: configuration.profile,
@@ -159,57 +159,5 @@ public import PubSub
     background.loseProcess()
     background.stopClock()
     deadlines.rest()
-  }
-}
-
-/// A clock once opened: instants become durations since it was made, and no existential is opened later.
-struct TransitionClock: Sendable {
-  let now: @Sendable () -> Duration
-  let sleepUntil: @Sendable (Duration) async throws -> Void
-  /// Lets the time pass that a script gives a call of this name; nil where time passes by itself.
-  var passTime: (@Sendable (_ call: String) -> Void)?
-
-  /// The instant after a delay, at most a century ahead.
-  ///
-  /// Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
-  func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }
-
-  init(_ clock: any Clock<Duration>) {
-    // Of those that programs have the type is named, so that nothing of it is looked up at each reading.
-    self =
-      switch clock {
-      case let clock as SuspendingClock: Self.opened(clock)
-      case let clock as ContinuousClock: Self.opened(clock)
-      default: Self.opened(clock)
-      }
-    if let clock = clock as? any SimulatedClock { passTime = { clock.passTime(in: $0) } }
-  }
-
-  private static func opened(_ clock: SuspendingClock) -> TransitionClock {
-    let origin = clock.now
-    return TransitionClock(
-      now: { origin.duration(to: clock.now) },
-      sleepUntil: { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) })
-  }
-
-  private static func opened(_ clock: ContinuousClock) -> TransitionClock {
-    let origin = clock.now
-    return TransitionClock(
-      now: { origin.duration(to: clock.now) },
-      sleepUntil: { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) })
-  }
-
-  private init(
-    now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void
-  ) {
-    self.now = now
-    self.sleepUntil = sleepUntil
-  }
-
-  private static func opened<C: Clock<Duration>>(_ clock: C) -> TransitionClock {
-    let origin = clock.now
-    return TransitionClock(
-      now: { origin.duration(to: clock.now) },
-      sleepUntil: { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) })
   }
 }

@@ -21,7 +21,14 @@ public struct TransitionReport: Sendable, Hashable {
   /// How long it took, by the application's clock.
   public var duration: Duration
   /// The calls of the transition, in the order in which they ended; see ``LedgerPage/entries``.
-  public var entries: [LedgerEntry]
+  ///
+  /// - Complexity: linear in their number.
+  public var entries: [LedgerEntry] {
+    get { kept.all }
+    set { kept = LedgerEntries(newValue) }
+  }
+  /// The entries as they were noted.
+  var kept: LedgerEntries
   /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun]
 
@@ -31,7 +38,7 @@ public struct TransitionReport: Sendable, Hashable {
     entries: [LedgerEntry] = [], overruns: [BudgetOverrun] = []
   ) {
     (self.outcome, self.cause, self.from, self.to, self.duration) = (outcome, cause, from, to, duration)
-    (self.entries, self.overruns) = (entries, overruns)
+    (kept, self.overruns) = (LedgerEntries(entries), overruns)
   }
 
   /// The names of the code that overran a budget, each once; see ``BudgetOverrun/culprits``.

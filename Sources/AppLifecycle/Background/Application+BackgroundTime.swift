@@ -1,3 +1,5 @@
+internal import PubSub
+
 // What an application asks of the background, and what the system's clock does to it there.
 
 extension Application {

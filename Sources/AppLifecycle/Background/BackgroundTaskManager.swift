@@ -2,7 +2,7 @@ internal import PubSub
 
 /// Performs what the application asks of the background, and lets the system's clock strike when there is something to do.
 @MainActor final class BackgroundTaskManager {
-  private let clock: TransitionClock
+  private let clock: ClockHandle
   private let starter: TaskStarter
   private var time: BackgroundTime
   /// The calls of those tasks whose beginning was observed.
@@ -41,7 +41,7 @@ internal import PubSub
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
   init(
-    configuration: Application.Configuration, clock: TransitionClock, starter: TaskStarter, scope: WorkOwner
+    configuration: Application.Configuration, clock: ClockHandle, starter: TaskStarter, scope: WorkOwner
   ) {
     (self.clock, self.starter, self.scope) = (clock, starter, scope)
     time = BackgroundTime(

@@ -2,7 +2,10 @@ extension Application {
   /// The code that spent the time of the latest transitions and stays in the background, with overruns and tasks that were never ended.
   ///
   /// - Complexity: linear in the number of pages.
-  public var ledger: BudgetLedger { ledgerKeeper.ledger }
+  public var ledger: BudgetLedger {
+    handlerNotes?.flush()
+    return ledgerKeeper.ledger
+  }
 
   /// Adds to the stay that lasts, else to the transition under way, else to the latest page.
   func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil) { note(entry, of: call, on: ledgerKeeper.present) }
@@ -14,6 +17,7 @@ extension Application {
   ///   - call: the call that it is about, if its beginning was observed.
   ///   - page: where it belongs.
   func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?) {
+    handlerNotes?.flush()
     ledgerKeeper.note(entry, on: page)
     tell(.callEnded(entry, of: call))
   }

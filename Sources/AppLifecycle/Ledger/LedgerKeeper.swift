@@ -2,7 +2,7 @@ internal import PubSub
 
 /// Writes the ledger: opens a page for each transition and for each stay, and forgets the oldest.
 ///
-/// A pure value. What an entry costs is adding it to an array.
+/// A pure value.
 struct LedgerKeeper {
   /// Names a page, also when it has been forgotten.
   struct PageID: Hashable {
@@ -69,20 +69,16 @@ struct LedgerKeeper {
 
   mutating func note(_ entry: LedgerEntry, on page: PageID?) {
     guard let page, let index = index(of: page) else { return }
-    pages[index].page.entries.append(entry)
+    pages[index].page.kept.append(entry)
     entryCount += 1
     if entryCount > Self.mostEntries { forget() }
   }
 
-  /// Notes a handler that has returned, in the place where its entry is kept.
-  mutating func note(
-    _ subscriber: borrowing Subscriber, step: String, began: Duration, duration: Duration, on page: PageID?
-  ) {
+  /// Notes handlers of a notification that have returned, in order.
+  mutating func note(_ handlers: [HandlerTime], step: String, on page: PageID?) {
     guard let page, let index = index(of: page) else { return }
-    pages[index].page.entries.append(
-      LedgerEntry(
-        .subscriber, copy subscriber, step: step, began: began, duration: duration, outcome: .completed))
-    entryCount += 1
+    pages[index].page.kept.append(handlers, step: step)
+    entryCount += handlers.count
     if entryCount > Self.mostEntries { forget() }
   }
 
@@ -115,7 +111,7 @@ struct LedgerKeeper {
       guard let oldest = pages.dropLast().firstIndex(where: { $0.number != stay && $0.number != transition }) else {
         return
       }
-      entryCount -= pages[oldest].page.entries.count
+      entryCount -= pages[oldest].page.kept.count
       pages.remove(at: oldest)
     }
   }

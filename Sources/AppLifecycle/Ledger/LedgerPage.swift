@@ -42,9 +42,24 @@ public struct LedgerPage: Sendable, Hashable {
   /// A resource that a transition began to acquire is added when it has been acquired, also after the end of the transition. Of
   /// the asynchronous handlers the page has those that are waited for: of WillResignActive, DidEnterBackground and
   /// WillTerminate.
-  public var entries: [LedgerEntry] = []
+  ///
+  /// - Complexity: linear in their number.
+  public var entries: [LedgerEntry] {
+    get { kept.all }
+    set { kept = LedgerEntries(newValue) }
+  }
+  /// The entries as they were noted.
+  var kept: LedgerEntries
   /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun] = []
+
+  init(
+    kind: Kind, cause: LifecycleCause, from: ApplicationState, to: ApplicationState, began: Duration,
+    duration: Duration? = nil, entries: [LedgerEntry] = []
+  ) {
+    (self.kind, self.cause, self.from, self.to) = (kind, cause, from, to)
+    (self.began, self.duration, kept) = (began, duration, LedgerEntries(entries))
+  }
 
   /// The entries of the code that exceeded its time.
   public var late: [LedgerEntry] { entries.filter(\.isLate) }

@@ -4,7 +4,9 @@ internal import Synchronization
 /// Calls the observers of an application, each event for all of them before the next event.
 @MainActor final class ObserverList {
   /// In the order in which they are called, each with the number of the event from which on it is.
-  private var observers: [(observer: TraceObserver, from: Int)] = []
+  private var observers: [(observer: TraceObserver, from: Int)] = [] {
+    didSet { isEmpty = observers.isEmpty }
+  }
   /// What happens while observers are called with an event, oldest first.
   private var waiting: [TraceEvent] = []
   private(set) var isCalling = false
@@ -16,7 +18,7 @@ internal import Synchronization
   nonisolated var openCalls: [TracedCall] { open.calls }
 
   /// Whether there are observers; while there are none, nothing is to be made for them.
-  var isEmpty: Bool { observers.isEmpty }
+  private(set) var isEmpty = true
 
   /// Adds an observer, which is called with what happens from now on.
   ///

@@ -3,7 +3,7 @@ internal import PubSub
 /// Performs what the graph of managed resources decides.
 @MainActor final class ResourceManager: OperationPerformer {
   let tasks: TaskStarter
-  let clock: TransitionClock
+  let clock: ClockHandle
   let retry: RetryPolicy
   let scope: WorkOwner
   var random: SplitMix64
@@ -30,7 +30,7 @@ internal import PubSub
   private var holdWaiters: [UnsafeContinuation<Void, Never>] = []
 
   init(
-    tasks: TaskStarter, clock: TransitionClock, retry: RetryPolicy, seed: UInt64?,
+    tasks: TaskStarter, clock: ClockHandle, retry: RetryPolicy, seed: UInt64?,
     scope: WorkOwner = WorkOwner()
   ) {
     self.tasks = tasks

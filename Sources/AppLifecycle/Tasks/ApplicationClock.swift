@@ -23,12 +23,12 @@ public struct ApplicationClock: Clock {
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
-  private let timing: TransitionClock
+  private let timing: ClockHandle
   private let simulated: (any SimulatedClock)?
   /// The resolution of the application's clock.
   public let minimumResolution: Duration
 
-  init(_ clock: any Clock<Duration>, timing: TransitionClock) {
+  init(_ clock: any Clock<Duration>, timing: ClockHandle) {
     self.timing = timing
     simulated = clock as? any SimulatedClock
     minimumResolution = clock.minimumResolution

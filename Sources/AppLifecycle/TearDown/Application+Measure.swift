@@ -31,60 +31,16 @@ extension Application {
     _ event: E, from subject: any AnyObject & Sendable, of method: String, awaits: Bool, closing phase: LifecyclePhase?,
     cause: LifecycleCause
   ) {
-    let page = ledgerKeeper.ownPage
     let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
-    let post = bus.postObserved(
-      event, from: subject, for: scope, now: timing.now, awaits: awaits, begin: handlerBegins(method),
-      // Not weak: a look at a weak reference for each handler costs as much as calling the handler.
-      note: { self.note($0, of: method, on: page, isTearDown: awaits) },
-      later: { [weak self] delivery in self?.note(delivery, of: method, on: page, isTearDown: awaits) })
+    let notes = HandlerNotes(of: self, method, on: ledgerKeeper.ownPage, isTearDown: awaits)
+    let outer = handlerNotes
+    outer?.flush()
+    handlerNotes = notes
+    let post = bus.postObserved(event, from: subject, for: scope, now: timing.now, awaits: awaits, observer: notes)
+    notes.endPosting()
+    handlerNotes = outer
     guard let post else { return }
-    keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: page))
-  }
-
-  /// What is done when a handler of a method's notification begins; nil if nothing observes.
-  private func handlerBegins(_ method: String) -> ObservedPost.Begin? {
-    guard !observers.isEmpty else { return nil }
-    return { [weak self] subscriber, began, isSynchronous in
-      self?.callBegins(
-        LedgerEntry(.subscriber, subscriber, step: method, began: began, duration: .zero, outcome: .completed),
-        isSynchronous: isSynchronous)
-    }
-  }
-
-  private func note(
-    _ delivery: borrowing ObservedDelivery, of method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool
-  ) {
-    if isOrdinary(delivery, isTearDown: isTearDown) {
-      return ledgerKeeper.note(
-        delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration, on: page)
-    }
-    let outcome: LedgerEntry.Outcome =
-      switch delivery.outcome {
-      case .delivered: .completed
-      case .threw(let error): .failed(String(describing: error))
-      case .cancelled: .cancelled
-      case .late: .overran
-      case .cutShort, .dropped: .cutShort
-      }
-    if case .dropped = delivery.outcome {
-      // It was not called, so the ledger has nothing of it.
-      let entry = LedgerEntry(
-        .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: .zero, outcome: outcome)
-      return tell(.callEnded(entry, of: delivery.call))
-    }
-    note(
-      LedgerEntry(
-        .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
-        outcome: outcome),
-      of: delivery.call, on: page, isTearDown: isTearDown)
-  }
-
-  /// Whether nothing but the ledger has to know of a handler: it has returned, in time, and nothing observes.
-  private func isOrdinary(_ delivery: borrowing ObservedDelivery, isTearDown: Bool) -> Bool {
-    guard case .delivered = delivery.outcome, observers.isEmpty else { return false }
-    guard isTearDown, let deadline = budget?.deadline else { return true }
-    return delivery.began + delivery.duration <= deadline
+    keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))
   }
 
   /// Notes a call that has ended; during a tear-down, whether the deadline passed while it ran.

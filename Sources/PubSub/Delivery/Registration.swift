@@ -14,7 +14,7 @@ final class Registration: @unchecked Sendable {
   /// Set together with the identifier; the core keeps it alive.
   unowned(unsafe) var store: HandlerStore?
   let core: BusCore
-  private let site: Site
+  let site: Site
   let priority: Priority
   /// The subject and its address, by which the subject is found also when it is gone.
   private let subjectReference: ObjectReference?

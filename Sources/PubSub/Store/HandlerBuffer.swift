@@ -34,10 +34,14 @@ struct HandlerBuffer: Equatable {
       guard place.word & UInt64(PUBSUB_REGISTERED) != 0, let info = place.info else { return nil }
       return Unmanaged.fromOpaque(info).takeUnretainedValue()
     }
-    var subscriber: Subscriber {
-      if let registration { return registration.subscriber }
-      return Unmanaged<Site>.fromOpaque(place.info.unsafelyUnwrapped)._withUnsafeGuaranteedRef { $0.subscriber }
+    var site: Site {
+      let info = place.info.unsafelyUnwrapped
+      if place.word & UInt64(PUBSUB_REGISTERED) != 0 {
+        return Unmanaged<Registration>.fromOpaque(info)._withUnsafeGuaranteedRef { $0.site }
+      }
+      return Unmanaged.fromOpaque(info).takeUnretainedValue()
     }
+    var subscriber: Subscriber { site.subscriber }
   }
 
   let base: UnsafeMutablePointer<pubsub_buffer>

@@ -1,6 +1,6 @@
 /// A line of source on which subscriptions are made, as its subscriber.
-final class Site: Sendable {
-  let subscriber: Subscriber
+package final class Site: Sendable {
+  package let subscriber: Subscriber
   init(_ subscriber: Subscriber) { self.subscriber = subscriber }
 }
 

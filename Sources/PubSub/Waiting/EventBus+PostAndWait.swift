@@ -105,21 +105,19 @@ private final class WaitForPost {
   private func goOn<E: BusEvent>(_ walk: inout WaitingWalk, with event: UnsafePointer<E>, of type: E.Type) {
     // In the order of subscription, as the report tells it; the walk begins with the receivers of each priority.
     var first = entries.count
+    func sort() {
+      entries[first...].sort { ($0.id < $1.id) != E.traits.contains(.reversed) }
+      first = entries.count
+    }
     walk.goOn(
       with: event,
-      WaitingWalk.Visitor(
-        hand: { self.hand(event, to: $0, $1, of: $2) },
-        call: { self.call($0, $1, with: event) },
-        mustPause: {
-          self.sort(from: first, isReversed: E.traits.contains(.reversed))
-          first = self.entries.count
-          return !self.post.awaited.isEmpty
-        }))
-    sort(from: first, isReversed: E.traits.contains(.reversed))
-  }
-
-  private func sort(from first: Int, isReversed: Bool) {
-    entries[first...].sort { ($0.id < $1.id) != isReversed }
+      hand: { hand(event, to: $0, $1, of: $2) },
+      call: { call($0, with: event) },
+      mustPause: {
+        sort()
+        return !post.awaited.isEmpty
+      })
+    sort()
   }
 
   private func add(_ entry: HandlerBuffer.Entry, _ ending: Ending) {
@@ -160,6 +158,14 @@ private final class WaitForPost {
       if !mailbox.take(event, of: store, .awaited(delivery)) { post.cancelled(delivery) }
     }
     return true
+  }
+
+  private func call(_ span: Walk.Span, with event: UnsafeRawPointer) -> Bool {
+    var isReceived = false
+    for place in span.places where span.isSynchronous(at: place) {
+      if call(span, place, with: event) { isReceived = true }
+    }
+    return isReceived
   }
 
   private func call(_ span: Walk.Span, _ place: Int, with event: UnsafeRawPointer) -> Bool {

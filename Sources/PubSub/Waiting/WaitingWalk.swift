@@ -13,16 +13,6 @@ struct WaitingWalk {
   private var isReceived = false
   private(set) var isOver = false
 
-  /// What is done with each handler.
-  struct Visitor {
-    /// Gives the event to a receiver; returns whether the receiver takes part.
-    let hand: (Receiver, HandlerBuffer.Entry, HandlerStore) -> Bool
-    /// Calls a synchronous handler; returns whether it received the event.
-    let call: (Walk.Span, _ place: Int) -> Bool
-    /// Whether handlers have to be waited for before those of a later priority.
-    let mustPause: () -> Bool
-  }
-
   /// A post that begins.
   ///
   /// The bus outlives it.
@@ -40,43 +30,47 @@ struct WaitingWalk {
   }
 
   /// Goes on up to the next pause, or to the end.
-  mutating func goOn(with event: UnsafeRawPointer, _ visitor: Visitor) {
+  ///
+  /// - Parameters:
+  ///   - event: the event, for the report that it reached no handler.
+  ///   - hand: gives the event to a receiver; returns whether the receiver takes part.
+  ///   - call: calls the synchronous handlers among those of a span; returns whether one received the event.
+  ///   - mustPause: whether handlers have to be waited for before those of a later priority; asked between two.
+  mutating func goOn(
+    with event: UnsafeRawPointer, hand: (Receiver, HandlerBuffer.Entry, HandlerStore) -> Bool,
+    call: (Walk.Span) -> Bool, mustPause: () -> Bool
+  ) {
     if isOver { return }
     store._withUnsafeGuaranteedRef { store in
       // It may go on inside other posts, where an executor runs jobs at once.
       guard store.canPost() else { return isOver = true }
       let post = store.begin(from: subject, before: firstUnseen)
+      isOver = true
       if var walk = post.walk {
         if let passed { walk.skip(through: passed) }
-        visit(&walk, of: store, visitor)
-      } else {
-        isOver = true
+        while let priority = walk.priority {
+          if passed != nil, mustPause() {
+            isOver = false
+            break
+          }
+          passed = priority
+          var receivers = walk
+          while receivers.priority == priority, let span = receivers.next() {
+            for place in span.places {
+              if let receiver = span.receiver(at: place), hand(receiver, span.buffer.entries[place], store) {
+                isReceived = true
+              }
+            }
+          }
+          while walk.priority == priority, let span = walk.next() {
+            if call(span) { isReceived = true }
+          }
+        }
       }
       store.end(post)
       if isOver, !isReceived { store.core.reportUndelivered(event, of: store) }
       store.settle(after: post)
     }
-  }
-
-  private mutating func visit(_ walk: inout Walk, of store: HandlerStore, _ visitor: Visitor) {
-    while let priority = walk.priority {
-      if passed != nil, visitor.mustPause() { return }
-      passed = priority
-      var receivers = walk
-      while receivers.priority == priority, let span = receivers.next() {
-        for place in span.places {
-          if let receiver = span.receiver(at: place), visitor.hand(receiver, span.buffer.entries[place], store) {
-            isReceived = true
-          }
-        }
-      }
-      while walk.priority == priority, let span = walk.next() {
-        for place in span.places where !span.buffer.entries[place].isAsynchronous && span.stands(at: place) {
-          if visitor.call(span, place) { isReceived = true }
-        }
-      }
-    }
-    isOver = true
   }
 }
 
@@ -89,6 +83,9 @@ enum CallOutcome {
 }
 
 extension Walk.Span {
+  /// Whether a handler stands in a place that is called, and given no event to keep.
+  func isSynchronous(at place: Int) -> Bool { !buffer.entries[place].isAsynchronous && stands(at: place) }
+
   /// Calls the synchronous handler in a place.
   func call(_ place: Int, with event: UnsafeRawPointer) -> CallOutcome {
     let record = pubsub_record_of_thread()

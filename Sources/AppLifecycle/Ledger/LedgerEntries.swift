@@ -1,0 +1,61 @@
+internal import PubSub
+
+/// A handler of a notification that has returned.
+struct HandlerTime: Sendable {
+  let site: Site
+  let began: Duration
+  let ended: Duration
+}
+
+/// The entries of a page, in the form in which they are noted.
+///
+/// Most are handlers that have returned, many of one notification: of each the place in the source and the times are kept, and the
+/// entry is made of them when it is read.
+struct LedgerEntries: Sendable {
+  private enum Part: Sendable {
+    case entry(LedgerEntry)
+    case handlers(step: String, [HandlerTime])
+  }
+
+  private var parts: [Part] = []
+  private(set) var count = 0
+
+  init(_ entries: [LedgerEntry] = []) { for entry in entries { append(entry) } }
+
+  mutating func append(_ entry: LedgerEntry) {
+    parts.append(.entry(entry))
+    count += 1
+  }
+
+  /// Appends handlers of a notification that have returned, in order.
+  mutating func append(_ handlers: [HandlerTime], step: String) {
+    parts.append(.handlers(step: step, handlers))
+    count += handlers.count
+  }
+
+  /// The entries, in order.
+  ///
+  /// - Complexity: linear in their number.
+  var all: [LedgerEntry] {
+    var all: [LedgerEntry] = []
+    all.reserveCapacity(count)
+    for part in parts {
+      switch part {
+      case .entry(let entry): all.append(entry)
+      case .handlers(let step, let handlers):
+        for handler in handlers {
+          all.append(
+            LedgerEntry(
+              .subscriber, handler.site.subscriber, step: step, began: handler.began,
+              duration: handler.ended - handler.began, outcome: .completed))
+        }
+      }
+    }
+    return all
+  }
+}
+
+extension LedgerEntries: Hashable {
+  static func == (one: LedgerEntries, other: LedgerEntries) -> Bool { one.count == other.count && one.all == other.all }
+  func hash(into hasher: inout Hasher) { hasher.combine(all) }
+}
