@@ -33,7 +33,7 @@ import Testing
     manager.add(
       ResourceOperations(
         name: "connection", holding: ResourceHolding(),
-        acquire: { _ in
+        acquire: {
           acquires += 1
           let number = acquires
           didBegin.yield(number)
@@ -43,7 +43,7 @@ import Testing
           wasCancelled.yield(number)
           throw CancellationError()
         },
-        release: { _, _ in }),
+        release: { _ in }),
       while: .running, after: [])
     var begins = began.makeAsyncIterator()
     var ends = cancelled.makeAsyncIterator()

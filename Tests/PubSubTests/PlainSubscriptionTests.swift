@@ -58,7 +58,7 @@ import Testing
     for _ in 0..<20 { bus.post(Tick()) }
     #expect(log.all == (0..<20).map { "\($0 * 3 + 1)" })
     #expect(bus.subscriptions.count == 1)
-    own.withLock { $0.take() }?.cancel() // its handler captures `own`
+    own.withLock { $0.take() }?.cancel()  // its handler captures `own`
     #expect(bus.subscriptions.isEmpty)
   }
 

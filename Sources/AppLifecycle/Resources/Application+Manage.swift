@@ -141,14 +141,10 @@ extension Application {
     guard manager.index(named: name) == nil else { throw .duplicateName(name) }
     let resource = ManagedResource<Handle>(
       name: name, phase: phase, index: manager.nextIndex, owner: manager, tasks: tasks)
-    var operations = ResourceOperations(
+    let operations = ResourceOperations(
       name: name, holding: resource.holding,
-      acquire: { run in
-        try await HandlerContext.with(run) { ManagedResource<Handle>.boxed(try await acquire()) }
-      },
-      release: { run, handle in
-        try await HandlerContext.with(run) { try await release(ManagedResource<Handle>.unboxed(handle)) }
-      })
+      acquire: { ManagedResource<Handle>.boxed(try await acquire()) },
+      release: { try await release(ManagedResource<Handle>.unboxed($0)) })
     if let run { operations.run = { handle in try await run(ManagedResource<Handle>.unboxed(handle)) } }
     if let check { operations.check = { handle in try await check(ManagedResource<Handle>.unboxed(handle)) } }
     operations.adopt(habits)
@@ -170,7 +166,7 @@ struct ResourceHabits {
 }
 
 extension ResourceOperations {
-  mutating func adopt(_ habits: ResourceHabits) {
+  func adopt(_ habits: ResourceHabits) {
     (retry, checkInterval) = (habits.retry, habits.checkInterval)
     (onReturn, onError) = (habits.onReturn, habits.onError)
   }

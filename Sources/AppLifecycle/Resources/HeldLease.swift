@@ -5,8 +5,8 @@ internal import PubSub
   let number: Int
   /// When the resource was acquired.
   let began: Duration
-  /// Asks the loop to end.
-  private let closing = PhaseClosing()
+  /// Asks the loop to end; nil while none has begun.
+  private var closing: PhaseClosing?
   /// Whether the loop runs.
   var isRunning: Bool { loop != nil }
   private var loop: Task<Void, Never>?
@@ -33,6 +33,8 @@ internal import PubSub
   func startLoop(_ start: (PhaseClosing) -> Task<Void, Never>) {
     pause = nil
     guard !isEnding else { return }
+    let closing = closing ?? PhaseClosing()
+    self.closing = closing
     loop = start(closing)
   }
 
@@ -42,15 +44,20 @@ internal import PubSub
 
   // MARK: Ending
 
-  /// Ends loop and check, and returns once both have ended or are no longer waited for.
+  /// Ends loop and check.
   ///
   /// - Parameter isHurried: whether the loop is cancelled even if it listens.
-  func end(isHurried: Bool) async {
+  /// - Returns: whether one of them has not ended.
+  func end(isHurried: Bool) -> Bool {
     isEnding = true
     cancelPause()
     check?.cancel()
-    if !closing.close() || isHurried { loop?.cancel() }
-    guard loop != nil || check != nil else { return }
+    if let closing, !closing.close() || isHurried { loop?.cancel() }
+    return loop != nil || check != nil
+  }
+
+  /// Returns once both have ended, or are no longer waited for.
+  func whenEnded() async {
     let wait = OneShot()
     ended = wait
     _ = await wait.value

@@ -1,16 +1,16 @@
 internal import PubSub
 
 /// A resource's own operations, the type of its handle forgotten.
-struct ResourceOperations {
+@MainActor final class ResourceOperations {
   let name: String
   /// Where the handle is kept.
   let holding: ResourceHolding
   /// Where a body stands in the source; nil for a resource.
-  var body: Subscriber?
+  let body: Subscriber?
   /// How it is tried again; nil for the application's policy.
   var retry: RetryPolicy?
-  /// Acquires in the scope of a run, and returns the handle; throws what acquiring threw.
-  let acquire: @MainActor (HandlerRun) async throws -> HeldHandle
+  /// Acquires, and returns the handle; throws what acquiring threw.
+  let acquire: @MainActor () async throws -> HeldHandle
   /// The run loop beside the handle.
   var run: (@MainActor (HeldHandle) async throws -> Void)?
   /// What it means that the loop returns, or throws.
@@ -24,17 +24,26 @@ struct ResourceOperations {
   var loopDidThrow: (@MainActor (any Error) -> Bool)?
   /// Whether a body does not begin any more, because it was cancelled or its owner is gone.
   var isOver: (@MainActor () -> Bool)?
-  /// Releases the handle in the scope of a run.
-  let release: @MainActor (HandlerRun, HeldHandle) async throws -> Void
+  /// Releases the handle.
+  let release: @MainActor (HeldHandle) async throws -> Void
   /// Is called when it is no longer managed, and nothing of it is held.
   var whenForgotten: (@MainActor () -> Void)?
+
+  init(
+    name: String, holding: ResourceHolding, body: Subscriber? = nil,
+    acquire: @escaping @MainActor () async throws -> HeldHandle,
+    release: @escaping @MainActor (HeldHandle) async throws -> Void
+  ) {
+    (self.name, self.holding, self.body) = (name, holding, body)
+    (self.acquire, self.release) = (acquire, release)
+  }
 
   /// What a simulation calls it when work escapes from it.
   var source: Subscriber { body ?? Subscriber(label: name, fileID: "", line: 0) }
 }
 
 /// What is known of a resource beside the graph.
-struct Resource {
+@MainActor final class Resource {
   let operations: ResourceOperations
   let phase: LifecyclePhase
   /// The latest error of acquire or release, or reason of an invalidation.
@@ -65,13 +74,13 @@ struct Resource {
     (self.operations, self.phase, self.since) = (operations, phase, since)
   }
 
-  mutating func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
+  func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {
     (operationBegan, operationHasBegun, isCutShort, call) = (time, false, false, nil)
     operation += 1
     self.page = page
   }
 
-  mutating func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }
+  func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }
 
   /// An entry for one of its operations; of a body, for its end.
   func entry(_ step: String, _ outcome: LedgerEntry.Outcome, at time: Duration) -> LedgerEntry {

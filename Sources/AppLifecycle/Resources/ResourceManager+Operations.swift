@@ -3,14 +3,35 @@ internal import PubSub
 // Acquires and releases, and what runs between the two.
 
 extension ResourceManager {
+  /// Performs the operation of a resource: each further asynchronous function on the way would cost as much as the rest.
   func performOperation(_ index: Int) async {
+    guard let resource = resources[index] else { return }
+    let operations = resource.operations
     switch graph.status(of: index) {
     // One that is not wanted any more has nothing to acquire.
     case .acquiring where graph.isAcquireCancelled(index):
       clearTimer(of: index)
       didEnd(.failedToAcquire(index), generation)
-    case .acquiring: await acquire(index)
-    case .releasing: await release(index)
+    case .acquiring:
+      let lease = lease(operations.holding.beginLease(), of: index, operations.holding)
+      let run = begin(index, lease: lease)
+      do {
+        let handle = try await HandlerContext.with(run, operations.acquire)
+        didAcquire(index, handle, lease.number, run)
+      } catch {
+        didFailToAcquire(index, error, run)
+      }
+    case .releasing:
+      let (run, handle, waits) = beginRelease(index, resource)
+      if waits { await resource.lease?.whenEnded() }
+      // A process that has vanished meanwhile releases nothing.
+      guard run.generation == generation else { return }
+      do {
+        if let handle { try await HandlerContext.with(run) { try await operations.release(handle) } }
+        didRelease(index, nil, run)
+      } catch {
+        didRelease(index, error, run)
+      }
     case .idle, .waiting, .held, .retrying, .failed: break
     }
   }
@@ -22,18 +43,6 @@ extension ResourceManager {
   }
 
   // MARK: Acquiring
-
-  private func acquire(_ index: Int) async {
-    guard let operations = resources[index]?.operations else { return }
-    let lease = lease(operations.holding.beginLease(), of: index, operations.holding)
-    let run = begin(index, lease: lease)
-    do {
-      let handle = try await operations.acquire(run)
-      didAcquire(index, handle, lease.number, run)
-    } catch {
-      didFailToAcquire(index, error, run)
-    }
-  }
 
   func lease(_ number: Int, of index: Int, _ holding: ResourceHolding) -> ResourceLease {
     ResourceLease(number, of: holding) { [tasks, weak self] in
@@ -49,19 +58,20 @@ extension ResourceManager {
     run.isOver = true
     guard run.generation == generation, let operations = resources[index]?.operations else { return }
     clearTimer(of: index)
-    let lease = HeldLease(number: number, began: clock.now())
+    let time = clock.now()
+    let lease = HeldLease(number: number, began: time)
     resources[index]?.lease = lease
     operations.holding.hold(handle)
     if operations.run == nil {
-      didBecomeHeld(index, lease, run)
+      didBecomeHeld(index, lease, run, at: time)
     } else {
       // The loop begins before anything that depends on the resource, which may need it.
-      startLoop(index, lease) { self.didBecomeHeld(index, lease, run) }
+      startLoop(index, lease) { self.didBecomeHeld(index, lease, run, at: self.clock.now()) }
     }
   }
 
-  private func didBecomeHeld(_ index: Int, _ lease: HeldLease, _ run: HandlerRun) {
-    didEnd(.acquired(index), run.generation, .completed)
+  private func didBecomeHeld(_ index: Int, _ lease: HeldLease, _ run: HandlerRun, at time: Duration) {
+    didEnd(.acquired(index), run.generation, .completed, at: time)
     // It may have been cancelled, and be released at once.
     guard run.generation == generation, graph.status(of: index) == .held else { return }
     startChecks(index, lease)
@@ -83,28 +93,18 @@ extension ResourceManager {
 
   // MARK: Releasing
 
-  private func release(_ index: Int) async {
-    guard let resource = resources[index] else { return }
-    let operations = resource.operations
+  /// - Returns: the run of the release, what it is to release, and whether something beside the handle has to end before.
+  private func beginRelease(_ index: Int, _ resource: Resource) -> (HandlerRun, HeldHandle?, waits: Bool) {
     // What is released for another reason than the tear-down has its own time.
     let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
-    resources[index]?.endsLoop = resource.lease?.isRunning ?? false
+    resource.endsLoop = resource.lease?.isRunning ?? false
     let run = begin(index)
     setDeadline(of: index)
-    let handle = operations.holding.take()
-    if let lease = resource.lease {
-      // A body that was cancelled for good is not asked.
-      await lease.end(isHurried: isQuick || (operations.body != nil && graph.isRemoved(index)))
-    }
-    // A process that has vanished meanwhile releases nothing.
-    guard run.generation == generation else { return }
-    do {
-      if let handle { try await operations.release(run, handle) }
-      didRelease(index, nil, run)
-    } catch {
-      didRelease(index, error, run)
-    }
+    let handle = resource.operations.holding.take()
+    // A body that was cancelled for good is not asked.
+    let isHurried = isQuick || (resource.operations.body != nil && graph.isRemoved(index))
+    return (run, handle, waits: resource.lease?.end(isHurried: isHurried) ?? false)
   }
 
   private func didRelease(_ index: Int, _ error: (any Error)?, _ run: HandlerRun) {

@@ -7,9 +7,10 @@ internal import PubSub
   let retry: RetryPolicy
   let scope: WorkOwner
   var random: SplitMix64
-  var graph = ResourceGraph()
+  // Both are touched many times in each operation, by nothing that these accesses call: a check of each would cost a twentieth.
+  @exclusivity(unchecked) var graph = ResourceGraph()
   /// By their index in the graph; nil where an index is free.
-  var resources: [Resource?] = []
+  @exclusivity(unchecked) var resources: [Resource?] = []
   private var indices: [String: Int] = [:]
   var queue: OperationQueue?
   /// The tasks that wait to try again.
@@ -23,7 +24,8 @@ internal import PubSub
   /// Whether a tear-down waited for an operation when this was last looked at.
   private var wasAwaited = false
   /// Is told what changes, and what took how long.
-  weak var application: Application?
+  weak var application: Application? { didSet { observers = application?.observers } }
+  private var observers: ObserverList?
   /// The timers on the application's clock.
   var deadlines: Deadlines?
   /// Wait until everything that is wanted is held.
@@ -227,9 +229,11 @@ internal import PubSub
   /// Tries again at once what waits to be tried again, or was given up.
   func retryNow(_ index: Int) { perform(graph.retryNow(index)) }
 
-  func didEnd(_ event: ResourceGraph.Event, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil) {
+  func didEnd(
+    _ event: ResourceGraph.Event, _ generation: Int, _ outcome: LedgerEntry.Outcome? = nil, at time: Duration? = nil
+  ) {
     guard generation == self.generation else { return }
-    let time = clock.now()
+    let time = time ?? clock.now()
     let application = application
     // One that was late has been noted.
     if let outcome, !graph.isLate(event.index) { note(event.index, outcome, at: time, in: application) }
@@ -259,7 +263,7 @@ internal import PubSub
 
   /// Calls the observers: an operation has begun.
   func callBegins(_ index: Int) {
-    guard let resource = resources[index], let step = stepInLedger(index) else { return }
+    guard observers?.isEmpty == false, let resource = resources[index], let step = stepInLedger(index) else { return }
     // Observers may read the resources, so they are called before `resources` is changed.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
     guard let call = application?.callBegins(entry) else { return }

@@ -44,7 +44,7 @@ extension Application {
     var dependencies: [Int] = []
     for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
     let run = ManagedRun(source, in: manager, tasks: tasks)
-    var operations = ResourceOperations(body: source, run.holding) { [weak owner] in
+    let operations = ResourceOperations(body: source, run.holding) { [weak owner] in
       if let owner { try await body(owner, repeat (each dependency).value) }
     }
     operations.isOver = { [weak owner, holding = run.holding] in owner == nil || holding.isCancelled }
@@ -87,7 +87,7 @@ extension Application {
     let run = ManagedRun(source, in: manager, tasks: tasks)
     let ended = OneShot()
     var failure: (any Error)?
-    var operations = ResourceOperations(body: source, run.holding) { try await body(repeat (each dependency).value) }
+    let operations = ResourceOperations(body: source, run.holding) { try await body(repeat (each dependency).value) }
     operations.adopt(ResourceHabits(nil, .zero, .rest, .rest))
     operations.loopDidThrow = { error in
       failure = error
@@ -144,9 +144,11 @@ public final class ManagedRun: Sendable {
 
 extension ResourceOperations {
   /// A body: it has a run loop and no handle.
-  init(body: Subscriber, _ holding: ResourceHolding, _ run: @escaping @MainActor () async throws -> Void) {
-    self.init(name: body.description, holding: holding, acquire: { _ in HandleBox(()) }, release: { _, _ in })
-    self.body = body
+  convenience init(
+    body: Subscriber, _ holding: ResourceHolding, _ run: @escaping @MainActor () async throws -> Void
+  ) {
+    self.init(
+      name: body.description, holding: holding, body: body, acquire: { HandleBox(()) }, release: { _ in })
     self.run = { _ in try await run() }
   }
 }

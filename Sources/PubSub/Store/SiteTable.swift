@@ -1,7 +1,7 @@
 /// A line of source on which subscriptions are made, as its subscriber.
 package final class Site: Sendable {
   package let subscriber: Subscriber
-  init(_ subscriber: Subscriber) { self.subscriber = subscriber }
+  package init(_ subscriber: Subscriber) { self.subscriber = subscriber }
 }
 
 /// The lines of source on which a bus's subscriptions without a label are made, each kept once.

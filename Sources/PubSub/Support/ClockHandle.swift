@@ -49,7 +49,7 @@ package struct ClockHandle: Sendable {
 
 #if os(Linux)
   extension ClockHandle {
-    /// - Parameter now: the clock's readings, which began before: so no sleep ends early.
+    /// A clock with readings of its own, which begin before: so no sleep ends early.
     private static func opening<C: Clock>(_ clock: C, reading now: @escaping @Sendable () -> Duration) -> ClockHandle
     where C.Duration == Duration { ClockHandle(clock, since: clock.now, now: now) }
 
