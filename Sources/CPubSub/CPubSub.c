@@ -206,16 +206,7 @@ static const void **make_slot(pubsub_record *record, long depth, pubsub_frame fr
     return slot_at(record, depth);
 }
 
-/// Counts an outermost post, before it protects anything: one that is not seen to be counted yet will see what was taken out by
-/// then.
-PUBSUB_INLINE void count_post(pubsub_record *record) {
-    PUBSUB_HOOK("enter: count the post");
-    // With release: a thread that finds the new number knows that the former post on this record has ended.
-    __atomic_store_n(&record->posts, record->posts + 1, __ATOMIC_RELEASE);
-}
-
 void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame) {
-    if (depth == 0) count_post(record);
     const void **slot = make_slot(record, depth, frame);
     // No root, so that no thread waits for it; and not NULL, which would say that no post is under way.
     __atomic_store_n(slot, frame.topic, __ATOMIC_RELEASE);
@@ -223,7 +214,6 @@ void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame) 
 }
 
 const void *pubsub_enter(pubsub_record *record, long depth, pubsub_frame frame) {
-    if (depth == 0) count_post(record);
     const void **slot = make_slot(record, depth, frame);
     const pubsub_topic *topic = frame.topic;
     const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
@@ -358,69 +348,6 @@ long pubsub_first_protected(const void *const *roots, long count) {
     return first;
 }
 
-/// How long a scan waits for all posts that it saw: so many pauses of the processor, of 20 to 50 ns each, before they are
-/// looked at again, and twice as many before the last time. Each look costs a poster a wait for its own record, so that it is
-/// better to look late than often.
-enum { first_pauses = 128, last_pauses = 2 * first_pauses };
-/// As many posts may be seen at once; where more threads post, one is always stopped in the middle of a post.
-enum { most_seen = 32 };
-
-typedef struct seen_post {
-    pubsub_record *record;
-    unsigned long posts;
-} seen_post;
-
-static void pause_for(long pauses) {
-    for (; pauses > 0; pauses--) {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        __asm__ volatile("isb");
-#endif
-    }
-}
-
-static unsigned long posts_of(const pubsub_record *record) { return __atomic_load_n(&record->posts, __ATOMIC_SEQ_CST); }
-
-static bool does_protect(pubsub_record *record, const void *root) { return first_protected_by(record, &root, 1) == 0; }
-
-/// Notes the posts that protect a root; -1 if they are too many.
-static long see_posts(const void *root, seen_post *seen) {
-    long count = 0;
-    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next) {
-        unsigned long posts = posts_of(record);
-        if (!does_protect(record, root)) continue;
-        if (count == most_seen) return -1;
-        seen[count++] = (seen_post){record, posts};
-    }
-    return count;
-}
-
-static bool has_ended(const seen_post *seen, const void *root) {
-    PUBSUB_HOOK("scan: look again, how many posts");
-    if (posts_of(seen->record) == seen->posts) return !does_protect(seen->record, root);
-    // What it protects now is a later post's, which began after the barrier or fences before it reads.
-    PUBSUB_HOOK("scan: a later post");
-    return true;
-}
-
-bool pubsub_have_posts_ended(const void *root) {
-    // The own post ends when the caller has returned.
-    if (pubsub_own_record != NULL && does_protect(pubsub_own_record, root)) return false;
-    // Before any number is read: a post that is not counted yet finds nothing that was taken out.
-    if (PUBSUB_UNLIKELY(!meet_posters())) return false;
-    seen_post seen[most_seen];
-    long count = see_posts(root, seen);
-    for (long pauses = first_pauses; count > 0 && pauses <= last_pauses; pauses *= 2) {
-        pause_for(pauses);
-        long left = 0;
-        for (long index = 0; index < count; index++)
-            if (!has_ended(&seen[index], root)) seen[left++] = seen[index];
-        count = left;
-    }
-    return count == 0;
-}
-
 // MARK: Topics
 
 pubsub_topic *pubsub_make_topic(long limit) {
@@ -503,20 +430,10 @@ bool pubsub_call_synchronous(
     return is_received;
 }
 
-/// Not inline: posts to handlers without a gap between them save no register for it.
-__attribute__((noinline)) static void deliver_around_gap(
-    const pubsub_buffer *buffer, uint64_t extent, const void *event) {
-    long gap_end = pubsub_extent_end(extent) - pubsub_extent_after(extent);
-    call_in_order(buffer->handlers, gap_end - pubsub_extent_gap(extent), event);
-    call_in_order(buffer->handlers + gap_end, pubsub_extent_after(extent), event);
-}
-
 /// Calls the handlers that stand now, in order; those that come meanwhile are not seen.
 PUBSUB_INLINE void deliver(const pubsub_buffer *buffer, const void *event) {
     PUBSUB_HOOK("deliver: look how many stand");
-    uint64_t extent = pubsub_load_extent(buffer);
-    if (PUBSUB_UNLIKELY(pubsub_extent_has_gap(extent))) return deliver_around_gap(buffer, extent, event);
-    call_in_order(buffer->handlers, pubsub_extent_end(extent), event);
+    call_in_order(buffer->handlers, pubsub_load_end(buffer), event);
 }
 
 __attribute__((noinline)) void pubsub_settle(pubsub_topic *topic, const void *root) {
@@ -558,7 +475,6 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
         PUBSUB_UNLIKELY(pubsub_is_directory(root)))
         return pubsub_post(event, topic, subject);
     const void **slot = &record->shallow[0];
-    count_post(record);
     if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
         root = protect_fenced(slot, root, topic);
         // The long way is also where a thread looks, now and then, whether it still has to fence; and where it fences when it

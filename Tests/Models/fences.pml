@@ -1,21 +1,19 @@
-/* How posters do without a fence, and how it is known that a post has ended though the next one reads the same root: CPubSub.c
- * (protects_unfenced, protect_fenced, count_post, reconsider_fences, is_unfenced, ask_for_fences, mark_surely, meet_posters,
- * pubsub_have_posts_ended, pubsub_make_record). What is retired, drained and freed, and when: hazard-pointers.pml.
+/* How posters do without a fence, and how it is known that none reads a root: CPubSub.c (protects_unfenced, protect_fenced,
+ * reconsider_fences, is_unfenced, ask_for_fences, mark_surely, meet_posters, pubsub_first_protected, pubsub_make_record). What is
+ * retired, drained and freed, and when: hazard-pointers.pml.
  *
  * Every thread's plain stores go through a store buffer, as on x86; a locked instruction waits until its own is empty, and
  * the barrier across threads until each has been empty. Each of two reclaimers has a topic and a lock of its own, so both
  * may be at work at once. An owner takes a mark off after one post, not a thousand; a record may be given back and taken by
  * another thread. Shown for all interleavings: no poster is in a root that was freed, and no record is left with marks that
- * its owner would never take off. In the COUNTED worlds the reclaimers cancel a handler in a root that stays, and wait a while
- * until the posts that they saw have ended: no poster is in a handler that was freed. Where it was the last one (ENDED), the
- * root is taken away, and shown again once its memory has been used for others.
+ * its owner would never take off. In the worlds of STAYS the reclaimers cancel a handler in a root that stays: no poster is in a
+ * handler that was freed. Where it was the last one (ENDED), the root is taken away, and shown again once its memory has been used
+ * for others.
  *
  * check.sh runs it as it is, and once for each of the mistakes below, which must be found:
  *   NO_BARRIER, EARLY_RELIANCE (on a mark before the barrier), LOOK_FIRST (before the store), NO_LOOK_AT_DUTIES (after the
  *   store), NO_SECOND_LOOK, NO_SCAN, UNFENCED_TAKE (of a record); and where the poster is MARKED at first
- *   UNFENCED_DROP (of the marks), BLIND_MARK (surely, though the owner has taken the mark off meanwhile); and where posts are
- *   COUNTED also COUNT_LATE (once the root is protected), COUNT_NESTED (a post inside another one), COUNT_READ_EARLY (by the
- *   reclaimer, before the barrier). */
+ *   UNFENCED_DROP (of the marks), BLIND_MARK (surely, though the owner has taken the mark off meanwhile). */
 
 #define POSTERS 2
 #define TOPICS 2
@@ -35,25 +33,17 @@
 #define FENCES 1
 #define SURELY 2
 #define RELIED_ON 4
-/* In a store buffer: the number of posts rises; and for two of the mistakes: the duties become none; the record is in use. */
+/* In a store buffer, for two of the mistakes: the duties become none; the record is in use. */
 #define TAKES_OFF 255
 #define TAKES 254
-#define COUNTS 253
 
 #define FIRST_ROOT(topic) (1 + (topic) * 3)
 
 byte root[TOPICS];
 byte freed;                       /* a bit for each root */
-#ifdef COUNTED
 bool cancelled[TOPICS];           /* the handler that stands in each root */
-byte posts_of[POSTERS];           /* as others see it */
-#endif
 byte slot[POSTERS];
-#ifdef COUNTED
-chan stores[POSTERS] = [5] of { byte };
-#else
 chan stores[POSTERS] = [3] of { byte };
-#endif
 byte duties[POSTERS];
 bool in_use[POSTERS];
 bool asking;                      /* the mutex of those who ask for fences */
@@ -65,9 +55,6 @@ inline arrive(poster, value) {
   if
   :: value == TAKES_OFF -> duties[poster] = 0
   :: value == TAKES -> in_use[poster] = true
-#ifdef COUNTED
-  :: value == COUNTS -> posts_of[poster]++
-#endif
   :: else -> slot[poster] = value
   fi;
   value = 0
@@ -102,9 +89,6 @@ proctype Poster(byte me; byte posts) {
      :: me == 0 -> topic = 0
      :: topic = 1
      fi;
-#if defined(COUNTED) && !defined(COUNT_LATE)
-     stores[me]!COUNTS;
-#endif
 #ifdef LOOK_FIRST
      d_step { looksAtNone = (duties[me] == 0); mine = root[topic] };
      stores[me]!mine;
@@ -156,21 +140,10 @@ proctype Poster(byte me; byte posts) {
 #endif
      od;
 reading:
-#ifdef COUNTED
-#ifdef COUNT_LATE
-     stores[me]!COUNTS;
-#endif
      if
-     :: mine != 0 && !cancelled[topic] ->
-#ifdef COUNT_NESTED
-        stores[me]!COUNTS;
-#endif
-        assert((freed & BIT(mine)) == 0)
+     :: mine != 0 && !cancelled[topic] -> assert((freed & BIT(mine)) == 0)
      :: else -> skip
      fi;
-#else
-     assert((freed & BIT(mine)) == 0);
-#endif
      stores[me]!0;
      if
      :: (duties[me] & FENCES) != 0 ->
@@ -257,16 +230,10 @@ inline ask_for_fences() {
 proctype Reclaimer(byte topic) {
   byte old, reader;
   bool isUnfenced, isRead;
-#ifdef COUNTED
-  byte seen[POSTERS];
-#ifdef ENDED
+#if defined(ENDED)
   d_step { old = root[topic]; root[topic] = 0 };
-#else
+#elif defined(STAYS)
   d_step { old = root[topic]; cancelled[topic] = true };
-#endif
-#ifdef COUNT_READ_EARLY
-  d_step { seen[0] = posts_of[0]; seen[1] = posts_of[1] };
-#endif
 #else
   d_step { old = root[topic]; root[topic] = old + 1 };
 #endif
@@ -280,30 +247,7 @@ proctype Reclaimer(byte topic) {
   :: else -> break
   od;
   reader = 0;
-#ifdef COUNTED
-  do
-  :: reader < POSTERS ->
-#ifndef COUNT_READ_EARLY
-     seen[reader] = posts_of[reader];
-#endif
-     if
-#ifdef NO_SCAN
-     :: true -> skip
-#else
-     :: slot[reader] != old -> skip
-     :: slot[reader] == old ->
-        /* Looks again, as soon and as often as may be, or gives up. */
-        if
-        :: posts_of[reader] != seen[reader] -> skip
-        :: slot[reader] != old -> skip
-        :: isRead = true; break
-        fi
-#endif
-     fi;
-     reader++
-  :: else -> break
-  od;
-#elif !defined(NO_SCAN)
+#ifndef NO_SCAN
   do
   :: reader < POSTERS -> d_step { isRead = isRead || slot[reader] == old; reader++ }
   :: else -> break

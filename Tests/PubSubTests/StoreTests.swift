@@ -240,16 +240,17 @@ private final class Counted: Sendable {
   private var flags: Int32? { bus.core.stores.first { $0.name == Tick.name }.map { Int32($0.topic.pointee.flags) } }
 
   @Test(arguments: [true, false])
-  func `Who comes last and goes again, time after time, costs no post anything`(captures: Bool) {
+  func `Who comes last and goes again, time after time, costs posts nothing once it has gone`(captures: Bool) {
     let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] _ in log.add("other") } }
     var first: HandlerBuffer?
     for _ in 0..<1_000 {
       let last =
         captures
         ? bus.subscribe(to: Tick.self) { [log] _ in log.add("last") } : bus.subscribe(to: Tick.self) { _ in }
-      #expect(buffer.map(\.looked) == 11)
+      // Where nothing is captured, no thread looks who reads, and no place is given away twice.
+      #expect(buffer.map(\.end)! <= 11 + 5 + 12)
       last.cancel()
-      #expect(buffer.map(\.looked) == 10)
+      #expect(buffer.map(\.end) == 10)
       first = first ?? buffer
     }
     // Where it is known that nobody reads, one place serves all of them.
@@ -259,16 +260,17 @@ private final class Counted: Sendable {
     withExtendedLifetime(others) {}
   }
 
-  @Test func `Who comes last and goes again while posts are under way all the time costs none of them anything`() {
+  @Test func `Who comes last and goes again while posts are under way all the time costs them half as much again at most`() {
     let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] tick in log.add("other \(tick.number)") } }
     let churning = bus.subscribe(to: Tick.self) { [bus, log] tick in
       guard tick.number == 0 else { return }
       for number in 1...200 {
         let last = bus.subscribe(to: Tick.self) { [log] tick in log.add("last \(tick.number)") }
-        #expect(buffer.map(\.looked) == 12)
+        // No place is given away twice, so new handlers stand ever farther behind, until they are moved together.
+        #expect(buffer.map(\.end)! <= 12 + 6 + 12)
         bus.post(Tick(number: number))
         last.cancel()
-        #expect(buffer.map(\.looked) == 11)
+        #expect(buffer.map(\.end) == 11)
       }
     }
     bus.post(Tick())
@@ -381,9 +383,4 @@ private final class Counted: Sendable {
     bus.post(Tick(), from: subjects[4_995])
     #expect(log.all.count == 4)
   }
-}
-
-extension HandlerBuffer {
-  /// How many places posts look at.
-  fileprivate var looked: Int { extent.end - extent.gap.count }
 }

@@ -83,11 +83,10 @@ typedef struct pubsub_place {
 /// Handlers of one priority, in the order in which they subscribed. Behind the handlers stands, for each, whose it is;
 /// identifiers rise.
 typedef struct pubsub_buffer {
-    /// Which handlers a post looks at, in one word, so that it sees them as they stood at one moment. Written with release once
-    /// a new handler is complete, read with acquire.
-    uint64_t extent;
-    /// For writers: how many places have been given to a handler that a post under way may look at. Behind the extent's end
-    /// are none but cancelled ones.
+    /// How many places a post looks at. Written with release once a new handler is complete, read with acquire.
+    long end;
+    /// For writers: how many places have been given to a handler that a post under way may look at. Behind the end are none but
+    /// cancelled ones.
     int32_t used;
     int32_t capacity;
     long priority;
@@ -98,18 +97,11 @@ PUBSUB_INLINE const pubsub_place *pubsub_places(const pubsub_buffer *buffer) {
     return (const pubsub_place *)(buffer->handlers + buffer->capacity);
 }
 
-// An extent: all places before its end, but for a gap of cancelled ones that so many places follow. Nearly always there is no
-// gap, and the end is the whole word. See HandlerExtent.swift, where extents are made.
-PUBSUB_INLINE long pubsub_extent_end(uint64_t extent) { return (uint32_t)extent; }
-PUBSUB_INLINE long pubsub_extent_gap(uint64_t extent) { return (extent >> 32) & 0xFFFFFF; }
-PUBSUB_INLINE long pubsub_extent_after(uint64_t extent) { return extent >> 56; }
-PUBSUB_INLINE bool pubsub_extent_has_gap(uint64_t extent) { return extent >> 32 != 0; }
-
-PUBSUB_INLINE uint64_t pubsub_load_extent(const pubsub_buffer *buffer) {
-    return __atomic_load_n(&buffer->extent, __ATOMIC_ACQUIRE);
+PUBSUB_INLINE long pubsub_load_end(const pubsub_buffer *buffer) {
+    return __atomic_load_n(&buffer->end, __ATOMIC_ACQUIRE);
 }
-PUBSUB_INLINE void pubsub_store_extent(pubsub_buffer *buffer, uint64_t extent) {
-    __atomic_store_n(&buffer->extent, extent, __ATOMIC_RELEASE);
+PUBSUB_INLINE void pubsub_store_end(pubsub_buffer *buffer, long end) {
+    __atomic_store_n(&buffer->end, end, __ATOMIC_RELEASE);
 }
 PUBSUB_INLINE int32_t *pubsub_used_place(pubsub_buffer *buffer) { return &buffer->used; }
 PUBSUB_INLINE void pubsub_set_bits(long *place, long bits) { __atomic_fetch_or(place, bits, __ATOMIC_SEQ_CST); }
@@ -163,9 +155,6 @@ typedef struct pubsub_record {
     long duties;
     long in_use;
     struct pubsub_record *_Nullable next;
-    /// Rises whenever an outermost post begins, whichever thread has the record; at times by more than one. Another number than before
-    /// tells that the post which was seen then has ended, though its successor protects the same root. Written by the owner.
-    unsigned long posts;
     /// The first is NULL while the thread posts nothing, and then so are all others.
     const void *_Nullable shallow[PUBSUB_SHALLOW];
     /// The topics and the subjects of those posts; the owner's alone, as is all that follows.
@@ -223,11 +212,6 @@ bool pubsub_barrier(void);
 
 /// The index of the first of these roots that any thread protects; `count` if none does.
 long pubsub_first_protected(const void *_Nullable const *_Nonnull roots, long count);
-/// Whether no post to a root is under way that may have seen what was there before the call; false also if that is unknown.
-///
-/// If a post protects the root, looks again after some microseconds, and once more: most posts take less time, and where they
-/// follow each other without pause, one nearly always protects it. Takes some 10 µs at most.
-bool pubsub_have_posts_ended(const void *root);
 
 // MARK: Topics
 

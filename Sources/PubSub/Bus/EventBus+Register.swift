@@ -9,7 +9,7 @@ extension EventBus {
     _ line: Int, _ handler: pubsub_handler
   ) -> Subscription {
     let store = core.store(for: type)
-    if subject == nil, label == nil { return core.subscribePlainly(handler, priority, fileID, line, to: store) }
+    if subject == nil, label == nil { return BusCore.subscribePlainly(handler, priority, fileID, line, to: store) }
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
     let registration = Registration(details, core: core)
     core.add(handler, registration, to: store)

@@ -16,18 +16,20 @@ extension BusCore {
   }
 
   /// Subscribes a handler that is a closure and no more.
-  func subscribePlainly(
+  static func subscribePlainly(
     _ handler: pubsub_handler, _ priority: Priority, _ fileID: String, _ line: Int, to store: Unmanaged<HandlerStore>
   ) -> Subscription {
     store._withUnsafeGuaranteedRef { store in
-      let (id, site) = withLock { released in
-        let (id, site) = (nextID, sites.site(fileID, line))
-        take(id)
-        store.add(handler, .init(id: id, site: site), priority, into: &released)
-        note(store)
-        return (id, site)
+      store.unownedCore._withUnsafeGuaranteedRef { core in
+        let (id, site) = core.withLock { released in
+          let (id, site) = (core.nextID, core.sites.site(fileID, line))
+          core.take(id)
+          store.add(handler, .init(id: id, site: site), priority, into: &released)
+          core.note(store)
+          return (id, site)
+        }
+        return Subscription(id, at: site, in: store)
       }
-      return Subscription(id, at: site, in: store)
     }
   }
 

@@ -2,7 +2,7 @@ internal import CPubSub
 
 /// Handlers of one priority in the order in which they subscribed, in one block of memory.
 ///
-/// Readers see an extent, and the handlers in it. Behind the handlers stands an entry for each, which says whose it is;
+/// Readers look at the handlers before an end. Behind the handlers stands an entry for each, which says whose it is;
 /// identifiers rise, so that a handler is found by its identifier in every buffer that ever held it. Writers hold the bus's
 /// lock. Nothing here is freed by itself: a buffer that was ever published is retired, and freed when no thread reads it.
 struct HandlerBuffer: Equatable {
@@ -58,7 +58,7 @@ struct HandlerBuffer: Equatable {
     let size = MemoryLayout<pubsub_buffer>.size + capacity * 4 * MemoryLayout<UInt>.size
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     base = memory.initializeMemory(as: pubsub_buffer.self, to: pubsub_buffer())
-    base.pointee.extent = HandlerExtent().word
+    base.pointee.end = 0
     base.pointee.used = 0
     base.pointee.capacity = Int32(capacity)
     base.pointee.priority = priority
@@ -76,14 +76,11 @@ struct HandlerBuffer: Equatable {
     nonmutating set { pubsub_used_place(base).pointee = Int32(newValue) }
   }
 
-  /// What posts look at.
-  private(set) var extent: HandlerExtent {
-    get { HandlerExtent(word: pubsub_load_extent(base)) }
-    nonmutating set { pubsub_store_extent(base, newValue.word) }
-  }
-
   /// The place behind the last that posts look at; handlers before it may be cancelled.
-  var end: Int { extent.end }
+  private(set) var end: Int {
+    get { pubsub_load_end(base) }
+    nonmutating set { pubsub_store_end(base, newValue) }
+  }
 
   var handlers: UnsafeMutablePointer<pubsub_handler> {
     (UnsafeMutableRawPointer(base) + MemoryLayout<pubsub_buffer>.size).assumingMemoryBound(to: pubsub_handler.self)
@@ -103,7 +100,7 @@ struct HandlerBuffer: Equatable {
     entries[index] = entry
     used = index + 1
     Hook.step("append: show the handler")
-    extent = extent.extended(to: index)
+    end = index + 1
   }
 
   /// Has later posts look no further than to the last handler that stands before one that is about to be cancelled, if that
@@ -112,17 +109,16 @@ struct HandlerBuffer: Equatable {
   /// The latest subscriber is often the first to cancel, again and again. Without this, posts would scan all of their places in
   /// vain.
   func lower(to place: Int) {
-    var lowered = extent
-    guard place == lowered.end - 1 else { return }
-    lowered.removeLast()
+    guard place == end - 1 else { return }
+    var lowered = place
     var steps = 32
-    while lowered.end > 0, steps > 0, isCancelled(at: lowered.end - 1) {
-      lowered.removeLast()
+    while lowered > 0, steps > 0, isCancelled(at: lowered - 1) {
+      lowered -= 1
       steps -= 1
     }
     Hook.step("lower: show fewer handlers")
-    // The handler is cancelled next, which is a fence: a reader that protects the buffer later finds this extent.
-    extent = lowered
+    // The handler is cancelled next, which is a fence: a reader that protects the buffer later finds this end.
+    end = lowered
   }
 
   /// Lets other handlers have the places behind the last one: every reader of the buffer has seen the last lowering.
@@ -130,7 +126,7 @@ struct HandlerBuffer: Equatable {
 
   /// Empties the buffer, which no thread reads or can find, for handlers of another priority.
   func begin(_ priority: Int) {
-    extent = HandlerExtent()
+    end = 0
     used = 0
     base.pointee.priority = priority
   }
@@ -142,27 +138,19 @@ struct HandlerBuffer: Equatable {
 
   /// Where the handler of an identifier stands.
   ///
-  /// Identifiers rise by one or more from place to place, and mostly evenly: each guess is what an even rise would give, and
-  /// after a few of them the rest is halved.
+  /// Identifiers rise from place to place.
   func index(of id: UInt64) -> Int? {
     let entries = entries
     var (low, high) = (0, end - 1)
     guard high >= 0 else { return nil }
     // The latest subscriber is often the first to cancel.
     if entries[high].id == id { return high }
-    var guesses = 4
     while low <= high {
       let (first, last) = (entries[low].id, entries[high].id)
       guard id >= first, id <= last else { return nil }
       // None is missing: it need not be looked at, which would be a wait for memory.
       if last - first == UInt64(high - low) { return low + Int(id - first) }
-      let middle =
-        if guesses > 0 {
-          low + Int(Double(id - first) / Double(last - first) * Double(high - low))
-        } else {
-          (low + high) / 2
-        }
-      guesses -= 1
+      let middle = (low + high) / 2
       let found = entries[middle].id
       if found == id { return middle }
       if found < id { low = middle + 1 } else { high = middle - 1 }
@@ -181,7 +169,7 @@ struct HandlerBuffer: Equatable {
       newEntries[next] = entries[index]
       next += 1
     }
-    copy.extent = HandlerExtent(end: next)
+    copy.end = next
     copy.used = next
     return copy
   }

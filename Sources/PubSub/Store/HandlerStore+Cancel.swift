@@ -58,10 +58,10 @@ extension HandlerStore {
       list.segments.remove(at: index)
       return end(buffer, captured, &released)
     }
-    // Nearly always no thread reads, or not for long, and what was captured is released at once. Without captured values there
-    // is no scan: each scan costs every poster a wait for its own record.
+    // Nearly always no thread reads, and what was captured is released at once. Without captured values there is no scan: each scan
+    // costs every poster a wait for its own record.
     if !captured.isEmpty {
-      if retirement == nil, havePostsEnded(reading: topic.pointee.root) {
+      if retirement == nil, !isRead(topic.pointee.root) {
         buffer.reuse()
         for context in captured { released.add(context) }
       } else {
@@ -85,7 +85,7 @@ extension HandlerStore {
       // Posts that enter from here on find nothing, so that the readers are the present ones at most.
       pubsub_store_pointer(&topic.pointee.root, nil)
       Hook.step("cancel: nobody finds the last one's buffer")
-      if retirement == nil, havePostsEnded(reading: root) {
+      if retirement == nil, !isRead(root) {
         spare = buffer
         for context in captured { released.add(context) }
         return false

@@ -100,7 +100,7 @@ extension HandlerStore {
   ///
   /// - Returns: false if none is, and the action was not taken.
   func whenUnread(_ action: @escaping @Sendable () -> Void, into released: inout Released) -> Bool {
-    guard retirement?.isRead ?? !havePostsEnded(reading: topic.pointee.root) else { return false }
+    guard retirement?.isRead ?? isRead(topic.pointee.root) else { return false }
     retire(.action(action))
     replaceRoot()
     settle()

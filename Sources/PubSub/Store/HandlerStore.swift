@@ -9,7 +9,9 @@ class HandlerStore: @unchecked Sendable {
   /// What readers look at first.
   let topic: UnsafeMutablePointer<pubsub_topic>
   /// Keeps this store, and exists as long as a post is possible.
-  unowned(unsafe) let core: BusCore
+  var core: BusCore { unownedCore.takeUnretainedValue() }
+  /// The same for code that counts no reference: subscribing and cancelling a closure would take a tenth longer.
+  let unownedCore: Unmanaged<BusCore>
   let name: EventName
   let traits: EventTraits
 
@@ -42,7 +44,7 @@ class HandlerStore: @unchecked Sendable {
   private let order = Lock()
 
   init(name: EventName, traits: EventTraits, in core: BusCore, limit: Int) {
-    self.core = core
+    unownedCore = .passUnretained(core)
     self.name = name
     self.traits = traits
     topic = pubsub_make_topic(limit)

@@ -157,8 +157,7 @@ struct Retirement {
   }
 }
 
-/// Whether no post is under way that read a root of a topic before; waits a moment for those that are, some 10 µs at most.
-func havePostsEnded(reading root: UnsafeRawPointer?) -> Bool { root.map { pubsub_have_posts_ended($0) } ?? true }
-
 /// Whether any thread protects a root of a topic.
-func isRead(_ root: UnsafeRawPointer?) -> Bool { withUnsafePointer(to: root) { pubsub_first_protected($0, 1) == 0 } }
+func isRead(_ root: UnsafeRawPointer?) -> Bool {
+  root != nil && withUnsafePointer(to: root) { pubsub_first_protected($0, 1) == 0 }
+}

@@ -49,7 +49,9 @@ public final class Subscription: Sendable {
   private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
     let id = id.load(ordering: .acquiring)
     if id == 0 { return }
-    store._withUnsafeGuaranteedRef { $0.core.remove(id, from: $0) }
+    store._withUnsafeGuaranteedRef { store in
+      store.unownedCore._withUnsafeGuaranteedRef { $0.remove(id, from: store) }
+    }
     // Last: a thread that finds it cancelled may rely on that.
     self.id.store(0, ordering: .releasing)
   }
@@ -84,9 +86,8 @@ public final class Subscription: Sendable {
   /// cancelled it; the handler that runs is not cancelled. What waits in a mailbox is dropped. Allowed inside a handler, the
   /// subscription's own included.
   ///
-  /// What the handler captured is released by this thread, once no post can see it any more; for posts on other threads it
-  /// waits some 10 µs at most, and then leaves the release to the last of these posts, or to the next call that subscribes or
-  /// cancels.
+  /// What the handler captured is released as soon as no post can see it any more: by this thread, nearly always, else by the last
+  /// of the posts on other threads that can, or by the next call that subscribes or cancels.
   ///
   /// - Complexity: constant on average, whatever the order of cancelling; linear in the number of event types where the
   ///   subscription is to every event, or to those of one name.

@@ -10,7 +10,7 @@
     case cancelOneOfMany = "post ∥ cancel one of three"
     case cancelAndSubscribe = "two posts ∥ cancel, subscribe again"
     case churn = "two posts ∥ subscribe, cancel, subscribe at the end"
-    case gap = "two posts ∥ subscribe what captures nothing, cancel, subscribe, cancel the first"
+    case behindCancelled = "two posts ∥ subscribe what captures nothing, cancel, subscribe, cancel the first"
     case growth = "two posts ∥ subscribe where there is no room, cancel"
     case secondPriority = "post ∥ first second priority, cancel"
     case drain = "post ∥ cancelAndDrain"
@@ -123,7 +123,7 @@
             world.subscribe("three")
           },
         ]
-      case .gap:
+      case .behindCancelled:
         world.bodies = [
           {
             world.post(1)
