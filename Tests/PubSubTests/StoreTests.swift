@@ -260,7 +260,7 @@ private final class Counted: Sendable {
     withExtendedLifetime(others) {}
   }
 
-  @Test func `Who comes last and goes again while posts are under way all the time costs them half as much again at most`() {
+  @Test func `Who comes last and goes again while posts are under way costs them half as much again at most`() {
     let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] tick in log.add("other \(tick.number)") } }
     let churning = bus.subscribe(to: Tick.self) { [bus, log] tick in
       guard tick.number == 0 else { return }

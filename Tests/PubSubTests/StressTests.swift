@@ -63,10 +63,10 @@ private final class Captured: Sendable {
     #expect(!wasWrong.isSet)
   }
 
-  /// A poster may be stopped in the middle of a post.
+  /// A poster may be stopped in the middle of a post; then a try fails, which happens on a busy machine.
   ///
-  /// Then a try fails, which happens on a busy machine, hence several batches: one of them falls into a moment in which both threads
-  /// run. A batch in which the poster stands still does not count, and few count, lest luck be enough.
+  /// Hence several batches: in one of them 95 tries of 100 succeed, and in half of them 90. A batch in which the poster stands still
+  /// does not count, and few count, lest luck be enough.
   @Test func `Rule 6: under a poster that never pauses, what a handler captured is gone when cancel() returns`() async {
     let bus = EventBus()
     let isOver = Flag()
@@ -78,21 +78,20 @@ private final class Captured: Sendable {
       }
       group.addTask {
         await Self.onThread {
-          var best = 0
-          var batches = 0
-          for _ in 0..<5_000 where best < 95 && batches < 20 {
+          var batches: [Int] = []
+          for _ in 0..<5_000 where batches.count < 20 {
             var (sum, isCounted) = (0, true)
             for _ in 0..<10 {
               let before = posts.value.load(ordering: .relaxed)
               sum += Self.promptReleases(of: 10, on: bus)
               isCounted = isCounted && posts.value.load(ordering: .relaxed) != before
             }
-            guard isCounted else { continue }
-            batches += 1
-            best = max(best, sum)
+            if isCounted { batches.append(sum) }
           }
-          print("StressTests: released in \(best) of 100 tries when cancel() returned")
+          let (best, median) = (batches.max() ?? 0, batches.sorted()[batches.count / 2])
+          print("StressTests: of 100 tries released when cancel() returned: median \(median), best \(best)")
           #expect(best >= 95)
+          #expect(median >= 90)
           isOver.set()
         }
       }
