@@ -138,19 +138,27 @@ struct HandlerBuffer: Equatable {
 
   /// Where the handler of an identifier stands.
   ///
-  /// Identifiers rise from place to place.
+  /// Identifiers rise by one or more from place to place, and mostly evenly: each guess is what an even rise would give, and
+  /// after a few of them the rest is halved.
   func index(of id: UInt64) -> Int? {
     let entries = entries
     var (low, high) = (0, end - 1)
     guard high >= 0 else { return nil }
     // The latest subscriber is often the first to cancel.
     if entries[high].id == id { return high }
+    var guesses = 4
     while low <= high {
       let (first, last) = (entries[low].id, entries[high].id)
       guard id >= first, id <= last else { return nil }
       // None is missing: it need not be looked at, which would be a wait for memory.
       if last - first == UInt64(high - low) { return low + Int(id - first) }
-      let middle = (low + high) / 2
+      let middle =
+        if guesses > 0 {
+          low + Int(Double(id - first) / Double(last - first) * Double(high - low))
+        } else {
+          (low + high) / 2
+        }
+      guesses -= 1
       let found = entries[middle].id
       if found == id { return middle }
       if found < id { low = middle + 1 } else { high = middle - 1 }
