@@ -461,8 +461,8 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
 
 __attribute__((swiftcall)) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
-/// The shortest way: an outermost post to handlers in one buffer. It stores its number and its root, and nothing else that any
-/// other thread reads.
+/// The shortest way: an outermost post to handlers in one buffer. It stores its root, and nothing else that any other
+/// thread reads.
 ///
 /// The topic did not ask for the general way a moment ago; something may wait to be freed. Little is kept in registers while
 /// handlers run, so that little has to be saved before. It has lines of code of its own: how fast a loop of indirect calls runs

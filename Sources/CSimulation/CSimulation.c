@@ -14,13 +14,13 @@ static bool (*offer)(void *job);
 static __thread int running;
 
 static SWIFT_CALL void queue_or_offer(void *job, queue_job original) {
-  if (!offer(job)) original(job);
+  if (!__atomic_load_n(&offer, __ATOMIC_ACQUIRE)(job)) original(job);
 }
 
 bool csimulation_offer_global_jobs(bool (*take)(void *job)) {
   if (&swift_task_enqueueGlobal_hook == NULL || swift_job_run == NULL) return false;
   if (swift_task_enqueueGlobal_hook != NULL) return false;
-  offer = take;
+  __atomic_store_n(&offer, take, __ATOMIC_RELEASE);
   swift_task_enqueueGlobal_hook = queue_or_offer;
   return true;
 }

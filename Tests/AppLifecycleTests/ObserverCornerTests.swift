@@ -54,6 +54,22 @@ import Testing
     #expect(!application.ledger.pages.flatMap(\.entries).contains { $0.name == "timer" })
   }
 
+  @Test func `is told that a handler whose event still waited took no time`() async throws {
+    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, label: "timer", runs: .afterChange) {
+      [application] _ in
+      try await application.clock.sleep(for: .seconds(60))
+    }
+    var ends: [LedgerEntry] = []
+    let token = application.observe { event in
+      if case .callEnded(let entry, _) = event, entry.name == "timer" { ends.append(entry) }
+    }
+    try await system.play("launch; interrupt:call; end:call; interrupt:call; wait:3s")
+    subscription.cancel()
+    try await system.play("wait:1s")
+    token.cancel()
+    #expect(ends.map(\.outcome) == [.cutShort] && ends.map(\.duration) == [.zero], "\(ends)")
+  }
+
   @Test func `lets go of the owner whose handler is about to be called`() async throws {
     var owner: Owner? = Owner()
     var calls = 0

@@ -9,11 +9,11 @@ internal import PubSub
   let wantsBeginnings: Bool
   private let method: String
   private let isTearDown: Bool
-  private let observers: ObserverList
+  /// The application's, while the synchronous handlers are being called; what waits must not keep observers that the application
+  /// alone is to keep.
+  private var observers: ObserverList?
   /// When the handlers have to have returned; nil if there is no such time.
   private let deadline: Duration?
-  /// Whether the synchronous handlers are being called: all of them, or those up to the first priority that is waited for.
-  private var isPosting = true
   private weak var application: Application?
   // Touched for each handler, by nothing that these accesses call.
   @exclusivity(unchecked) private var returned: [HandlerTime] = []
@@ -21,26 +21,28 @@ internal import PubSub
   init(of application: Application, _ method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool) {
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
     (self.application, observers) = (application, application.observers)
-    wantsBeginnings = !observers.isEmpty
+    wantsBeginnings = !application.observers.isEmpty
     deadline = isTearDown ? application.budget?.deadline : nil
   }
 
   /// What returns from now on is noted at once.
   func endPosting() {
     flush()
-    isPosting = false
+    observers = nil
   }
 
   /// Hands over to the ledger.
   func flush() {
     if returned.isEmpty { return }
-    application?.ledgerKeeper.note(returned, step: method, on: page)
+    // Made large enough for all that might follow; what is kept for long is as large as it has to be.
+    let kept = returned.capacity > 2 * returned.count ? returned.map(\.self) : returned
+    application?.ledgerKeeper.note(kept, step: method, on: page)
     returned = []
   }
 }
 
 extension HandlerNotes: PostObserver {
-  func handlersFollow(_ count: Int) { if isPosting { returned.reserveCapacity(returned.count + count) } }
+  func handlersFollow(_ count: Int) { if observers != nil, returned.isEmpty { returned.reserveCapacity(count) } }
 
   func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? {
     application?.callBegins(
@@ -49,7 +51,7 @@ extension HandlerNotes: PostObserver {
   }
 
   func handlerReturned(_ site: consuming Site, began: Duration, ended: Duration) {
-    var isOrdinary = isPosting && observers.isEmpty
+    var isOrdinary = observers?.isEmpty ?? false
     if let deadline, ended > deadline { isOrdinary = false }
     if isOrdinary { return returned.append(HandlerTime(site: site, began: began, ended: ended)) }
     let entry = LedgerEntry(
@@ -67,11 +69,12 @@ extension HandlerNotes: PostObserver {
       case .late: .overran
       case .cutShort, .dropped: .cutShort
       }
+    // One that was not called has no entry, and took no time, however long its event waited.
+    let isDropped = if case .dropped = delivery.outcome { true } else { false }
     let entry = LedgerEntry(
-      .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
-      outcome: outcome)
-    // One that was not called has no entry.
-    if case .dropped = delivery.outcome { return application.tell(.callEnded(entry, of: delivery.call)) }
+      .subscriber, delivery.subscriber, step: method, began: delivery.began,
+      duration: isDropped ? .zero : delivery.duration, outcome: outcome)
+    if isDropped { return application.tell(.callEnded(entry, of: delivery.call)) }
     application.note(entry, of: delivery.call, on: page, isTearDown: isTearDown)
   }
 }

@@ -24,8 +24,7 @@ internal import PubSub
   /// Whether a tear-down waited for an operation when this was last looked at.
   private var wasAwaited = false
   /// Is told what changes, and what took how long.
-  weak var application: Application? { didSet { observers = application?.observers } }
-  private var observers: ObserverList?
+  weak var application: Application?
   /// The timers on the application's clock.
   var deadlines: Deadlines?
   /// Wait until everything that is wanted is held.
@@ -263,10 +262,12 @@ internal import PubSub
 
   /// Calls the observers: an operation has begun.
   func callBegins(_ index: Int) {
-    guard observers?.isEmpty == false, let resource = resources[index], let step = stepInLedger(index) else { return }
+    guard let application, !application.observers.isEmpty, let resource = resources[index],
+      let step = stepInLedger(index)
+    else { return }
     // Observers may read the resources, so they are called before `resources` is changed.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
-    guard let call = application?.callBegins(entry) else { return }
+    guard let call = application.callBegins(entry) else { return }
     resources[index]?.call = call
     // The observers' time is not counted as the operation's.
     resources[index]?.operationBegins(at: clock.now())
