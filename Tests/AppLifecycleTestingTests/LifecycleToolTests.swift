@@ -182,10 +182,16 @@ enum Tool {
     process.standardOutput = output
     process.standardError = error
     try process.run()
-    // Every input here fits into the pipe's buffer, so nothing waits for the other side to read; what the other side does
-    // not read is of no interest.
-    try? standardInput.fileHandleForWriting.write(contentsOf: input)
-    try standardInput.fileHandleForWriting.close()
+    // A tool that ends without reading its input breaks the pipe; that is its own affair. SIGPIPE is the thread's, and goes with it.
+    let writer = standardInput.fileHandleForWriting
+    Thread.detachNewThread {
+      var broken = sigset_t()
+      sigemptyset(&broken)
+      sigaddset(&broken, SIGPIPE)
+      pthread_sigmask(SIG_BLOCK, &broken, nil)
+      try? writer.write(contentsOf: input)
+      try? writer.close()
+    }
     let text = try output.fileHandleForReading.readToEnd() ?? Data()
     let complaint = try error.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
