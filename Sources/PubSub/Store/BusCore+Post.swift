@@ -13,11 +13,11 @@ enum Posting {
   static func post<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    // Elsewhere, so that a post without receivers jumps once, over what it does not need.
-    if _slowPath(pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_RECEIVERS) != 0) {
-      return postGenerally(event, to: topic, from: subject)
-    }
-    guard let root = pubsub_root(topic) else { return }
+    let special = pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_RECEIVERS)
+    let root = pubsub_root(topic)
+    // One look at both, so that a post that nobody receives jumps once.
+    if UInt(bitPattern: special) | UInt(bitPattern: root) == 0 { return }
+    guard _fastPath(special == 0), let root else { return postGenerally(event, to: topic, from: subject) }
     deliver(event, to: topic, from: address(of: subject), root)
   }
 
