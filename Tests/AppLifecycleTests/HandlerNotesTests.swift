@@ -5,10 +5,10 @@ import Testing
 
 /// What the ledger has of the handlers of a notification, which it takes over in one piece.
 @Suite @MainActor struct `The handlers of a notification in the ledger` {
-  private final class Nobody: ApplicationDelegate {}
+  private final class Delegate: ApplicationDelegate {}
   private struct Failure: Error {}
 
-  private let application = Application(delegate: Nobody())
+  private let application = Application(delegate: Delegate())
   private var bus: EventBus { application.bus }
 
   /// The names of those that the latest transition has called.

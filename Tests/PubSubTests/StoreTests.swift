@@ -240,14 +240,14 @@ private final class Counted: Sendable {
   private var flags: Int32? { bus.core.stores.first { $0.name == Tick.name }.map { Int32($0.topic.pointee.flags) } }
 
   @Test(arguments: [true, false])
-  func `Who comes last and goes again, time after time, costs posts nothing once it has gone`(captures: Bool) {
+  func `A handler that comes last and goes again, time after time, costs posts nothing once it has gone`(captures: Bool) {
     let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] _ in log.add("other") } }
     var first: HandlerBuffer?
     for _ in 0..<1_000 {
       let last =
         captures
         ? bus.subscribe(to: Tick.self) { [log] _ in log.add("last") } : bus.subscribe(to: Tick.self) { _ in }
-      // Where nothing is captured, no thread looks who reads, and no place is given away twice.
+      // Where nothing is captured, no thread looks for readers, and no place is given away twice.
       #expect(buffer.map(\.end)! <= 11 + 5 + 12)
       last.cancel()
       #expect(buffer.map(\.end) == 10)
@@ -260,7 +260,7 @@ private final class Counted: Sendable {
     withExtendedLifetime(others) {}
   }
 
-  @Test func `Who comes last and goes again while posts are under way costs them half as much again at most`() {
+  @Test func `A handler that comes and goes while posts are under way costs them half as much again at most`() {
     let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] tick in log.add("other \(tick.number)") } }
     let churning = bus.subscribe(to: Tick.self) { [bus, log] tick in
       guard tick.number == 0 else { return }

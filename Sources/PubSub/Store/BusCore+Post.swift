@@ -15,7 +15,7 @@ enum Posting {
   ) {
     let special = pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_RECEIVERS)
     let root = pubsub_root(topic)
-    // One look at both, so that a post that nobody receives jumps once.
+    // One look at both, so that a post without receivers jumps once.
     if UInt(bitPattern: special) | UInt(bitPattern: root) == 0 { return }
     guard _fastPath(special == 0), let root else { return postGenerally(event, to: topic, from: subject) }
     deliver(event, to: topic, from: address(of: subject), root)

@@ -1,8 +1,9 @@
 /// The asynchronous part of a post of a life cycle: it measures each handler, and names those that are late.
 ///
 /// It shares the machinery of `postAndWait` (mailboxes, the wait graph, priorities one after another), and differs in three
-/// points. It begins without suspending: synchronous handlers have run when ``EventBus/postObserved(_:from:for:now:awaits:observer:)`` returns, but for those of a later priority than an asynchronous one. Its user sets the deadline. Every handler receives the
-/// event, also after the deadline or a cancelled wait.
+/// points. It begins without suspending: synchronous handlers have run when
+/// ``EventBus/postObserved(_:from:for:now:awaits:observer:)`` returns, but for those of a later priority than an asynchronous one.
+/// Its user sets the deadline. Every handler receives the event, also after the deadline or a cancelled wait.
 @MainActor package final class ObservedPost {
   private struct Open {
     let subscriber: Subscriber
