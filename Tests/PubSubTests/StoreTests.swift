@@ -240,7 +240,8 @@ private final class Counted: Sendable {
   private var flags: Int32? { bus.core.stores.first { $0.name == Tick.name }.map { Int32($0.topic.pointee.flags) } }
 
   @Test(arguments: [true, false])
-  func `A handler that comes last and goes again, time after time, costs posts nothing once it has gone`(captures: Bool) {
+  func `A handler that comes last and goes again, time after time, costs posts nothing once it has gone`(captures: Bool)
+  {
     let others = (0..<10).map { _ in bus.subscribe(to: Tick.self) { [log] _ in log.add("other") } }
     var first: HandlerBuffer?
     for _ in 0..<1_000 {
