@@ -8,7 +8,8 @@ import Testing
   private final class Delegate: ApplicationDelegate {}
   private struct Failure: Error {}
 
-  private let application = Application(delegate: Delegate())
+  // Time stands still: no budget passes while other tests have the processors.
+  private let application = Application(delegate: Delegate(), clock: StillClock())
   private var bus: EventBus { application.bus }
 
   /// The names of those that the latest transition has called.
@@ -29,6 +30,9 @@ import Testing
   }
 
   @Test func `stand in the order in which they ended, whatever else is noted between them`() async throws {
+    // A clock that goes on, so that the times have an order.
+    let application = Application(delegate: Delegate())
+    let bus = application.bus
     var subscriptions = ["first", "second"].map { name in
       bus.subscribe(to: Application.DidBecomeActive.self, label: name) { _ in }
     }
