@@ -80,6 +80,12 @@ import Testing
     #expect(write([1], to: -1) == 0)
   }
 
+  /// What the helpers of the tests write, too: SIGPIPE would end all tests.
+  @Test func aReaderThatIsGoneEndsNoTest() async throws {
+    let program = try await runProgram(["/bin/true"], input: String(repeating: "x", count: 1_000_000))
+    #expect(program.ending == .exited(0))
+  }
+
   @Test func theReaderMayComeLater() async throws {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)

@@ -62,11 +62,7 @@ package func runProgram(
     throw error
   }
   startThread {
-    // A program that ends without reading its input breaks the pipe; that is its own affair. SIGPIPE is the thread's.
-    var broken = sigset_t()
-    sigemptyset(&broken)
-    sigaddset(&broken, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &broken, nil)
+    // A program that ends without reading its input breaks the pipe; that is its own affair.
     try? writeAll(Array(input.utf8), to: standardInput.writer)
     close(standardInput.writer)
   }

@@ -100,7 +100,20 @@ struct Waker: Sendable {
 }
 
 /// Writes all of `bytes`, waiting for room where the descriptor does not block.
+///
+/// Where the other end is closed this throws EPIPE: the reader may be a program or server that a test ends, and SIGPIPE, which the
+/// system sends as well, would end all tests.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws {
+  var (broken, before) = (sigset_t(), sigset_t())
+  sigemptyset(&broken)
+  sigaddset(&broken, SIGPIPE)
+  pthread_sigmask(SIG_BLOCK, &broken, &before)
+  defer {
+    // The signal is this thread's, and pends until it is taken.
+    var none = timespec()
+    if sigismember(&before, SIGPIPE) == 0 { while sigtimedwait(&broken, nil, &none) == SIGPIPE {} }
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
   var rest = bytes[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
