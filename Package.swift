@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "UnixHost", targets: ["UnixHost"]),
     .library(name: "UnixHostTesting", targets: ["UnixHostTesting"]),
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
+    .library(name: "NotificationCenterBridge", targets: ["NotificationCenterBridge"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
   ],
   // Off unless a dependent or the command line asks for them. With Logind a program delays the machine's sleep; SDL needs libsdl2-dev.
@@ -48,6 +49,8 @@ let package = Package(
     .target(
       name: "CSystemBus", cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))]),
     .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "PubSub"]),
+    // The one library that links Foundation.
+    .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub"]),
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
 
     // The examples use products only, as a package that depends on this one would. What several of them need beside the library
@@ -172,6 +175,9 @@ let package = Package(
         "TestTraits",
       ],
       exclude: ["Damaged"]),
+    .testTarget(
+      name: "NotificationCenterBridgeTests",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "NotificationCenterBridge", "PubSub", "TestTraits"]),
     .testTarget(
       name: "UnixHostTests",
       dependencies: [

@@ -128,3 +128,8 @@ public final class Tracing: Sendable {
 
   deinit { core.remove(tracer) }
 }
+
+extension EventBus {
+  /// How many posts are under way on this thread, on whichever bus: one that is nested is deeper than the one around it.
+  package static var depthOfPosts: Int { Posting.depth }
+}

@@ -52,6 +52,9 @@ enum Posting {
       subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
   }
 
+  /// How many posts are under way on this thread, on whichever bus.
+  static var depth: Int { pubsub_depth(pubsub_record_of_thread()) }
+
   @inline(__always)
   private static func address(of subject: (any AnyObject & Sendable)?) -> UnsafeRawPointer? {
     subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }

@@ -1,0 +1,52 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Foundation
+import NotificationCenterBridge
+import PubSub
+import Testing
+
+@Suite @MainActor struct `A bridged life cycle` {
+  private let center = NotificationCenter()
+  private let log = Log()
+
+  @Test func `is the platform's, under its raw names, from the application and with the step`() async throws {
+    let system = SimulatedSystem()
+    let link = NotificationCenterBridge(system.bus, to: center).postLifecycle()
+    let application = system.application
+    let observer = center.addObserver(forName: nil, object: nil, queue: nil) { [log] notification in
+      let transition = try? notification.value(for: .transition)
+      let isFromApplication = notification.object as? Application === application
+      log.add(
+        "\(notification.name.rawValue) \(transition?.from.rawValue ?? "?")→\(transition?.to.rawValue ?? "?") \(isFromApplication)")
+    }
+    try await system.play("launch; home; open")
+    #expect(
+      log.all == [
+        "UIApplicationDidFinishLaunchingNotification notRunning→inactive true",
+        "UIApplicationDidBecomeActiveNotification inactive→active true",
+        "UIApplicationWillResignActiveNotification active→inactive true",
+        "UIApplicationDidEnterBackgroundNotification inactive→background true",
+        "UIApplicationWillEnterForegroundNotification background→inactive true",
+        "UIApplicationDidBecomeActiveNotification inactive→active true",
+      ], "\(log.all)")
+    withExtendedLifetime((link, observer)) {}
+  }
+
+  @Test func `reaches another bus as the same events`() async throws {
+    let system = SimulatedSystem()
+    let other = EventBus()
+    let links = [
+      NotificationCenterBridge(system.bus, to: center).postLifecycle(),
+      NotificationCenterBridge(other, to: center).receiveLifecycle(),
+    ]
+    let (here, there) = (Log(), Log())
+    let subscriptions = [
+      system.bus.subscribeToAll { event in if event is any ApplicationCallbackEvent { here.add("\(event)") } },
+      other.subscribeToAll { event in there.add("\(event)") },
+    ]
+    try await system.play("launch; home; kill")
+    #expect(!here.all.isEmpty)
+    #expect(here.all == there.all)
+    withExtendedLifetime((links, subscriptions)) {}
+  }
+}
