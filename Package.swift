@@ -117,7 +117,9 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "AppLifecycle", "BenchmarkHarness", "CBenchmarks", "CPeers", "LifecycleJournal", "PubSub", "UnixHost",
+        "AppLifecycle", "BenchmarkHarness", "CBenchmarks", "CPeers", "LifecycleJournal", "NotificationCenterBridge",
+        "PubSub",
+        "UnixHost",
       ],
       path: "Tests/Benchmarks/Program"),
     .target(name: "BenchmarkHarness", path: "Tests/Benchmarks/Harness"),
@@ -177,7 +179,7 @@ let package = Package(
       exclude: ["Damaged"]),
     .testTarget(
       name: "NotificationCenterBridgeTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "NotificationCenterBridge", "PubSub", "TestTraits"]),
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "CBenchmarks", "NotificationCenterBridge", "PubSub"]),
     .testTarget(
       name: "UnixHostTests",
       dependencies: [

@@ -167,7 +167,8 @@ extension NotificationCenterBridge {
   ) {
     // Weak: the center keeps the block, and does not keep the bus.
     link.keep(
-      center.center.addObserver(forName: E.notificationName, object: nil, queue: nil) { [weak bus, center] notification in
+      center.center.addObserver(forName: E.notificationName, object: nil, queue: nil) {
+        [weak bus, center] notification in
         guard let bus else { return }
         let route = notification.userInfo?[Route.key] as? Route
         if let route, route.contains(bus) { return }

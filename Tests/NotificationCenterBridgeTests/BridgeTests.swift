@@ -157,7 +157,9 @@ import Testing
     withExtendedLifetime((link, failures)) {}
   }
 
-  @Test @MainActor func `reports a main-actor notification from another thread, and posts its event later, in order`() async {
+  @Test @MainActor func `reports a main-actor notification from another thread, and posts its event later, in order`()
+    async
+  {
     let shops = [Shop(), Shop(), Shop()]
     let (link, failures) = (bridge.receive(ShopOpened.self), failures())
     let (ended, hasEnded) = AsyncStream.makeStream(of: Void.self)

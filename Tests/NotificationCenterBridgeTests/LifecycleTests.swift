@@ -17,7 +17,8 @@ import Testing
       let transition = try? notification.value(for: .transition)
       let isFromApplication = notification.object as? Application === application
       log.add(
-        "\(notification.name.rawValue) \(transition?.from.rawValue ?? "?")→\(transition?.to.rawValue ?? "?") \(isFromApplication)")
+        "\(notification.name.rawValue) \(transition?.from.rawValue ?? "?")→\(transition?.to.rawValue ?? "?") \(isFromApplication)"
+      )
     }
     try await system.play("launch; home; open")
     #expect(

@@ -60,7 +60,8 @@ import Foundation
     [
       .posting(scale), .forms(scale), .threads(scale), .subscribing(scale), .cancelling(scale), .subjects(scale),
       .delivery(scale),
-      .memory(scale), .counts(), .notification(scale), .cycles(scale), .resources(scale), .observers(scale),
+      .memory(scale), .counts(), .notification(scale), .cycles(scale), .resources(scale), .bridging(scale),
+      .observers(scale),
       .journal(scale),
     ]
   }
