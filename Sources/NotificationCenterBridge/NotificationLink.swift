@@ -3,7 +3,7 @@ internal import PubSub
 
 /// What a bridge passes on, for as long as this object is kept.
 ///
-/// Releasing it ends that.
+/// Releasing it ends that. It does not keep the bus.
 public final class NotificationLink: Sendable {
   private struct State: @unchecked Sendable {
     var subscriptions: [Subscription] = []

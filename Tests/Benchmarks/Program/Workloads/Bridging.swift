@@ -35,7 +35,8 @@ extension Section {
             bus.subscribe(to: BridgedTick.self) { counter.total &+= $0.amount }
           }
           return { times in
-            withExtendedLifetime((link, subscriptions)) { for _ in 0..<times { post(on: center) } }
+            // Neither a link nor a subscription keeps the bus.
+            withExtendedLifetime((bus, link, subscriptions)) { for _ in 0..<times { post(on: center) } }
           }
         },
         contestant(Column.foundation, toBus, scale) { bank in
