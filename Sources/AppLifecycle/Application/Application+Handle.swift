@@ -142,7 +142,7 @@ extension Application {
     if isCircular || input == .terminate && isInsideOwnQuestion {
       wait?.end()
       enqueue(.input(PendingInput(input: input, cause: cause)))
-      return TransitionReport(outcome: .queued, cause: cause, from: state, to: state)
+      return TransitionReport(outcome: .queued, cause: cause, from: present.state, to: present.state)
     }
     // What may have to wait for an answer goes through the queue.
     if input != .terminate, canTakeTurn, inbox.withLock({ $0.beginOwnTurn() }) {
@@ -204,7 +204,7 @@ extension Application {
     // Inputs that arrive after the process ended start a new one.
     guard tearDown != nil, machine.state.isInMemory else { return }
     // Where one of several scenes has left, the application has not, and cannot come back.
-    guard !state.isForeground else { return }
+    guard !present.state.isForeground else { return }
     var future = machine
     for input in inbox.withLock({ $0.inputs }) {
       _ = future.handle(input)

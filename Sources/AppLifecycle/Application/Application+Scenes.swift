@@ -5,8 +5,11 @@ internal import PubSub
 extension Application {
   /// The scenes that are connected, or are just being connected, in the order in which they connected.
   ///
-  /// Empty in the app-based life cycle.
-  public var scenes: [Scene] { sceneDirectory.connected }
+  /// Empty in the app-based life cycle. Observable.
+  public var scenes: [Scene] {
+    observed.access(self, \.scenes)
+    return sceneDirectory.connected
+  }
 
   /// The sessions of all windows that were not closed, in the order in which they first connected, with or without a connected
   /// scene.
@@ -30,11 +33,13 @@ extension Application {
   func commitScene(_ id: SceneIdentifier, _ state: SceneState) {
     guard let scene = sceneDirectory[id] else { return }
     scene.setState(state)
-    if state == .unattached { sceneDirectory.disconnect(scene) }
+    if state == .unattached { observed.change(self, \.scenes) { sceneDirectory.disconnect(scene) } }
   }
 
   private func connectScene(_ id: SceneIdentifier) -> Scene {
-    let scene = sceneDirectory.connect(id, of: self)
+    var connected: Scene?
+    observed.change(self, \.scenes) { connected = sceneDirectory.connect(id, of: self) }
+    let scene = connected!
     scene.delegate = delegate.application(self, delegateFor: scene)
     return scene
   }
@@ -46,7 +51,7 @@ extension Application {
     let (from, to) =
       switch callback {
       case .willConnect, .willEnterForeground, .willResignActive:
-        (scene.state, rest.firstCommittedState(of: scene.identifier) ?? scene.state)
+        (scene.lastChange.to, rest.firstCommittedState(of: scene.identifier) ?? scene.lastChange.to)
       case .didBecomeActive, .didEnterBackground, .didDisconnect: scene.lastChange
       }
     return SceneTransition(from: from, to: to, cause: cause, instant: timing.now())

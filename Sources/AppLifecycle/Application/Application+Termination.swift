@@ -12,11 +12,11 @@ extension Application {
       // The process has ended meanwhile, and its question with it.
       guard question === answered else { return nil }
       // The end comes when the application runs again: a suspended one would be told nothing.
-      guard state.runsCode else { return nil }
+      guard present.state.runsCode else { return nil }
       question = nil
       return await run(pending)
     }
-    guard pending.input == .terminate, state.runsCode else { return await run(pending) }
+    guard pending.input == .terminate, present.state.runsCode else { return await run(pending) }
     noteInput(pending.input)
     if let question {
       question.inputs.append(pending)
@@ -110,7 +110,7 @@ extension Application {
     // Answered in the turn of the input itself: what follows is done there.
     guard question.isPutAside else { return }
     switch answer {
-    case .now: if state.runsCode { enqueueEnd(after: question) }
+    case .now: if present.state.runsCode { enqueueEnd(after: question) }
     case .cancel:
       self.question = nil
       for input in question.inputs { input.answer(refuse(input, question)) }
@@ -125,7 +125,7 @@ extension Application {
     // One call, though several inputs may have waited for it.
     if let entry = question.entry { note(entry, of: question.call) }
     question.entry = nil
-    let report = TransitionReport(outcome: .ignored(reason: .refused), cause: pending.cause, from: state, to: state)
+    let report = TransitionReport(outcome: .ignored(reason: .refused), cause: pending.cause, from: present.state, to: present.state)
     noteOutcome(report, of: pending.input)
     tell(.terminationRefused)
     return report
@@ -166,13 +166,13 @@ extension Application {
 
   /// The process has ended before they were answered: as if they had come after its end.
   func answerOvertakenInputs() {
-    guard !overtakenInputs.isEmpty, !state.isInMemory else { return }
+    guard !overtakenInputs.isEmpty, !present.state.isInMemory else { return }
     let inputs = overtakenInputs
     overtakenInputs = []
     for input in inputs {
       input.answer(
         TransitionReport(
-          outcome: .ignored(reason: .notRunning), cause: input.cause, from: state, to: state))
+          outcome: .ignored(reason: .notRunning), cause: input.cause, from: present.state, to: present.state))
     }
   }
 

@@ -14,29 +14,30 @@ extension Application {
     manager.holdBack()
     defer { manager.performNow(orLater: !inbox.withLock { $0.isEmpty }) }
     let began = timing.now()
-    let from = state
+    let from = present.state
     let effects = machine.handle(pending.input)
     var report = TransitionReport(
       outcome: .completed, cause: pending.cause, from: from, to: from)
     if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
     if let question = pending.question { note(question) }
     if effects.contains(.call(.willTerminate)) { abandonQuestion() }
-    if state == .notRunning, effects.contains(.call(.didFinishLaunching)) {
-      (launchCause, exitStatus) = (pending.cause, 0)
+    if present.state == .notRunning, effects.contains(.call(.didFinishLaunching)) {
+      setLaunchCause(pending.cause)
+      exitStatus = 0
     }
     // When the tear-down that has just been waited for had to be done.
     var deadline: Duration?
     perform: for (index, effect) in effects.enumerated() {
       switch effect {
       case .ignore(let reason): report.outcome = .ignored(reason: reason)
-      case .setDeactivationReasons(let reasons): deactivationReasons = reasons
+      case .setDeactivationReasons(let reasons): setDeactivationReasons(reasons)
       case .commit(let next): commit(next, cause: pending.cause)
       case .call(let callback):
         if callback == .willTerminate { await finishBackgroundTasksBeforeEnd(until: deadline, cause: pending.cause) }
         call(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .post(let callback): post(callback, next: effects[(index + 1)...].firstCommittedState, cause: pending.cause)
       case .commitScene(let id, let next): commitScene(id, next)
-      case .setSceneFocus(let id, let hasFocus): sceneDirectory[id]?.hasFocus = hasFocus
+      case .setSceneFocus(let id, let hasFocus): sceneDirectory[id]?.setFocus(hasFocus)
       case .callScene(let id, let callback):
         callScene(id, callback, rest: effects[(index + 1)...], cause: pending.cause)
       case .endSession(let id): sceneDirectory.endSession(id)
@@ -50,10 +51,10 @@ extension Application {
       case .loseProcess: loseProcess()
       }
     }
-    if state == .active { excursion.end() }
-    report.to = state
+    if present.state == .active { excursion.end() }
+    report.to = present.state
     report.duration = timing.now() - began
-    if let page = ledgerKeeper.endTransition(in: state, at: began + report.duration) {
+    if let page = ledgerKeeper.endTransition(in: present.state, at: began + report.duration) {
       (report.kept, report.overruns) = (page.kept, page.overruns)
     }
     noteOutcome(report, of: pending.input)
@@ -63,8 +64,8 @@ extension Application {
   }
 
   func commit(_ next: ApplicationState, cause: LifecycleCause) {
-    let from = state
-    state = next
+    let from = present.state
+    setState(next)
     lastTransition = (from, next)
     if next == .suspended { pauseQuestion() } else if from == .suspended, next.runsCode { resumeQuestion() }
     // Before the ledger's page of the stay is closed: what the end of the process cuts short belongs there.
@@ -110,7 +111,7 @@ extension Application {
     tell(
       .recorded(
         LifecycleRecord(
-          instant: timing.now(), kind: kind, name: name, state: state, scene: scene?.rawValue, cause: cause)))
+          instant: timing.now(), kind: kind, name: name, state: present.state, scene: scene?.rawValue, cause: cause)))
   }
 
   /// From where to where a callback's step goes: *will…* callbacks come before the commit, *did…* callbacks after it.
@@ -119,10 +120,10 @@ extension Application {
   ) -> LifecycleTransition {
     switch callback {
     case .willResignActive, .willEnterForeground, .willTerminate:
-      transition(from: state, to: next ?? state, cause: cause)
+      transition(from: present.state, to: next ?? present.state, cause: cause)
     case .didFinishLaunching, .didBecomeActive, .didEnterBackground:
       transition(from: lastTransition.from, to: lastTransition.to, cause: cause)
-    default: transition(from: state, to: state, cause: cause)
+    default: transition(from: present.state, to: present.state, cause: cause)
     }
   }
 

@@ -53,14 +53,10 @@ public import PubSub
   public nonisolated let clock: ApplicationClock
   /// The delegate, which the application keeps alive.
   public let delegate: any ApplicationDelegate
-  /// The state as callbacks see it: *will…* callbacks run before the new state is committed, *did…* callbacks after.
-  public internal(set) var state: ApplicationState = .notRunning
-  /// The reasons that keep the application from being active; out of the foreground, those that would.
-  ///
-  /// Active means empty.
-  public internal(set) var deactivationReasons: Set<DeactivationReason> = []
-  /// Why the application was launched; nil before the first launch.
-  public internal(set) var launchCause: LifecycleCause?
+  /// What is read within this package, which is no reason to tell Observation of changes.
+  package internal(set) var present = ObservedValues()
+  /// Tells Observation of what the program reads.
+  nonisolated let observed = ObservedChanges()
   /// The exit status that the application's host returns when the application has ended in order; see
   /// ``terminate(status:cause:)``.
   public internal(set) var exitStatus: Int32 = 0

@@ -145,6 +145,6 @@ extension Application {
     _ kind: LifecycleRecord.Kind, _ name: LifecycleCause, cause: LifecycleCause, reason: String? = nil
   ) -> LifecycleRecord {
     LifecycleRecord(
-      instant: timing.now(), kind: kind, name: name.rawValue, state: state, cause: cause, reason: reason)
+      instant: timing.now(), kind: kind, name: name.rawValue, state: present.state, cause: cause, reason: reason)
   }
 }

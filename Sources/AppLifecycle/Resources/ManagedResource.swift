@@ -1,11 +1,12 @@
+public import Observation
 internal import PubSub
 
 /// A resource that an application acquires and releases as its life cycle goes.
 ///
 /// `Application.manage` makes it.
 ///
-/// May be read from any isolation.
-public final class ManagedResource<Handle: Sendable>: Sendable {
+/// May be read from any isolation. ``current``, ``value`` and ``status`` are observable.
+public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   /// The resource's name, unique in its application.
   public let name: String
   /// The phase during which it is held.

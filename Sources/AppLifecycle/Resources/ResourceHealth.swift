@@ -37,8 +37,13 @@ public struct ResourceHealth: Sendable, Hashable {
 extension Application {
   /// The condition of every managed resource, in order of registration.
   ///
+  /// Observable: observers are told after the change.
+  ///
   /// - Complexity: linear in their number.
-  public var resources: [ResourceHealth] { manager.health }
+  public var resources: [ResourceHealth] {
+    observed.access(self, \.resources)
+    return manager.health
+  }
 
   /// The status of a managed resource changed.
   ///

@@ -1,3 +1,4 @@
+internal import Observation
 internal import PubSub
 
 /// A handle whose type is forgotten.
@@ -32,9 +33,19 @@ final class ResourceHolding: @unchecked Sendable {
   /// Guarded by the lock, which is why the compiler's check of each access is left out.
   @exclusivity(unchecked) private var state = State()
 
-  var handle: HeldHandle? { read.handle }
+  private let observed = ObservedChanges()
+
+  /// Observable, as is all that readers see of a resource.
+  var handle: HeldHandle? {
+    observed.access(self, \.handle)
+    return read.handle
+  }
   var wasReleased: Bool { read.wasReleased }
-  var status: ResourceStatus { read.status }
+  /// Observable.
+  var status: ResourceStatus {
+    observed.access(self, \.status)
+    return read.status
+  }
   /// The lease that lasts; nil if none does.
   var lease: Int? {
     let state = read
@@ -93,12 +104,18 @@ final class ResourceHolding: @unchecked Sendable {
   /// Returns the former handle, which is not to be let go of inside the lock.
   private func exchange(_ handle: HeldHandle?, wasReleased: Bool, lasts: Bool) -> HeldHandle? {
     var handle = handle
-    lock.withLock {
-      swap(&state.handle, &handle)
-      (state.wasReleased, state.lasts) = (wasReleased, lasts)
+    observed.change(self, \.handle) {
+      lock.withLock {
+        swap(&state.handle, &handle)
+        (state.wasReleased, state.lasts) = (wasReleased, lasts)
+      }
     }
     return handle
   }
 
-  func setStatus(_ status: ResourceStatus) { lock.withLock { state.status = status } }
+  func setStatus(_ status: ResourceStatus) {
+    observed.change(self, \.status) { lock.withLock { state.status = status } }
+  }
 }
+
+extension ResourceHolding: Observable {}

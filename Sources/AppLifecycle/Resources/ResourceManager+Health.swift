@@ -34,6 +34,7 @@ extension ResourceManager {
       resources[index]?.since = time
       resources[index]?.operations.holding.setStatus(status(of: index))
     }
+    application?.resourcesDidChange()
     guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
     for index in changes {
       guard let resource = resources[index], resource.operations.body == nil else { continue }

@@ -98,7 +98,7 @@ extension ResourceManager {
       tasks.startOnMainActor(for: operations.source) { [weak self, scope, clock] in
         while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
           // A process that is suspended checks nothing.
-          if self?.application?.state == .suspended { continue }
+          if self?.application?.present.state == .suspended { continue }
           let run = HandlerRun(of: scope, generation: generation, lease: lent)
           self?.setCheckDeadline(index, lease, interval)
           do {
@@ -139,7 +139,7 @@ extension ResourceManager {
       return
     }
     // No check can answer while the process is suspended.
-    if suspensions != suspensionsSeen || application.state == .suspended {
+    if suspensions != suspensionsSeen || application.present.state == .suspended {
       return setCheckDeadline(index, lease, interval)
     }
     lease.checkTimer = nil

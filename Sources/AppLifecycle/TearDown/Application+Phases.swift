@@ -7,7 +7,7 @@ extension Application {
     case .didFinishLaunching:
       open(.running)
       // At a cold launch without scenes no willEnterForeground is sent.
-      if state.isForeground { open(.foreground) }
+      if present.state.isForeground { open(.foreground) }
     case .willEnterForeground: open(.foreground)
     case .didBecomeActive: open(.active)
     case .willResignActive: close(.active)

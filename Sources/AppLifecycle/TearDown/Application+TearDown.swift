@@ -112,8 +112,8 @@ extension Application {
     // The machine stands at the transition's end already, which may be the end of the process.
     _ = machine.handle(.purge)
     loseProcess()
-    if state != .notRunning { commit(.notRunning, cause: cause) }
-    deactivationReasons = machine.deactivationReasons
+    if present.state != .notRunning { commit(.notRunning, cause: cause) }
+    setDeactivationReasons(machine.deactivationReasons)
   }
 
   /// The process vanishes: what it held is gone, and nothing is released.
@@ -128,7 +128,7 @@ extension Application {
     budget = nil
     runs.loseProcess()
     manager.loseProcess()
-    sceneDirectory.loseProcess()
+    if !sceneDirectory.connected.isEmpty { observed.change(self, \.scenes) { sceneDirectory.loseProcess() } }
   }
 }
 

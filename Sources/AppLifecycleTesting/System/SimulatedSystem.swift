@@ -138,7 +138,7 @@ extension SimulatedSystem {
   private func note(_ kind: LifecycleRecord.Kind, _ cause: LifecycleCause, reason: String? = nil) {
     record.append(
       LifecycleRecord(
-        instant: clock.now.offset, kind: kind, name: cause.rawValue, state: application.state, cause: cause,
+        instant: clock.now.offset, kind: kind, name: cause.rawValue, state: application.present.state, cause: cause,
         reason: reason))
   }
 

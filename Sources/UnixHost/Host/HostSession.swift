@@ -33,7 +33,7 @@ import CUnixHost
     var hasBudget = false
     let observation = application.observeFirst(label: "host") { [weak application] event in
       switch event {
-      case .transitionBegan(let input, _) where input.endsProcess && application?.state.isInMemory ?? false:
+      case .transitionBegan(let input, _) where input.endsProcess && application?.present.state.isInMemory ?? false:
         link.send(.applicationBeganToEnd)
       case .terminationAsked: link.send(.questionOpened)
       case .terminationRefused: link.send(.questionRefused)
