@@ -14,7 +14,8 @@ import Testing
   }
 
   /// How many of the changes that a body makes are told to one who has read something before each.
-  private func changes(of read: () -> Void, during inputs: SystemInput..., in application: Application) async -> [Bool] {
+  private func changes(of read: () -> Void, during inputs: SystemInput..., in application: Application) async -> [Bool]
+  {
     var told: [Bool] = []
     for input in inputs {
       let count = Counter()
@@ -50,10 +51,12 @@ import Testing
   @Test func `tells of what was read, and of nothing else`() async {
     let application = Self.application()
     let states = await changes(
-      of: { _ = application.state }, during: .launch, .memoryWarning, .beginInterruption(.call), .home, .terminate, in: application)
+      of: { _ = application.state }, during: .launch, .memoryWarning, .beginInterruption(.call), .home, .terminate,
+      in: application)
     #expect(states == [true, false, true, true, true])
     let reasons = await changes(
-      of: { _ = application.deactivationReasons }, during: .endInterruption(.call), .launch, .beginInterruption(.call), .home,
+      of: { _ = application.deactivationReasons }, during: .endInterruption(.call), .launch, .beginInterruption(.call),
+      .home,
       in: application)
     #expect(reasons == [true, true, true, false])
     let causes = await changes(
@@ -64,12 +67,14 @@ import Testing
   @Test func `follows scenes and each of them`() async throws {
     let application = Self.application(.scenes)
     let lists = await changes(
-      of: { _ = application.scenes }, during: .launch, .home, .openScene("second"), .closeScene("second"), .crash, in: application)
+      of: { _ = application.scenes }, during: .launch, .home, .openScene("second"), .closeScene("second"), .crash,
+      in: application)
     #expect(lists == [true, false, true, true, true])
     await application.handle(.launch)
     let scene = try #require(application.scenes.first)
     let states = await changes(
-      of: { _ = scene.state }, during: .unfocusScene(.main), .memoryWarning, .home, .reclaimScene(.main), in: application)
+      of: { _ = scene.state }, during: .unfocusScene(.main), .memoryWarning, .home, .reclaimScene(.main),
+      in: application)
     #expect(states == [true, false, true, true])
     await application.handle(.open)
     let next = try #require(application.scenes.first)
@@ -79,7 +84,10 @@ import Testing
 
   @Test func `follows resources`() async throws {
     let application = Self.application()
-    let resource = try application.manage("connection", while: .foreground) { "handle" } release: { _ in }
+    let resource = try application.manage("connection", while: .foreground) {
+      "handle"
+    } release: { _ in
+    }
     let list = await changes(of: { _ = application.resources }, during: .launch, .memoryWarning, .home, in: application)
     #expect(list == [true, false, true])
     let status = await changes(of: { _ = resource.status }, during: .open, .memoryWarning, .home, in: application)
@@ -92,7 +100,10 @@ import Testing
 
   @Test func `of a resource may be on any thread`() async throws {
     let application = Self.application()
-    let resource = try application.manage("connection", while: .foreground) { "handle" } release: { _ in }
+    let resource = try application.manage("connection", while: .foreground) {
+      "handle"
+    } release: { _ in
+    }
     let count = Counter()
     await Task.detached { withObservationTracking({ _ = resource.current }) { count.add() } }.value
     await application.handle(.launch)

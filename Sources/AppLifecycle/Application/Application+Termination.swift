@@ -125,7 +125,8 @@ extension Application {
     // One call, though several inputs may have waited for it.
     if let entry = question.entry { note(entry, of: question.call) }
     question.entry = nil
-    let report = TransitionReport(outcome: .ignored(reason: .refused), cause: pending.cause, from: present.state, to: present.state)
+    let state = present.state
+    let report = TransitionReport(outcome: .ignored(reason: .refused), cause: pending.cause, from: state, to: state)
     noteOutcome(report, of: pending.input)
     tell(.terminationRefused)
     return report
