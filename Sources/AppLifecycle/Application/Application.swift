@@ -66,7 +66,7 @@ public import PubSub
   package var ambientCause: LifecycleCause?
 
   nonisolated let timing: ClockHandle
-  nonisolated let tasks: TaskStarter
+  package nonisolated let tasks: TaskStarter
   nonisolated let inbox = Guarded(InputQueue())
   let manager: ResourceManager
   let runs: PhaseRuns

@@ -1,5 +1,6 @@
 import AppLifecycle
 import BenchmarkHarness
+import Observation
 import PubSub
 
 extension Section {
@@ -10,11 +11,17 @@ extension Section {
       judgements: [
         Judgement(Row.full, "× \(Column.byHand)", .atMost, 6, aim: 3) {
           $0.ratio(Row.full, Column.ours, to: Column.byHand)
-        }
+        },
+        // A registrar of Observation takes two locks at each change.
+        Judgement(Row.read, "× nobody listens", .atMost, 1.1, aim: 1.03) {
+          $0.ratio(Row.read, Column.ours, toRow: Row.bare, Column.ours)
+        },
       ]
     ) {
       [
         contestant(Row.bare, scale, subscribers: 0, resources: 0),
+        contestant(Row.read, scale, subscribers: 0, resources: 0, reading: .once),
+        contestant(Row.tracked, scale, subscribers: 0, resources: 0, reading: .tracked),
         contestant(Row.subscribers, scale, subscribers: 100, resources: 0),
         byHand(Column.byHand, Row.subscribers, scale, subscribers: 100, resources: 0),
         contestant(Row.full, scale, subscribers: 100, resources: 20),
@@ -52,12 +59,23 @@ extension Section {
 
 private enum Row {
   static let bare = "nobody listens"
+  static let read = "nobody listens, its state was read"
+  static let tracked = "nobody listens, its state is tracked"
   static let subscribers = "100 subscribers"
   static let full = "100 subscribers, 20 resources"
   static let posts = "the same posts alone"
   static let chain = "in a chain"
   static let fan = "in a fan"
   static func of(_ count: Int, _ shape: String) -> String { "\(count.grouped) \(shape)" }
+}
+
+/// How the application's state is read.
+private enum Reading {
+  case never
+  /// Once, at the beginning.
+  case once
+  /// Before each home and each return, by Observation, which tells of the next change.
+  case tracked
 }
 
 /// An application and what is told of its comings and goings.
@@ -67,6 +85,8 @@ private final class Subject: @unchecked Sendable {
   /// Touched on the main actor alone, which is the benchmark's thread.
   private var application: Application?
   private let bank: CounterBank
+  private let reading: Reading
+  private let changes = Guarded(0)
   private var acquired = 0
   private var resources = 0
   private var resign: Application.WillResignActive?
@@ -74,7 +94,7 @@ private final class Subject: @unchecked Sendable {
   private var foreground: Application.WillEnterForeground?
   private var active: Application.DidBecomeActive?
 
-  init(subscribers: Int) { bank = CounterBank(subscribers) }
+  init(subscribers: Int, reading: Reading = .never) { (bank, self.reading) = (CounterBank(subscribers), reading) }
 
   /// Launches the application, once.
   func prepare(resources: Int, inChain: Bool) throws {
@@ -94,6 +114,7 @@ private final class Subject: @unchecked Sendable {
         if inChain || index == 0 { last = ["\(index)"] }
       }
       await application.handle(.launch)
+      if reading == .once, application.state != .active { throw WorkNotDone("the application is not active") }
       await settle()
     }
   }
@@ -113,14 +134,31 @@ private final class Subject: @unchecked Sendable {
     let before = bank.total
     let elapsed = try MainActorWork.time { [self] in
       for _ in 0..<times {
+        track()
         await application?.handle(.home)
+        track()
         guard acquired == 0 else { throw WorkNotDone("\(acquired) resources are held in the background") }
         await application?.handle(.open)
         await settle()
       }
     }
     try WorkNotDone.check(bank.total - before, expected: 4 * times * bank.counters.count, "home and back")
+    let told = changes.withLock { changes in
+      defer { changes = 0 }
+      return changes
+    }
+    try WorkNotDone.check(told, expected: reading == .tracked ? 2 * times : 0, "tracking")
     return elapsed
+  }
+
+  /// Has Observation tell of the next change of the state.
+  @MainActor private func track() {
+    guard reading == .tracked, let application else { return }
+    withObservationTracking {
+      _ = application.state
+    } onChange: {
+      self.changes.withLock { $0 += 1 }
+    }
   }
 
   /// Posts the four notifications of a cycle again, so often, without an application around them.
@@ -160,8 +198,10 @@ private final class Subject: @unchecked Sendable {
   }
 }
 
-private func contestant(_ row: String, _ scale: Scale, subscribers: Int, resources: Int) -> Contestant {
-  let subject = Subject(subscribers: subscribers)
+private func contestant(
+  _ row: String, _ scale: Scale, subscribers: Int, resources: Int, reading: Reading = .never
+) -> Contestant {
+  let subject = Subject(subscribers: subscribers, reading: reading)
   let cycles = scale.isQuick ? 20 : 100
   return Contestant(Column.ours, row: row) {
     try subject.prepare(resources: resources, inChain: false)

@@ -1,0 +1,13 @@
+import Foundation
+
+/// The queue on which the main actor runs.
+enum MainQueue {
+  private static let key: DispatchSpecificKey<Void> = {
+    let key = DispatchSpecificKey<Void>()
+    DispatchQueue.main.setSpecific(key: key, value: ())
+    return key
+  }()
+
+  /// Whether this code runs on it: on the main thread, or on another one that serves the queue, as threads do after `dispatchMain()`.
+  static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) != nil }
+}

@@ -1,0 +1,206 @@
+import AppLifecycle
+import AppLifecycleTesting
+import Foundation
+import NotificationCenterBridge
+import PubSub
+import Testing
+
+/// What a host does beside the record.
+@Suite @MainActor struct `A host by notifications` {
+  /// The steps of a script on the simulated system.
+  private func steps(_ script: String, _ profile: LifecycleProfile = .application) async throws -> [Step] {
+    let system = SimulatedSystem(profile: profile)
+    try await system.play(script)
+    return system.record.steps
+  }
+
+  // MARK: AppKit and WatchKit
+
+  @Test func `follows an application of AppKit`() async throws {
+    let double = PlatformDouble(.appKit)
+    double.post(
+      stepsOf: "NSApplication", "DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidBecomeActive")
+    // Hidden while active, and brought back by a click in the Dock.
+    double.post(
+      stepsOf: "NSApplication", "WillResignActive", "DidHide", "DidUnhide", "DidBecomeActive", "WillTerminate")
+    #expect(try await double.steps == steps("launch; interrupt:call; end:call; home; open; kill"))
+  }
+
+  @Test func `takes the notifications of AppKit in either order`() async throws {
+    let double = PlatformDouble(.appKit)
+    double.post(stepsOf: "NSApplication", "DidFinishLaunching", "DidBecomeActive")
+    double.post(stepsOf: "NSApplication", "DidHide", "WillResignActive", "DidBecomeActive", "DidUnhide")
+    #expect(try await double.steps == steps("launch; home; open"))
+  }
+
+  @Test func `is in the background while anything keeps it out of sight`() async throws {
+    let double = PlatformDouble(.appKit)
+    double.post(stepsOf: "NSApplication", "DidFinishLaunching", "DidBecomeActive")
+    double.post(stepsOf: "NSWorkspace", "ScreensDidSleep", "SessionDidResignActive", "ScreensDidWake")
+    double.post(stepsOf: "NSWorkspace", "WillSleep", "DidWake")
+    #expect(double.application.state == .background)
+    double.post(stepsOf: "NSWorkspace", "SessionDidBecomeActive", "SessionDidBecomeActive")
+    // The reason stands until the platform says that it is active.
+    #expect(double.application.state == .inactive && double.application.deactivationReasons == [.unspecified])
+    double.post(stepsOf: "NSApplication", "DidBecomeActive")
+    #expect(try await double.steps == steps("launch; home; open"))
+  }
+
+  @Test func `launches into the background what is hidden or asleep`() async throws {
+    let hidden = PlatformDouble(.appKit, facts: PlatformDouble.Facts(launchesInBackground: true))
+    hidden.post(stepsOf: "NSApplication", "DidFinishLaunching")
+    #expect(try await hidden.steps == steps("launch:background"))
+    let asleep = PlatformDouble(.appKit)
+    asleep.post(stepsOf: "NSWorkspace", "ScreensDidSleep")
+    asleep.post(stepsOf: "NSApplication", "DidFinishLaunching")
+    asleep.post(stepsOf: "NSWorkspace", "ScreensDidWake")
+    asleep.post(stepsOf: "NSApplication", "DidBecomeActive")
+    #expect(try await asleep.steps == steps("launch:background; open"))
+  }
+
+  @Test func `follows an application of WatchKit`() async throws {
+    let double = PlatformDouble(.watchKit)
+    double.post(
+      stepsOf: "WKApplication", "DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground",
+      "WillEnterForeground", "DidBecomeActive")
+    double.post("NSCalendarDayChangedNotification")
+    #expect(try await double.steps == steps("launch; home; open; time"))
+  }
+
+  // MARK: Odd orders
+
+  @Test func `that begins late sends the steps that were skipped`() async throws {
+    let active = PlatformDouble()
+    active.post(stepsOf: "UIApplication", "DidBecomeActive")
+    #expect(try await active.steps == steps("launch"))
+    let leaving = PlatformDouble()
+    leaving.post(stepsOf: "UIApplication", "DidEnterBackground", "DidBecomeActive")
+    #expect(try await leaving.steps == steps("launch:background; open"))
+    let window = PlatformDouble(profile: .scenes)
+    window.post("UISceneDidActivateNotification", of: "main")
+    #expect(try await window.steps == steps("launch", .scenes))
+  }
+
+  @Test func `sends no step twice`() async throws {
+    let double = PlatformDouble()
+    for step in ["DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground", "WillTerminate"] {
+      double.post(stepsOf: "UIApplication", step, step)
+    }
+    #expect(try await double.steps == steps("launch; home; kill"))
+  }
+
+  @Test func `comes to the front of a locked screen`() async throws {
+    let double = PlatformDouble()
+    double.post(
+      stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground")
+    double.post("UIApplicationProtectedDataWillBecomeUnavailable")
+    double.post(stepsOf: "UIApplication", "WillEnterForeground", "DidBecomeActive")
+    #expect(double.application.state == .active)
+    double.post("UIApplicationProtectedDataDidBecomeAvailable")
+    #expect(try await double.steps == steps("passcode:on; launch; lock; unlock"))
+  }
+
+  @Test func `leaves what notifications of scenes say to applications with scenes`() async throws {
+    let double = PlatformDouble()
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching")
+    double.post("UISceneDidActivateNotification", of: "main")
+    #expect(double.application.state == .inactive)
+  }
+
+  @Test func `names scenes itself where the platform does not`() async throws {
+    let double = PlatformDouble(profile: .scenes, namesScenes: false)
+    for scene in ["a", "b"] { double.post("UISceneWillConnectNotification", of: scene) }
+    #expect(double.application.scenes.map(\.identifier) == ["main", "scene-1"])
+    double.post("UISceneDidDisconnectNotification", of: "a")
+    for scene in ["c", "d"] { double.post("UISceneWillConnectNotification", of: scene) }
+    #expect(double.application.scenes.map(\.identifier) == ["scene-1", "main", "scene-2"])
+  }
+
+  // MARK: Which notifications
+
+  @Test func `does not follow what a bridge posts of an application`() async throws {
+    let double = PlatformDouble()
+    let other = PlatformDouble()
+    let link = NotificationCenterBridge(other.application.bus, to: double.center).postLifecycle()
+    other.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")
+    #expect(other.application.state == .active)
+    #expect(double.record == [])
+    link.cancel()
+  }
+
+  @Test func `takes changes of time from any thread`() async throws {
+    let double = PlatformDouble()
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")
+    let changes = double.application.bus.events(Application.SignificantTimeChange.self)
+    let center = double.center
+    await Task.detached {
+      center.post(name: Notification.Name("UIApplicationSignificantTimeChangeNotification"), object: nil)
+    }.value
+    for await _ in changes { break }
+    #expect(try await double.steps == steps("launch; time"))
+  }
+
+  @Test func `stops, by itself when it is let go of`() async throws {
+    for drops in [false, true] {
+      let double = PlatformDouble()
+      double.post(stepsOf: "UIApplication", "DidFinishLaunching")
+      if drops { double.dropHost() } else { double.host?.stop() }
+      double.post(stepsOf: "UIApplication", "DidBecomeActive")
+      #expect(double.application.state == .inactive)
+    }
+  }
+
+  // MARK: The process
+
+  @Test func `keeps the process awake until all has been torn down`() async throws {
+    var awake: [String] = []
+    let double = PlatformDouble {
+      $0.keepAwake = { name in
+        awake.append("begin \(name)")
+        return { awake.append("end") }
+      }
+    }
+    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+    let subscription = double.application.bus.subscribe(to: Application.DidEnterBackground.self) { _ async in
+      for await _ in gate { break }
+    }
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillResignActive")
+    #expect(awake == [])
+    let task = double.application.beginBackgroundTask(named: "upload")
+    double.post(stepsOf: "UIApplication", "DidEnterBackground")
+    #expect(awake == ["begin UIApplicationDidEnterBackgroundNotification"])
+    opener.yield()
+    while double.record.last?.name != "UIApplicationDidEnterBackgroundNotification" { await Task.yield() }
+    await double.application.handle(.memoryWarning)
+    #expect(awake.count == 1)
+    task.end()
+    while awake.count == 1 { await Task.yield() }
+    #expect(awake.last == "end")
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `holds up the last notification until all has been torn down`() async throws {
+    var answers: [Bool] = []
+    var release: AsyncStream<Void>.Continuation?
+    let double = PlatformDouble {
+      $0.waitForEnd = { mayEnd in
+        // A test's main actor does no other work before this has returned; a program's run loop does.
+        answers.append(mayEnd())
+        release?.yield()
+      }
+    }
+    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+    release = opener
+    let subscription = double.application.bus.subscribe(to: Application.WillTerminate.self) { _ async in
+      for await _ in gate { break }
+    }
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate")
+    #expect(answers == [false])
+    while double.application.state != .notRunning { await Task.yield() }
+    let idle = PlatformDouble { $0.waitForEnd = { _ in answers.append(true) } }
+    idle.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate")
+    // Nothing to wait for.
+    #expect(answers.count == 1 && idle.application.state == .notRunning)
+    withExtendedLifetime(subscription) {}
+  }
+}
