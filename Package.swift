@@ -60,6 +60,11 @@ let package = Package(
       name: "Quickstart",
       dependencies: ["AppLifecycle", "PubSub", "UnixHost"],
       path: "Examples/Quickstart"),
+    // A view model of UIKit, unchanged, in a terminal.
+    .executableTarget(
+      name: "DueDate",
+      dependencies: ["AppLifecycle", "NotificationCenterBridge", "PubSub", "UnixHost"],
+      path: "Examples/DueDate"),
     .executableTarget(
       name: "PregTracker",
       dependencies: [
@@ -189,8 +194,9 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "ExampleSupport", "LifecycleJournal", "PregTracker",
-        "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "UnixHost", "UnixHostTesting", "lifecycle",
+        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "DueDate", "ExampleSupport", "LifecycleJournal",
+        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "UnixHost", "UnixHostTesting",
+        "lifecycle",
       ]),
     .testTarget(
       name: "ConnectionManagerTests",

@@ -1,0 +1,44 @@
+// `swift run DueDate`, then Ctrl-Z, `fg`, and `q` to quit.
+
+import AppLifecycle
+import Foundation
+import NotificationCenterBridge
+import PubSub
+import UnixHost
+
+/// A terminal program around a view model that was written for UIKit.
+@main @MainActor final class DueDateApp {
+  private var lifecycle: NotificationLink?
+  private var view: DueDateView?
+}
+
+extension DueDateApp: MainApplicationDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    // What the terminal does becomes what UIKit would post.
+    lifecycle = NotificationCenterBridge(application.bus).postLifecycle()
+    let now = CommandLine.arguments.dropFirst().first.map { path in { Self.date(inFile: path) } } ?? { Date() }
+    let dueDate = ISO8601DateFormatter().date(from: "2027-04-01T00:00:00Z") ?? .distantFuture
+    view = DueDateView(DueDateModel(dueDate: dueDate, now: now), application.bus)
+  }
+
+  /// For a test, which decides what day it is: the date in a file, such as `2027-01-01T00:00:00Z`.
+  private static func date(inFile path: String) -> Date {
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    return ISO8601DateFormatter().date(from: text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .distantPast
+  }
+}
+
+/// Shows the model's label on the terminal's screen.
+@MainActor final class DueDateView {
+  private let model: DueDateModel
+
+  init(_ model: DueDateModel, _ bus: EventBus) {
+    self.model = model
+    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, event in
+      event.terminal.write("\u{1B}[2J\u{1B}[H\(view.model.label)\r\nCtrl-Z and fg refresh it; q quits.")
+    }
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, event in
+      if event.keys.contains("q") { event.application.send(.terminate, cause: "q") }
+    }
+  }
+}

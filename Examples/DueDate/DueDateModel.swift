@@ -1,0 +1,43 @@
+// A view model of an app for iOS, as it is: on Linux only its import is another one.
+
+import Foundation
+
+#if canImport(UIKit)
+  import UIKit
+#else
+  import NotificationCenterBridge
+#endif
+
+/// How far along a pregnancy is, as a label shows it.
+@MainActor final class DueDateModel {
+  private(set) var label = ""
+  private let dueDate: Date
+  private let now: () -> Date
+  private var observers: [any NSObjectProtocol] = []
+
+  init(dueDate: Date, now: @escaping () -> Date = { Date() }) {
+    self.dueDate = dueDate
+    self.now = now
+    refresh()
+    // Without this the label shows the day on which the app was launched.
+    observe(UIApplication.willEnterForegroundNotification)
+    observe(UIApplication.significantTimeChangeNotification)
+  }
+
+  isolated deinit {
+    for observer in observers { NotificationCenter.default.removeObserver(observer) }
+  }
+
+  private func observe(_ name: Notification.Name) {
+    observers.append(
+      NotificationCenter.default.addObserver(forName: name, object: nil, queue: .main) { [weak self] _ in
+        MainActor.assumeIsolated { self?.refresh() }
+      })
+  }
+
+  private func refresh() {
+    let calendar = Calendar(identifier: .gregorian)
+    let left = calendar.dateComponents([.day], from: now(), to: dueDate).day ?? 0
+    label = "\(280 - left) days along"
+  }
+}
