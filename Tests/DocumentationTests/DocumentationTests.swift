@@ -22,7 +22,7 @@ import Testing
   }
 
   private static func compiledSources() throws -> [[String]] {
-    try ["Tests/DocumentationTests", "Examples"].flatMap { folder in
+    try ["Tests/DocumentationTests", "Tests/NotificationCenterBridgeTests", "Examples"].flatMap { folder in
       let files = FileManager.default.enumerator(atPath: Documentation.root.appending(path: folder).path())
       return try (files?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map { file in
         try String(contentsOf: Documentation.root.appending(path: folder).appending(path: file), encoding: .utf8)

@@ -56,6 +56,13 @@ extension Scene.DidDisconnect: NotificationConvertible {}
 extension NotificationCenterBridge {
   /// Posts every notification of the life cycle, of applications and scenes, under the platform's raw name.
   ///
+  /// Not on Apple's systems, where UIKit posts them itself. Make the link before components subscribe: then old observers come before
+  /// them, and after them in willResignActive, didEnterBackground and willTerminate, which are delivered in reverse.
+  ///
+  /// An observer with the queue `.main` needs a program whose main actor stays on the first thread, as under `MainLoop.run` and in
+  /// programs with a main delegate. Under an asynchronous `main` on Linux, Foundation waits in the post for the main queue, which waits
+  /// for the post.
+  ///
   /// - Returns: the link, which lasts while it is kept.
   public func postLifecycle() -> NotificationLink {
     let link = newLink()

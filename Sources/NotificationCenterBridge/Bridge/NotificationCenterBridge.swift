@@ -8,11 +8,14 @@ public import PubSub
 ///     let bridge = NotificationCenterBridge(application.bus)
 ///     let orders = bridge.exchange(OrderPlaced.self)      // both ways
 ///     let lifecycle = bridge.postLifecycle()              // UIApplicationWillEnterForegroundNotification and all others
+///     let failures = application.bus.subscribe(to: NotificationBridgeFailure.self) { print($0) }
+///
+/// One link for each event type: a second one passes its events a second time. Docs/ComingOver.md leads through a whole program.
 ///
 /// Everything happens inside the post, on the poster's thread, so the order is kept: an event is a notification before the bus's
 /// later handlers are called, and a notification is an event before the center's later observers are. What came from a center does not
 /// go back there, and what came from a bus does not come back to it, along however many bridges; what handlers and observers post
-/// meanwhile is new, and does pass.
+/// meanwhile is new, and does pass. For that, `userInfo` has an entry of the bridge's own, with the key `NotificationCenterBridge.route`.
 ///
 /// It uses notifications, not Foundation's messages. Off Apple's platforms these have no public conversion to notifications, and a
 /// message that is posted while an observer of every name stands ends the process.
@@ -20,8 +23,6 @@ public final class NotificationCenterBridge: Sendable {
   /// Where events are posted.
   public let bus: EventBus
   private let center: NotificationCenterReference
-  /// That of events which begin on the bus.
-  private let route: Route
 
   /// Where notifications are posted.
   public var notificationCenter: NotificationCenter { center.center }
@@ -34,7 +35,6 @@ public final class NotificationCenterBridge: Sendable {
   public init(_ bus: EventBus, to center: NotificationCenter = .default) {
     self.bus = bus
     self.center = NotificationCenterReference(center: center)
-    route = Route(bus)
   }
 
   func newLink() -> NotificationLink { NotificationLink(center) }
@@ -73,7 +73,7 @@ extension NotificationCenterBridge {
 
   private func post<E: NotificationConvertible & Event>(_: E.Type, _ priority: Priority, _ link: NotificationLink) {
     // The bus keeps the handler, and must not be kept by it.
-    let passer = Passer(center, route, bus)
+    let passer = Passer(center, bus)
     link.keep(
       bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event, subject in
         passer.pass(event, from: subject)
@@ -81,7 +81,7 @@ extension NotificationCenterBridge {
   }
 
   func post<E: NotificationConvertible & MainActorEvent>(_: E.Type, _ priority: Priority, _ link: NotificationLink) {
-    let passer = Passer(center, route, bus)
+    let passer = Passer(center, bus)
     link.keep(
       bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event, subject in
         passer.pass(event, from: subject)
@@ -92,23 +92,26 @@ extension NotificationCenterBridge {
 /// Posts events as notifications.
 private final class Passer: Sendable {
   private let center: NotificationCenterReference
-  private let route: Route
   private weak let bus: EventBus?
+  /// What an event has passed that begins on the bus.
+  private let start: [ObjectIdentifier]
 
-  init(_ center: NotificationCenterReference, _ route: Route, _ bus: EventBus) {
-    (self.center, self.route, self.bus) = (center, route, bus)
+  init(_ center: NotificationCenterReference, _ bus: EventBus) {
+    (self.center, self.bus, start) = (center, bus, [ObjectIdentifier(bus)])
   }
 
   func pass<E: NotificationConvertible>(_ event: E, from subject: (any AnyObject & Sendable)?) {
     guard let bus else { return }
-    var route = route
+    var passed = start
     if let passage = Passage.present(on: bus) {
-      if passage.came(from: center) { return }
-      route = passage.route(through: bus) ?? route
+      if passage.passed.contains(center.identifier) { return }
+      passed = passage.passed + start
     }
-    var userInfo: [AnyHashable: Any] = event.notificationInfo.userInfo
+    let route = Route(of: E.notificationName, passed)
+    var userInfo = event.notificationInfo.userInfo
     userInfo[Route.key] = route
     center.center.post(name: E.notificationName, object: event.notificationObject ?? subject, userInfo: userInfo)
+    route.end()
   }
 }
 
@@ -141,37 +144,33 @@ extension NotificationCenterBridge {
   }
 
   private func receive<E: NotificationConvertible & Event>(_: E.Type, _ link: NotificationLink) {
-    observe(E.self, link) { bus, center, event, route, _ in
-      Passage.through(bus, from: center, route) { bus.post(event, from: event.notificationObject) }
-    }
+    observe(E.self, link) { Passage.post($0, from: $1, on: $2, having: $3) }
   }
 
   func receive<E: NotificationConvertible & MainActorEvent>(_: E.Type, _ link: NotificationLink) {
-    observe(E.self, link) { bus, center, event, route, name in
+    observe(E.self, link) { event, subject, bus, passed in
       if MainQueue.isCurrent {
-        MainActor.assumeIsolated {
-          Passage.through(bus, from: center, route) { bus.post(event, from: event.notificationObject) }
-        }
+        Passage.post(event, from: subject, on: bus, having: passed)
       } else {
-        bus.post(NotificationBridgeFailure(notificationName: name, eventName: E.name, reason: .notOnMainThread))
-        DispatchQueue.main.async {
-          Passage.through(bus, from: center, route) { bus.post(event, from: event.notificationObject) }
-        }
+        bus.post(
+          NotificationBridgeFailure(
+            notificationName: E.notificationName, eventName: E.name, reason: .notOnMainThread))
+        DispatchQueue.main.async { Passage.post(event, from: subject, on: bus, having: passed) }
       }
     }
   }
 
   private func observe<E: NotificationConvertible>(
     _: E.Type, _ link: NotificationLink,
-    _ post: @escaping @Sendable (EventBus, NotificationCenterReference, E, Route?, Notification.Name) -> Void
+    _ post: @escaping @Sendable (E, (any AnyObject & Sendable)?, EventBus, [ObjectIdentifier]) -> Void
   ) {
     // Weak: the center keeps the block, and does not keep the bus.
     link.keep(
       center.center.addObserver(forName: E.notificationName, object: nil, queue: nil) {
         [weak bus, center] notification in
         guard let bus else { return }
-        let route = notification.userInfo?[Route.key] as? Route
-        if let route, route.contains(bus) { return }
+        let passed = (notification.userInfo?[Route.key] as? Route)?.places(of: notification) ?? []
+        if passed.contains(ObjectIdentifier(bus)) { return }
         let event: E
         do {
           event = try E(notification)
@@ -180,8 +179,17 @@ extension NotificationCenterBridge {
             NotificationBridgeFailure(
               notificationName: notification.name, eventName: E.name, reason: .notConvertible(error)))
         }
-        post(bus, center, event, route, notification.name)
+        post(event, event.notificationObject ?? notification.subject, bus, passed + [center.identifier])
       })
+  }
+}
+
+extension Notification {
+  /// The object, as the subject of an event; nil if it is no instance of a class.
+  fileprivate var subject: (any AnyObject & Sendable)? {
+    guard let object, type(of: object) is any AnyObject.Type else { return nil }
+    // The poster has handed it to every observer, on whichever thread; a subject is compared, and passed on.
+    return unsafeBitCast(object as AnyObject, to: (any AnyObject & Sendable).self)
   }
 }
 

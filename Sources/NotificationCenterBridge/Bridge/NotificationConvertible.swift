@@ -28,6 +28,8 @@ public protocol NotificationConvertible: BusEvent {
   static var notificationName: Notification.Name { get }
 
   /// The object of the notification; by default the subject of the event's post.
+  ///
+  /// In turn the subject of an event that is made of a notification is this object, by default that of the notification.
   var notificationObject: (any AnyObject & Sendable)? { get }
 
   /// The notification's `userInfo`, by typed keys; by default empty.

@@ -17,15 +17,21 @@ public struct NotificationKey<Value: Sendable>: RawRepresentable, Hashable, Send
 }
 
 /// The contents of a notification's `userInfo`, by typed keys.
-public struct NotificationInfo: Sendable {
-  /// The dictionary that observers find in the notification.
-  public private(set) var userInfo: [String: any Sendable]
+public struct NotificationInfo: @unchecked Sendable {
+  /// The dictionary that observers find in the notification; its keys are strings.
+  ///
+  /// In Foundation's form from the beginning, with room for a bridge's own entry: to convert it would cost as much as a post. All
+  /// values are `Sendable`, as the subscript and the initializer ask for that.
+  public private(set) var userInfo: [AnyHashable: Any]
 
   /// Nothing.
   public init() { userInfo = [:] }
 
   /// One value.
-  public init<Value>(_ key: NotificationKey<Value>, _ value: Value) { userInfo = [key.rawValue: value] }
+  public init<Value>(_ key: NotificationKey<Value>, _ value: Value) {
+    userInfo = Dictionary(minimumCapacity: 2)
+    userInfo[AnyHashable(key.rawValue)] = value
+  }
 
   /// The value of a key; nil if there is none, or one of another type.
   public subscript<Value>(_ key: NotificationKey<Value>) -> Value? {

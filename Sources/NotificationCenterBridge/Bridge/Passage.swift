@@ -5,36 +5,43 @@
 #elseif canImport(Darwin)
   import Darwin
 #endif
+import Foundation
 internal import PubSub
+import Synchronization
 
-/// The buses that an event has passed on its way through notification centers.
+/// The buses and centers that an event has passed, on its way through one more center.
 ///
-/// It travels in `userInfo`, so that no bus receives its own event from a center, along whatever bridges it came back.
+/// It travels in `userInfo`, so that nothing returns to where it has been, along whatever bridges. Observers may give the same
+/// `userInfo` to notifications of their own, then or later: it counts for the notification alone for which it was made.
 final class Route: Sendable {
   /// Its key in `userInfo`.
-  static let key = "NotificationCenterBridge.route"
+  ///
+  /// Written never, and not declared to be sendable.
+  nonisolated(unsafe) static let key = AnyHashable("NotificationCenterBridge.route")
 
-  private let buses: [ObjectIdentifier]
+  private let name: Notification.Name
+  private let passed: [ObjectIdentifier]
+  private let isOver = Atomic(false)
 
-  init(_ bus: EventBus) { buses = [ObjectIdentifier(bus)] }
+  init(of name: Notification.Name, _ passed: [ObjectIdentifier]) { (self.name, self.passed) = (name, passed) }
 
-  private init(_ buses: [ObjectIdentifier]) { self.buses = buses }
+  /// What the notification has passed, if it is the one for which this was made, and is being posted.
+  func places(of notification: Notification) -> [ObjectIdentifier] {
+    notification.name == name && !isOver.load(ordering: .acquiring) ? passed : []
+  }
 
-  func contains(_ bus: EventBus) -> Bool { buses.contains(ObjectIdentifier(bus)) }
-
-  /// This route, and then a bus.
-  func extended(by bus: EventBus) -> Route { Route(buses + [ObjectIdentifier(bus)]) }
+  /// The notification has been posted.
+  func end() { isOver.store(true, ordering: .releasing) }
 }
 
 /// A post on a bus that was made of a notification, while it is under way on this thread.
 ///
 /// Known by how deep it is nested: what its handlers post is new, and is deeper.
 struct Passage {
+  /// The buses and centers that the event has passed, with the center from which it came.
+  let passed: [ObjectIdentifier]
   private let bus: ObjectIdentifier
-  private let center: ObjectIdentifier
   private let depth: Int
-  private let route: Route?
-  private let outer: UnsafeRawPointer?
 
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -42,23 +49,23 @@ struct Passage {
     return key
   }()
 
-  /// Runs a post that is made of a notification.
+  /// Posts an event that is made of a notification.
   ///
   /// - Parameters:
+  ///   - event: the event; one for the main actor is posted there.
+  ///   - subject: what it happened to.
   ///   - bus: where it is posted.
-  ///   - center: where the notification was posted.
-  ///   - route: the buses that the event has passed; nil for none.
-  ///   - post: posts it.
-  static func through(
-    _ bus: EventBus, from center: NotificationCenterReference, _ route: Route?, _ post: () -> Void
+  ///   - passed: the buses and centers that the event has passed, with the center where the notification was posted.
+  static func post<E: BusEvent>(
+    _ event: E, from subject: (any AnyObject & Sendable)?, on bus: EventBus, having passed: [ObjectIdentifier]
   ) {
     let outer = pthread_getspecific(key)
-    let passage = Passage(
-      bus: ObjectIdentifier(bus), center: center.identifier, depth: EventBus.depthOfPosts + 1, route: route,
-      outer: UnsafeRawPointer(outer))
+    let passage = Passage(passed: passed, bus: ObjectIdentifier(bus), depth: EventBus.depthOfPosts + 1)
     withUnsafePointer(to: passage) { pointer in
       pthread_setspecific(key, pointer)
-      post()
+      // What is released after the post may post: that is new.
+      bus.post(event, from: subject) { pthread_setspecific(key, outer) }
+      // Where the bus has refused the post, it was not over.
       pthread_setspecific(key, outer)
     }
   }
@@ -69,9 +76,4 @@ struct Passage {
     let innermost = memory.assumingMemoryBound(to: Passage.self).pointee
     return innermost.depth == EventBus.depthOfPosts && innermost.bus == ObjectIdentifier(bus) ? innermost : nil
   }
-
-  func came(from center: NotificationCenterReference) -> Bool { self.center == center.identifier }
-
-  /// The route of the notification that is made of the event on this bus.
-  func route(through bus: EventBus) -> Route? { route?.extended(by: bus) }
 }

@@ -23,14 +23,16 @@
     /// The application has left the user's sight.
     public static let didEnterBackgroundNotification = Notification.Name("UIApplicationDidEnterBackgroundNotification")
     /// The application is about to come into the user's sight.
-    public static let willEnterForegroundNotification = Notification.Name("UIApplicationWillEnterForegroundNotification")
+    public static let willEnterForegroundNotification = Notification.Name(
+      "UIApplicationWillEnterForegroundNotification")
     /// The application is about to end.
     public static let willTerminateNotification = Notification.Name("UIApplicationWillTerminateNotification")
     /// Memory is short.
     public static let didReceiveMemoryWarningNotification = Notification.Name(
       "UIApplicationDidReceiveMemoryWarningNotification")
     /// The date, the clock or the time zone changed.
-    public static let significantTimeChangeNotification = Notification.Name("UIApplicationSignificantTimeChangeNotification")
+    public static let significantTimeChangeNotification = Notification.Name(
+      "UIApplicationSignificantTimeChangeNotification")
     /// Protected files are about to become unreadable; the value has no suffix, as on the platform.
     public static let protectedDataWillBecomeUnavailableNotification = Notification.Name(
       "UIApplicationProtectedDataWillBecomeUnavailable")

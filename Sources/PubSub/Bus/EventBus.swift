@@ -129,7 +129,22 @@ public final class Tracing: Sendable {
   deinit { core.remove(tracer) }
 }
 
+// MARK: - For what carries events between buses
+
 extension EventBus {
   /// How many posts are under way on this thread, on whichever bus: one that is nested is deeper than the one around it.
   package static var depthOfPosts: Int { Posting.depth }
+
+  /// Posts an event as `post` does, and tells when the post is over: its synchronous handlers have returned, and what it has left to
+  /// release is not released yet.
+  ///
+  /// Main-actor events are posted on the main actor.
+  package func post<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
+    guard let topic = BusCore.topic(of: E.self, in: table) ?? core.firstTopic(of: E.self) else { return }
+    BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
+      withUnsafePointer(to: event) { event in
+        withoutActuallyEscaping(whenOver) { store.postGenerally(event, from: subject, whenOver: $0) }
+      }
+    }
+  }
 }

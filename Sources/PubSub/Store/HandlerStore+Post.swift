@@ -29,7 +29,14 @@ struct PostUnderWay {
 
 extension HandlerStore {
   /// Posts an event that has traits, or to several priorities, subjects, receivers or observers, or that is nested deeply.
-  final func postGenerally(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?) {
+  ///
+  /// - Parameters:
+  ///   - event: where it lies.
+  ///   - subject: what it happened to.
+  ///   - whenOver: called when the handlers have returned, before anything else is done; nil for nothing.
+  final func postGenerally(
+    _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, whenOver: (() -> Void)? = nil
+  ) {
     guard canPost() else { return }
     show(event, from: subject)
     var held = HoldOutcome.nothing
@@ -43,6 +50,7 @@ extension HandlerStore {
     if held.contains(.sleeps) { wake(post) }
     let isReceived = call(event, post) || held.contains(.isHeld)
     end(post)
+    whenOver?()
     if !isReceived { core.reportUndelivered(event, of: self) }
     settle(after: post)
   }

@@ -1,6 +1,7 @@
 import Foundation
 import NotificationCenterBridge
 import PubSub
+import Synchronization
 import Testing
 
 @Suite struct `A bridge to a notification center` {
@@ -52,6 +53,45 @@ import Testing
     center.post(name: OrderPlaced.notificationName, object: nil, userInfo: ["orderID": 2])
     #expect(Set(log.all.dropFirst(2)) == ["observer 2", "handler 2"] && log.all.count == 4)
     withExtendedLifetime((link, observer, subscription)) {}
+  }
+
+  /// What a cancelled handler has captured is released when the post is over: it belongs to no event.
+  @Test func `passes what is posted by what a post releases`() {
+    final class Last: Sendable {
+      let bus: EventBus
+      init(_ bus: EventBus) { self.bus = bus }
+      deinit { bus.post(OrderPlaced(id: 100)) }
+    }
+    let link = bridge.exchange(OrderPlaced.self)
+    let observer = observe(OrderPlaced.notificationName, "observer")
+    let kept = Mutex<Subscription?>(nil)
+    let canceller = bus.subscribe(to: OrderPlaced.self) { event in
+      if event.id == 1 { kept.withLock { $0 }?.cancel() }
+    }
+    do {
+      let last = Last(bus)
+      let subscription = bus.subscribe(to: OrderPlaced.self) { _ in withExtendedLifetime(last) {} }
+      kept.withLock { $0 = subscription }
+    }
+    center.post(name: OrderPlaced.notificationName, object: nil, userInfo: ["orderID": 1])
+    #expect(log.all.count { $0 == "observer 100" } == 1, "\(log.all)")
+    withExtendedLifetime((link, observer, canceller)) {}
+  }
+
+  @Test func `has the object as subject, and the subject as object`() {
+    let (mine, other) = (Shop(), Shop())
+    let link = bridge.exchange(OrderPlaced.self)
+    let subscription = bus.subscribe(to: OrderPlaced.self, from: mine) { [log] in log.add("handler \($0.id)") }
+    let observer = center.addObserver(forName: OrderPlaced.notificationName, object: mine, queue: nil) {
+      [log] in log.add("observer \($0.userInfo?["orderID"] ?? "-")")
+    }
+    for (id, shop) in [(1, mine), (2, other)] {
+      center.post(name: OrderPlaced.notificationName, object: shop, userInfo: ["orderID": id])
+    }
+    center.post(name: OrderPlaced.notificationName, object: "a text", userInfo: ["orderID": 3])
+    for (id, shop) in [(4, mine), (5, other)] { bus.post(OrderPlaced(id: id), from: shop) }
+    #expect(log.all.sorted() == ["handler 1", "handler 4", "observer 1", "observer 4"])
+    withExtendedLifetime((link, subscription, observer)) {}
   }
 
   @Test func `passes what handlers and observers post meanwhile`() {
