@@ -89,9 +89,11 @@ import Testing
 }
 
 extension Undelivered: NotificationConvertible {
+  /// Not made of notifications.
   public init(_ notification: Notification) throws { throw CancellationError() }
 }
 
 extension PostRefused: NotificationConvertible {
+  /// Not made of notifications.
   public init(_ notification: Notification) throws { throw CancellationError() }
 }
