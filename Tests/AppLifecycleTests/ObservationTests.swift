@@ -98,6 +98,36 @@ import Testing
     #expect(values == [true, true])
   }
 
+  @Test func `tells of resources that come and go`() async throws {
+    let application = Self.application()
+    let count = Counter()
+    withObservationTracking({ _ = application.resources }) { count.add() }
+    let resource = try application.manage("connection", while: .foreground) { "handle" } release: { _ in }
+    #expect(count.value == 1)
+    withObservationTracking({ _ = application.resources }) { count.add() }
+    try application.unmanage(resource)
+    #expect(count.value == 2)
+  }
+
+  @Test(arguments: [SystemInput.crash, .terminate])
+  func `may read anything inside a change`(end: SystemInput) async throws {
+    let application = Self.application(.scenes)
+    await application.handle(.launch)
+    let scene = try #require(application.scenes.first)
+    let seen = Guarded<[Int]>([])
+    for read in [{ _ = scene.state }, { _ = application.scenes }, { _ = application.state }] as [@MainActor () -> Void] {
+      withObservationTracking(read) {
+        let count = MainActor.assumeIsolated {
+          _ = (application.state, application.deactivationReasons, application.openSessions, application.resources)
+          return application.scenes.count
+        }
+        seen.withLock { $0.append(count) }
+      }
+    }
+    await application.handle(end)
+    #expect(seen.withLock { $0.count } == 3)
+  }
+
   @Test func `of a resource may be on any thread`() async throws {
     let application = Self.application()
     let resource = try application.manage("connection", while: .foreground) {

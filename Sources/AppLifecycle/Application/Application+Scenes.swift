@@ -36,6 +36,15 @@ extension Application {
     if state == .unattached { observed.change(self, \.scenes) { sceneDirectory.disconnect(scene) } }
   }
 
+  /// The process vanishes, and its scenes with it; no delegate is called.
+  func loseScenes() {
+    guard !sceneDirectory.connected.isEmpty else { return }
+    var lost: [Scene] = []
+    observed.change(self, \.scenes) { lost = sceneDirectory.loseProcess() }
+    // Observers of a scene's state may read the application's scenes.
+    for scene in lost { scene.loseProcess() }
+  }
+
   private func connectScene(_ id: SceneIdentifier) -> Scene {
     var connected: Scene?
     observed.change(self, \.scenes) { connected = sceneDirectory.connect(id, of: self) }

@@ -151,7 +151,7 @@ public import PubSub
     manager.loseProcess()
     runs.loseProcess()
     ownTasks.loseProcess()
-    sceneDirectory.loseProcess()
+    for scene in sceneDirectory.loseProcess() { scene.loseProcess() }
     background.loseProcess()
     background.stopClock()
     deadlines.rest()

@@ -248,7 +248,8 @@ extension BackgroundTaskManager {
     await waitForTasks(until: now + max(.zero, deadline - now) / 2, order)
     // Under a mode nothing is refused: handlers that begin anew would never come to an end.
     let last = time.tasks.last?.id ?? -1
-    while mustFinish(order), let id = time.expireNext(notAfter: last) { expire(id) }
+    // Where all have ended nothing expires, which would have further tasks refused.
+    while mustFinish(order), !time.tasks.isEmpty, let id = time.expireNext(notAfter: last) { expire(id) }
     await waitForTasks(until: deadline, order)
     return mustFinish(order) ? time.tasks.map(\.name) : []
   }

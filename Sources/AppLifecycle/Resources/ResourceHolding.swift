@@ -38,8 +38,10 @@ final class ResourceHolding: @unchecked Sendable {
   /// Observable, as is all that readers see of a resource.
   var handle: HeldHandle? {
     observed.access(self, \.handle)
-    return read.handle
+    return presentHandle
   }
+  /// For the package's own use, which Observation is not told of.
+  var presentHandle: HeldHandle? { read.handle }
   var wasReleased: Bool { read.wasReleased }
   /// Observable.
   var status: ResourceStatus {

@@ -5,7 +5,7 @@ internal import PubSub
 extension ResourceManager {
   func startLoop(_ index: Int, _ lease: HeldLease, willBegin: (@MainActor () -> Void)? = nil) {
     guard let operations = resources[index]?.operations, let body = operations.run,
-      let handle = operations.holding.handle
+      let handle = operations.holding.presentHandle
     else { return }
     let lent = self.lease(lease.number, of: index, operations.holding)
     let generation = generation
@@ -89,7 +89,7 @@ extension ResourceManager {
 extension ResourceManager {
   func startChecks(_ index: Int, _ lease: HeldLease) {
     guard let operations = resources[index]?.operations, let check = operations.check,
-      let handle = operations.holding.handle
+      let handle = operations.holding.presentHandle
     else { return }
     let interval = max(operations.checkInterval, .milliseconds(1))
     let lent = self.lease(lease.number, of: index, operations.holding)

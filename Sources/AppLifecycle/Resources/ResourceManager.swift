@@ -64,7 +64,10 @@ internal import PubSub
     let (_, actions) = graph.add(
       while: phase, after: dependencies, maximumRetries: isBody ? nil : (operations.retry ?? retry).maximumRetries,
       isBody: isBody)
-    if operations.body == nil { indices[operations.name] = index }
+    if operations.body == nil {
+      indices[operations.name] = index
+      application?.resourcesDidChange()
+    }
     perform(actions)
     return index
   }
@@ -79,6 +82,7 @@ internal import PubSub
       resource.lease?.cancel()
     }
     perform(graph.remove(index))
+    application?.resourcesDidChange()
   }
 
   /// The names of the managed resources and bodies that depend on one; bodies that are over are removed first.

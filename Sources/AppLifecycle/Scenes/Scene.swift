@@ -48,6 +48,11 @@ public import Observation
     if next == .unattached { session.sceneDidDisconnect(self) }
   }
 
+  func loseProcess() {
+    setState(.unattached)
+    delegate = nil
+  }
+
   func setFocus(_ hasFocus: Bool) {
     observed.change(self, \.hasFocus) { presentFocus = hasFocus }
   }

@@ -37,13 +37,9 @@
 
   mutating func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
 
-  /// The process vanishes, and its scenes with it; no delegate is called.
-  mutating func loseProcess() {
-    for scene in connected {
-      scene.setState(.unattached)
-      scene.delegate = nil
-    }
-    connected = []
-    scenes = [:]
+  /// The process vanishes, and its scenes with it: they are returned, to be told so.
+  mutating func loseProcess() -> [Scene] {
+    defer { (connected, scenes) = ([], [:]) }
+    return connected
   }
 }

@@ -128,7 +128,7 @@ extension Application {
     budget = nil
     runs.loseProcess()
     manager.loseProcess()
-    if !sceneDirectory.connected.isEmpty { observed.change(self, \.scenes) { sceneDirectory.loseProcess() } }
+    loseScenes()
   }
 }
 

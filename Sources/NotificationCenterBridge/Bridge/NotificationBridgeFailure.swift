@@ -24,9 +24,10 @@ public struct NotificationBridgeFailure: Event, CustomStringConvertible {
   /// The failure in a line.
   public var description: String {
     switch reason {
-    case .notConvertible(let error): "\(notificationName.rawValue) is no \(eventName): \(error)"
+    case .notConvertible(let error):
+      "the notification \(notificationName.rawValue) was not posted as the event \(eventName): \(error)"
     case .notOnMainThread:
-      "\(notificationName.rawValue) was posted off the main thread: \(eventName) follows on the main actor"
+      "the notification \(notificationName.rawValue) was posted off the main thread: the event \(eventName) follows on the main actor"
     }
   }
 }

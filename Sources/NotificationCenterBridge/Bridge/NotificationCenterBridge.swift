@@ -107,10 +107,11 @@ private final class Passer: Sendable {
       if passage.passed.contains(center.identifier) { return }
       passed = passage.passed + start
     }
-    let route = Route(of: E.notificationName, passed)
+    let object = event.notificationObject ?? subject
+    let route = Route(of: E.notificationName, from: object, passed)
     var userInfo = event.notificationInfo.userInfo
     userInfo[Route.key] = route
-    center.center.post(name: E.notificationName, object: event.notificationObject ?? subject, userInfo: userInfo)
+    center.center.post(name: E.notificationName, object: object, userInfo: userInfo)
     route.end()
   }
 }
@@ -148,14 +149,16 @@ extension NotificationCenterBridge {
   }
 
   func receive<E: NotificationConvertible & MainActorEvent>(_: E.Type, _ link: NotificationLink) {
-    observe(E.self, link) { event, subject, bus, passed in
+    observe(E.self, link) { [weak link] event, subject, bus, passed in
       if MainQueue.isCurrent {
         Passage.post(event, from: subject, on: bus, having: passed)
       } else {
         bus.post(
           NotificationBridgeFailure(
             notificationName: E.notificationName, eventName: E.name, reason: .notOnMainThread))
-        DispatchQueue.main.async { Passage.post(event, from: subject, on: bus, having: passed) }
+        DispatchQueue.main.async { [weak link] in
+          if link?.isCancelled == false { Passage.post(event, from: subject, on: bus, having: passed) }
+        }
       }
     }
   }

@@ -24,7 +24,7 @@ public import PubSub
 /// The events of the life cycle conform: their object is the application or the scene, and ``NotificationKey/transition`` or
 /// ``NotificationKey/sceneTransition`` has the step.
 public protocol NotificationConvertible: BusEvent {
-  /// The name of the notification: by default that of the event type.
+  /// The name of the notification: by default that of the event type, without its module: `OrderPlaced`, and `Shop.OrderPlaced` for a nested one.
   static var notificationName: Notification.Name { get }
 
   /// The object of the notification; by default the subject of the event's post.

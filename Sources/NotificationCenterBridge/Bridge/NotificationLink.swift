@@ -6,6 +6,7 @@ internal import PubSub
 /// Releasing it ends that. It does not keep the bus.
 public final class NotificationLink: Sendable {
   private struct State: @unchecked Sendable {
+    var isCancelled = false
     var subscriptions: [Subscription] = []
     /// Tokens of the center, touched under the lock alone.
     var observers: [any NSObjectProtocol] = []
@@ -25,12 +26,15 @@ public final class NotificationLink: Sendable {
     state.withLock { $0.observers.append(observer) }
   }
 
+  /// Whether it has ended.
+  public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
   /// Ends it: no event posted from now on becomes a notification, and no notification an event.
   ///
   /// May be called from any thread, and a second time without effect.
   public func cancel() {
     let former = state.withLock { state -> State in
-      defer { state = State() }
+      defer { state = State(isCancelled: true) }
       return state
     }
     for subscription in former.subscriptions { subscription.cancel() }

@@ -12,7 +12,7 @@ import Synchronization
 /// The buses and centers that an event has passed, on its way through one more center.
 ///
 /// It travels in `userInfo`, so that nothing returns to where it has been, along whatever bridges. Observers may give the same
-/// `userInfo` to notifications of their own, then or later: it counts for the notification alone for which it was made.
+/// `userInfo` to notifications of their own, then or later: it counts for the notification alone for which it was made: of that name, from that object, while it is being posted.
 final class Route: Sendable {
   /// Its key in `userInfo`.
   ///
@@ -20,14 +20,18 @@ final class Route: Sendable {
   nonisolated(unsafe) static let key = AnyHashable("NotificationCenterBridge.route")
 
   private let name: Notification.Name
+  private let object: ObjectIdentifier?
   private let passed: [ObjectIdentifier]
   private let isOver = Atomic(false)
 
-  init(of name: Notification.Name, _ passed: [ObjectIdentifier]) { (self.name, self.passed) = (name, passed) }
+  init(of name: Notification.Name, from object: AnyObject?, _ passed: [ObjectIdentifier]) {
+    (self.name, self.object, self.passed) = (name, object.map { ObjectIdentifier($0) }, passed)
+  }
 
   /// What the notification has passed, if it is the one for which this was made, and is being posted.
   func places(of notification: Notification) -> [ObjectIdentifier] {
-    notification.name == name && !isOver.load(ordering: .acquiring) ? passed : []
+    if notification.name != name || isOver.load(ordering: .acquiring) { return [] }
+    return notification.object.map { ObjectIdentifier($0 as AnyObject) } == object ? passed : []
   }
 
   /// The notification has been posted.

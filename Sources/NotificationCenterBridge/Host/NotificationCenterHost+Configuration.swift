@@ -1,7 +1,9 @@
 public import AppLifecycle
 public import Foundation
 
-#if canImport(UIKit) && !os(watchOS)
+#if os(watchOS)
+  import WatchKit
+#elseif canImport(UIKit)
   import UIKit
 #elseif canImport(AppKit)
   import AppKit
@@ -28,19 +30,44 @@ extension NotificationCenterHost {
     ///
     /// By default on UIKit a background task.
     public var keepAwake: @MainActor (_ name: String) -> @MainActor () -> Void = { _ in {} }
-    /// Returns once a function says that the process may end.
+    /// Returns once a function says that the process may end, or when a time is up.
     ///
-    /// It is called inside the platform's last notification, and must let the main actor work. By default it runs the main run loop.
-    public var waitForEnd: @MainActor (_ mayEnd: @MainActor () -> Bool) -> Void = { mayEnd in
-      while !mayEnd() { _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05)) }
+    /// It is called inside the platform's last notification, and must let the main actor work. By default it runs the main run loop, and
+    /// gives up after a second in which that does no work of the main queue.
+    public var waitForEnd: @MainActor (_ limit: Duration, _ mayEnd: @MainActor () -> Bool) -> Void = { limit, mayEnd in
+      let start = ContinuousClock.now
+      let probe = Probe()
+      DispatchQueue.main.async { probe.hasRun = true }
+      while !mayEnd() {
+        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05))
+        let elapsed = start.duration(to: .now)
+        if elapsed > limit || elapsed > .seconds(1) && !probe.hasRun { return }
+      }
     }
+    /// Ends the process, with an exit status, as the application has ended by its own order.
+    ///
+    /// By default on AppKit `terminate`; on UIKit and WatchKit, where a program has no other way, `exit`; elsewhere nothing.
+    public var endProcess: @MainActor (_ status: Int32) -> Void = { _ in }
     /// Where `NSWorkspace` posts; nil for the center of all other notifications.
     public var workspaceCenter: NotificationCenter?
 
     /// What suits a platform.
     @MainActor public init(_ platform: Platform = .current) {
-      #if canImport(UIKit) && !os(watchOS)
+      #if os(watchOS)
+        guard platform == .watchKit else { return }
+        launchesInBackground = { WKApplication.shared().applicationState == .background }
+        endProcess = { exit($0) }
+        keepAwake = { name in
+          let isOver = DispatchSemaphore(value: 0)
+          ProcessInfo.processInfo.performExpiringActivity(withReason: name) { isExpiring in
+            // The activity lasts while this call does.
+            if isExpiring { isOver.signal() } else { isOver.wait() }
+          }
+          return { isOver.signal() }
+        }
+      #elseif canImport(UIKit)
         guard platform == .uiKit else { return }
+        endProcess = { exit($0) }
         launchesInBackground = { UIApplication.shared.applicationState == .background }
         dataIsProtected = { !UIApplication.shared.isProtectedDataAvailable }
         sceneIdentifier = { scene in
@@ -58,8 +85,13 @@ extension NotificationCenterHost {
       #elseif canImport(AppKit)
         guard platform == .appKit else { return }
         launchesInBackground = { NSApplication.shared.isHidden }
+        endProcess = { _ in NSApplication.shared.terminate(nil) }
         workspaceCenter = NSWorkspace.shared.notificationCenter
       #endif
     }
   }
+}
+
+@MainActor private final class Probe {
+  var hasRun = false
 }

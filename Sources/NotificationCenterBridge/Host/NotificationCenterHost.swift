@@ -12,7 +12,8 @@ internal import PubSub
 ///       …
 ///     }
 ///
-/// Make it before the launch is complete, on the main actor, and keep it for as long as the program runs.
+/// Make it before the launch is complete, on the main actor, and keep it for as long as the program runs. A host that begins later takes
+/// the steps that it has missed at the first notification that implies them.
 ///
 /// | notification | what follows |
 /// | --- | --- |
@@ -24,15 +25,29 @@ internal import PubSub
 /// | `UIApplicationSignificantTimeChange`; elsewhere a new day, a set clock, another time zone | `significantTimeChange` |
 /// | `…WillTerminate` | `shutDown` |
 ///
-/// Delegate calls and synchronous handlers have run when the platform's post returns, on Apple's systems from version 26 on; before that,
-/// they run soon after. The platform may suspend the process once it has left the foreground: until the tear-down is complete and
-/// no background task is open, the host keeps it awake with ``Configuration/keepAwake``. When the process is about to end, the host
-/// holds up the post until the tear-down is complete (``Configuration/waitForEnd``).
+/// On Linux, where a test posts the notifications, it takes the platform and a center:
 ///
-/// Some things no notification tells. Suspension is one: the state is *background* meanwhile. Why an application is inactive is another:
-/// its reason is ``AppLifecycle/DeactivationReason/unspecified``, or `focusLost` with scenes. And nothing tells whether a window was
-/// closed or its scene only disconnected, so the session stays. With several windows the application's own notification follows the first
-/// window that comes back, and the last one that leaves.
+///     let center = NotificationCenter()
+///     let host = NotificationCenterHost(application, platform: .uiKit, center: center)
+///     center.post(name: UIApplication.didFinishLaunchingNotification, object: nil)
+///
+/// **Threads.** When a post on the main thread returns, the delegate's methods and synchronous handlers have run, unless another transition
+/// is under way. On Apple's systems that is so from version 26 on; before, they run soon after. A post on another thread is followed as
+/// soon as the main actor is free.
+///
+/// **Background.** The platform may suspend a process that has left the foreground. The host keeps it awake until the tear-down is complete
+/// and the background tasks that are open then have ended (``Configuration/keepAwake``).
+///
+/// **The end.** The host holds up the platform's last notification until the tear-down is complete (``Configuration/waitForEnd``). Inside
+/// work of the main queue that cannot be, as nothing else runs on the main actor meanwhile: write
+/// `RunLoop.main.perform { NSApp.terminate(nil) }`, and not `Task { NSApp.terminate(nil) }`. An application that ends by its own order
+/// (`send(.terminate)`) has ``Configuration/endProcess`` called. The delegate's `applicationShouldTerminate` is asked by that order alone.
+///
+/// **What no notification tells.** Suspension: the state is *background* meanwhile. Why an application is inactive: its reason is
+/// ``AppLifecycle/DeactivationReason/unspecified``, or `focusLost` with scenes. Whether a window was closed or its scene only disconnected:
+/// the session stays. Whether data can be read in front of a locked screen: it counts as available. With several windows the application's
+/// own notification follows the first window that comes back, and the last one that leaves. UIKit launches an application that has
+/// scenes into the background, and `willEnterForeground` follows.
 @MainActor public final class NotificationCenterHost {
   /// Whose notifications a host follows.
   public enum Platform: Sendable, Hashable {
@@ -58,7 +73,9 @@ internal import PubSub
   /// The application.
   public let application: Application
   private let configuration: Configuration
+  private let platform: Platform
   private var machine: PlatformStateMachine
+  private var ending: ObserverToken?
   private var identifiers: [ObjectIdentifier: SceneIdentifier] = [:]
   private var lastSceneNumber = 0
   private var observers: [(center: NotificationCenter, token: any NSObjectProtocol)] = []
@@ -77,8 +94,11 @@ internal import PubSub
     self.application = application
     let configuration = configuration ?? Configuration(platform)
     self.configuration = configuration
-    machine = PlatformStateMachine(
-      followsScenes: platform == .uiKit && application.configuration.profile == .scenes)
+    self.platform = platform
+    machine = PlatformStateMachine(platform, application.configuration.profile)
+    ending = application.observe(label: "NotificationCenterHost") { [weak self] event in
+      if event.record?.kind == .state, event.record?.state == .notRunning { self?.applicationEnded() }
+    }
     observe(platform.events, in: center)
     observe(platform.workspaceEvents, in: configuration.workspaceCenter ?? center)
   }
@@ -91,6 +111,15 @@ internal import PubSub
   public func stop() {
     for (center, token) in observers { center.removeObserver(token) }
     observers = []
+    ending?.cancel()
+    ending = nil
+  }
+
+  /// By its own order, unless the platform has said so.
+  private func applicationEnded() {
+    if machine.hasEnded { return }
+    machine.end()
+    configuration.endProcess(application.exitStatus)
   }
 
   private func observe(_ events: [String: PlatformEvent], in center: NotificationCenter) {
@@ -113,6 +142,7 @@ internal import PubSub
   }
 
   private func take(_ event: PlatformEvent, of object: AnyObject?, _ cause: LifecycleCause) {
+    if observers.isEmpty { return }
     let scene = if case .scene = event, let object { identifier(of: object) } else { SceneIdentifier.main }
     if case .scene(.didDisconnect) = event, let object { identifiers[ObjectIdentifier(object)] = nil }
     let device = PlatformStateMachine.DeviceFacts(
@@ -141,14 +171,20 @@ internal import PubSub
     let allow = leaves ? configuration.keepAwake(cause.rawValue) : nil
     // Each gets as far as it can before the next one begins, which is queued behind it.
     for input in inputs {
-      application.begin(input, cause) { [application] in
-        if input.leavesForeground { await application.endBackgroundTasks(cause) }
+      application.begin(input, cause) { [application, platform] in
+        // Nothing suspends an application of AppKit: its tasks have the time that they need.
+        if input.leavesForeground, platform != .appKit { await application.endBackgroundTasks(cause) }
         progress.remaining -= 1
         if progress.remaining == 0 { allow?() }
       }
     }
     guard inputs.contains(.shutDown), progress.remaining > 0 else { return }
-    configuration.waitForEnd { progress.remaining == 0 }
+    let budgets = application.configuration.didEnterBackgroundBudget + application.configuration.willTerminateBudget
+    configuration.waitForEnd(budgets + .seconds(1)) { progress.remaining == 0 }
+    if progress.remaining == 0 { return }
+    let message =
+      "\(cause.rawValue) was posted inside work of the main queue: the process ends before it is torn down\n"
+    FileHandle.standardError.write(Data(message.utf8))
   }
 
   @MainActor private final class Progress {
@@ -176,7 +212,10 @@ extension Application {
       await handle(input, cause: cause)
       await whenDone()
     }
-    if tasks.startImmediately(work) == nil { tasks.startOnMainActor(work) }
+    // Whatever handler posts the notification, no transition waits for itself.
+    HandlerContext.outside {
+      if tasks.startImmediately(work) == nil { tasks.startOnMainActor(work) }
+    }
   }
 
   /// Lets background tasks end, while the application is in the background.

@@ -9,8 +9,11 @@ public import AppLifecycle
 /// Notifications may be missing, as for a host that begins late, or come twice: a step that was skipped is sent first, one that was
 /// taken is not sent again.
 struct PlatformStateMachine: Sendable {
+  private let platform: NotificationCenterHost.Platform
   /// Whether the platform's scenes are followed one by one.
   private let followsScenes: Bool
+  /// Whether the application has ended: what is posted until the process ends, too, must not launch it again.
+  private(set) var hasEnded = false
   private var isLaunched = false
   private var isInBackground = false
   private var isInterrupted = false
@@ -31,8 +34,18 @@ struct PlatformStateMachine: Sendable {
     var dataIsProtected = false
   }
 
-  /// - Parameter followsScenes: whether the platform's scenes are followed one by one.
-  init(followsScenes: Bool) { self.followsScenes = followsScenes }
+  /// The beginning of a process.
+  ///
+  /// - Parameters:
+  ///   - platform: whose notifications they are.
+  ///   - profile: the life cycle of the application.
+  init(_ platform: NotificationCenterHost.Platform, _ profile: LifecycleProfile) {
+    self.platform = platform
+    followsScenes = platform == .uiKit && profile == .scenes
+  }
+
+  /// The application has ended, for a reason of its own or by the platform's word.
+  mutating func end() { hasEnded = true }
 
   /// Takes a notification.
   ///
@@ -44,13 +57,17 @@ struct PlatformStateMachine: Sendable {
   mutating func inputs(
     for event: PlatformEvent, of scene: SceneIdentifier = .main, on device: DeviceFacts
   ) -> [SystemInput] {
+    if hasEnded { return [] }
     switch event {
-    case .application(let callback): take(callback, device)
-    case .scene(let callback): followsScenes ? take(callback, of: scene, device) : []
+    case .application(let callback): return take(callback, device)
+    case .scene(let callback): return followsScenes ? take(callback, of: scene, device) : []
     case .outOfSight(let hiding):
-      self.hiding.insert(hiding).inserted && isLaunched ? leave() : []
+      guard self.hiding.insert(hiding).inserted, isLaunched else { return [] }
+      // No reason to be inactive: an application whose displays slept may never have resigned, and then does not become active.
+      return leave()
     case .inSight(let hiding):
-      self.hiding.remove(hiding) != nil && self.hiding.isEmpty && isLaunched ? comeBack() : []
+      guard self.hiding.remove(hiding) != nil, self.hiding.isEmpty, isLaunched else { return [] }
+      return comeBack()
     }
   }
 
@@ -60,15 +77,14 @@ struct PlatformStateMachine: Sendable {
     switch callback {
     case .didFinishLaunching: return launch(on: device)
     case .willTerminate:
-      guard isLaunched else { return [] }
-      self = PlatformStateMachine(followsScenes: followsScenes)
-      return [.shutDown]
+      end()
+      return isLaunched ? [.shutDown] : []
     case .didReceiveMemoryWarning: return isLaunched ? [.memoryWarning] : []
     case .significantTimeChange: return isLaunched ? [.significantTimeChange] : []
     case .protectedDataWillBecomeUnavailable:
       guard isLaunched, !dataIsProtected else { return [] }
       // Where a lock finds the application in the background, its end does not bring it back: the platform says when.
-      let leaving = followsScenes ? [] : leave()
+      let leaving = followsScenes ? leaveScenes() : leave()
       dataIsProtected = true
       return leaving + [.setPasscode(true), .lock]
     case .protectedDataDidBecomeAvailable: return makeDataAvailable()
@@ -89,7 +105,8 @@ struct PlatformStateMachine: Sendable {
       isInterrupted = false
       inputs.append(.endInterruption(.unspecified))
     case .willResignActive: inputs += interrupt()
-    case .didEnterBackground: inputs += leave()
+    // The reason follows: it must not make two transitions of one.
+    case .didEnterBackground: inputs += leave() + interrupt()
     default: inputs += comeBack()
     }
     return inputs
@@ -99,6 +116,7 @@ struct PlatformStateMachine: Sendable {
   private mutating func launch(on device: DeviceFacts) -> [SystemInput] {
     guard !isLaunched else { return [] }
     isLaunched = true
+    if device.launchesInBackground, platform == .appKit { hiding.insert(.hidden) }
     isInBackground = device.launchesInBackground || !hiding.isEmpty || followsScenes
     dataIsProtected = device.dataIsProtected && isInBackground
     return (dataIsProtected ? [.setPasscode(true), .lock] : []) + (followsScenes ? [] : interrupt())
@@ -114,8 +132,7 @@ struct PlatformStateMachine: Sendable {
   private mutating func leave() -> [SystemInput] {
     guard !isInBackground else { return [] }
     isInBackground = true
-    // The reason follows: it must not make two transitions of one.
-    return [.home] + interrupt()
+    return [.home]
   }
 
   private mutating func comeBack() -> [SystemInput] {
@@ -124,7 +141,7 @@ struct PlatformStateMachine: Sendable {
     return makeDataAvailable() + [.open]
   }
 
-  /// An application that is in front of a locked screen can read its data, or soon will.
+  /// In front of a locked screen, too: an application that is there cannot be told to be in the background.
   private mutating func makeDataAvailable() -> [SystemInput] {
     guard dataIsProtected else { return [] }
     dataIsProtected = false
@@ -160,6 +177,15 @@ struct PlatformStateMachine: Sendable {
     guard scenes[id] == nil else { return [] }
     scenes[id] = SceneFacts()
     return launch(on: device) + makeDataAvailable() + [.connectScene(id)] + setFocus(false, of: id)
+  }
+
+  private mutating func leaveScenes() -> [SystemInput] {
+    var inputs: [SystemInput] = []
+    for id in scenes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where scenes[id]?.isInFront == true {
+      scenes[id]?.isInFront = false
+      inputs.append(.sendSceneToBackground(id))
+    }
+    return inputs
   }
 
   private mutating func bringToFront(_ id: SceneIdentifier) -> [SystemInput] {

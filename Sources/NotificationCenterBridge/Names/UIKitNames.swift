@@ -4,13 +4,16 @@
 
   /// The names of UIKit's notifications of the application, spelled as UIKit has them, where there is no UIKit.
   ///
-  /// A file that observes them compiles unchanged, but for its import:
+  /// A file that observes them compiles unchanged, but for its imports:
   ///
   ///     #if canImport(UIKit)
   ///       import UIKit
   ///     #else
+  ///       import Foundation
   ///       import NotificationCenterBridge
   ///     #endif
+  ///
+  /// Only the names are here: not `UIApplication.shared`, nor what it can tell.
   ///
   /// They are posted by ``NotificationCenterBridge/postLifecycle()``. A type of this name in your own module goes before this one.
   public enum UIApplication {

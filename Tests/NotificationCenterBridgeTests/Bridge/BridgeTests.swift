@@ -179,8 +179,8 @@ import Testing
     center.post(name: OrderPlaced.notificationName, object: nil, userInfo: ["orderID": "seven"])
     #expect(
       log.all == [
-        "OrderPlaced is no OrderPlaced: userInfo has no value for \"orderID\"",
-        "OrderPlaced is no OrderPlaced: userInfo has a value of type String for \"orderID\", and Int is expected",
+        "the notification OrderPlaced was not posted as the event OrderPlaced: userInfo has no value for \"orderID\"",
+        "the notification OrderPlaced was not posted as the event OrderPlaced: userInfo has a value of type String for \"orderID\", and Int is expected",
       ])
     withExtendedLifetime((link, failures, subscription)) {}
   }
@@ -191,8 +191,8 @@ import Testing
     center.post(name: ShopOpened.notificationName, object: nil)
     #expect(
       log.all == [
-        "com.example.shop.opened is no ShopOpened: the object is a Log, and Shop is expected",
-        "com.example.shop.opened is no ShopOpened: there is no object, and Shop is expected",
+        "the notification com.example.shop.opened was not posted as the event ShopOpened: the object is a Log, and Shop is expected",
+        "the notification com.example.shop.opened was not posted as the event ShopOpened: there is no object, and Shop is expected",
       ])
     withExtendedLifetime((link, failures)) {}
   }
@@ -213,7 +213,7 @@ import Testing
     }
     for await _ in ended {}
     let report =
-      "com.example.shop.opened was posted off the main thread: ShopOpened follows on the main actor"
+      "the notification com.example.shop.opened was posted off the main thread: the event ShopOpened follows on the main actor"
     #expect(log.all.filter { $0 == report }.count == 3)
     #expect(log.all.filter { $0 != report } == ["shop 0", "shop 1", "shop 2"])
     withExtendedLifetime((link, failures, last)) {}

@@ -64,6 +64,21 @@ import Testing
     withExtendedLifetime((links, observer, subscriptions)) {}
   }
 
+  @Test func `a notification from another object is new, with the same name and userInfo`() {
+    let (bus, center, others) = (EventBus(), NotificationCenter(), Shop())
+    let link = NotificationCenterBridge(bus, to: center).exchange(OrderPlaced.self)
+    let observer = center.addObserver(forName: OrderPlaced.notificationName, object: nil, queue: nil) { notification in
+      guard notification.object == nil else { return }
+      center.post(name: notification.name, object: others, userInfo: notification.userInfo)
+    }
+    let subscription = bus.subscribe(to: OrderPlaced.self) { [log] event, subject in
+      log.add("\(event.id) \(subject === others)")
+    }
+    bus.post(OrderPlaced(id: 1))
+    #expect(log.all.sorted() == ["1 false", "1 true"])
+    withExtendedLifetime((link, observer, subscription)) {}
+  }
+
   @Test func `what the bus reports of a post is new`() {
     let (bus, center) = (EventBus(), NotificationCenter())
     let bridge = NotificationCenterBridge(bus, to: center)

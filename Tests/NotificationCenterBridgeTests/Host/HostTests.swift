@@ -40,7 +40,16 @@ import Testing
     double.post(stepsOf: "NSWorkspace", "WillSleep", "DidWake")
     #expect(double.application.state == .background)
     double.post(stepsOf: "NSWorkspace", "SessionDidBecomeActive", "SessionDidBecomeActive")
-    // The reason stands until the platform says that it is active.
+    // It never resigned, so the platform does not say that it becomes active.
+    #expect(try await double.steps == steps("launch; home; open"))
+  }
+
+  @Test func `comes back inactive if it has resigned out of sight`() async throws {
+    let double = PlatformDouble(.appKit)
+    double.post(stepsOf: "NSApplication", "DidFinishLaunching", "DidBecomeActive")
+    double.post(stepsOf: "NSWorkspace", "ScreensDidSleep")
+    double.post(stepsOf: "NSApplication", "WillResignActive")
+    double.post(stepsOf: "NSWorkspace", "ScreensDidWake")
     #expect(double.application.state == .inactive && double.application.deactivationReasons == [.unspecified])
     double.post(stepsOf: "NSApplication", "DidBecomeActive")
     #expect(try await double.steps == steps("launch; home; open"))
@@ -49,7 +58,10 @@ import Testing
   @Test func `launches into the background what is hidden or asleep`() async throws {
     let hidden = PlatformDouble(.appKit, facts: PlatformDouble.Facts(launchesInBackground: true))
     hidden.post(stepsOf: "NSApplication", "DidFinishLaunching")
+    hidden.post(stepsOf: "NSWorkspace", "ScreensDidSleep", "ScreensDidWake")
     #expect(try await hidden.steps == steps("launch:background"))
+    hidden.post(stepsOf: "NSApplication", "DidUnhide", "DidBecomeActive")
+    #expect(try await hidden.steps == steps("launch:background; open"))
     let asleep = PlatformDouble(.appKit)
     asleep.post(stepsOf: "NSWorkspace", "ScreensDidSleep")
     asleep.post(stepsOf: "NSApplication", "DidFinishLaunching")
@@ -183,7 +195,7 @@ import Testing
     var answers: [Bool] = []
     var release: AsyncStream<Void>.Continuation?
     let double = PlatformDouble {
-      $0.waitForEnd = { mayEnd in
+      $0.waitForEnd = { _, mayEnd in
         // A test's main actor does no other work before this has returned; a program's run loop does.
         answers.append(mayEnd())
         release?.yield()
@@ -197,10 +209,66 @@ import Testing
     double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate")
     #expect(answers == [false])
     while double.application.state != .notRunning { await Task.yield() }
-    let idle = PlatformDouble { $0.waitForEnd = { _ in answers.append(true) } }
+    let idle = PlatformDouble { $0.waitForEnd = { _, _ in answers.append(true) } }
     idle.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate")
     // Nothing to wait for.
     #expect(answers.count == 1 && idle.application.state == .notRunning)
     withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `is followed no further when the application has ended`() async throws {
+    let double = PlatformDouble()
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate", "WillResignActive")
+    double.post(stepsOf: "UIApplication", "DidEnterBackground", "WillEnterForeground", "DidBecomeActive")
+    #expect(try await double.steps == steps("launch; kill"))
+  }
+
+  @Test func `ends the process when the application ends by its own order`() async throws {
+    var ends: [Int32] = []
+    let double = PlatformDouble { $0.endProcess = { ends.append($0) } }
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")
+    double.application.terminate(status: 3)
+    while ends.isEmpty { await Task.yield() }
+    #expect(ends == [3])
+    double.post(stepsOf: "UIApplication", "WillTerminate")
+    #expect(try await double.steps == steps("launch; quit"))
+    let other = PlatformDouble { $0.endProcess = { ends.append($0) } }
+    other.post(stepsOf: "UIApplication", "DidFinishLaunching", "WillTerminate")
+    #expect(ends == [3])
+  }
+
+  @Test func `waits for the end, too, where a background task posts it`() async throws {
+    var waits = 0
+    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+    let double = PlatformDouble {
+      $0.waitForEnd = { _, mayEnd in
+        waits += mayEnd() ? 0 : 1
+        opener.yield()
+      }
+    }
+    let subscription = double.application.bus.subscribe(to: Application.WillTerminate.self) { _ async in
+      for await _ in gate { break }
+    }
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")
+    await double.application.performBackgroundTask(named: "save") {
+      double.post(stepsOf: "UIApplication", "WillTerminate")
+    }.value
+    #expect(waits == 1)
+    while double.application.state != .notRunning { await Task.yield() }
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `lets tasks begin in the background when others have ended there`() async throws {
+    let double = PlatformDouble()
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")
+    let first = double.application.beginBackgroundTask(named: "first")
+    double.post(stepsOf: "UIApplication", "DidEnterBackground")
+    first.end()
+    for _ in 0..<100 { await Task.yield() }
+    var hasExpired = false
+    let second = double.application.beginBackgroundTask(named: "second") { hasExpired = true }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(!hasExpired && double.application.openBackgroundTasks == ["second"])
+    second.end()
   }
 }
