@@ -56,7 +56,7 @@ extension Scene.DidDisconnect: NotificationConvertible {}
 extension NotificationCenterBridge {
   /// Posts every notification of the life cycle, of applications and scenes, under the platform's raw name.
   ///
-  /// Not on Apple's systems, where UIKit posts them itself. Make the link before components subscribe: then old observers come before
+  /// Not on Apple's systems, where UIKit posts them itself: observers would be called twice. Make the link before components subscribe: then old observers come before
   /// them, and after them in willResignActive, didEnterBackground and willTerminate, which are delivered in reverse.
   ///
   /// An observer with the queue `.main` needs a program whose main actor stays on the first thread, as under `MainLoop.run` and in
@@ -70,7 +70,7 @@ extension NotificationCenterBridge {
     return link
   }
 
-  /// Posts on the bus what another bridge has posted of a life cycle.
+  /// Posts on the bus what another bridge has posted of a life cycle: for a part of a program that has a bus of its own.
   ///
   /// Of the platform's own notifications no event can be made, as they have no ``NotificationKey/transition``.
   ///
