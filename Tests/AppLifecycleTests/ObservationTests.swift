@@ -102,7 +102,10 @@ import Testing
     let application = Self.application()
     let count = Counter()
     withObservationTracking({ _ = application.resources }) { count.add() }
-    let resource = try application.manage("connection", while: .foreground) { "handle" } release: { _ in }
+    let resource = try application.manage("connection", while: .foreground) {
+      "handle"
+    } release: { _ in
+    }
     #expect(count.value == 1)
     withObservationTracking({ _ = application.resources }) { count.add() }
     try application.unmanage(resource)
@@ -115,7 +118,8 @@ import Testing
     await application.handle(.launch)
     let scene = try #require(application.scenes.first)
     let seen = Guarded<[Int]>([])
-    for read in [{ _ = scene.state }, { _ = application.scenes }, { _ = application.state }] as [@MainActor () -> Void] {
+    for read in [{ _ = scene.state }, { _ = application.scenes }, { _ = application.state }] as [@MainActor () -> Void]
+    {
       withObservationTracking(read) {
         let count = MainActor.assumeIsolated {
           _ = (application.state, application.deactivationReasons, application.openSessions, application.resources)
