@@ -6,8 +6,8 @@ import PubSub
 import Testing
 import UnixHost
 
-// The samples of the README, in its order, but for those of Examples/Quickstart. DocumentationTests compares them word for
-// word.
+// The samples of the README and of the pages on resources, services and journals, but for those of the examples.
+// DocumentationTests compares them word for word.
 
 @MainActor final class DueDateModel {
   private(set) var label = ""
@@ -176,7 +176,7 @@ extension SavingDelegate: ApplicationDelegate {
     let system = SimulatedSystem()
     withExtendedLifetime(StrayPrices(system.application)) {}
     let error = await #expect(throws: EscapedWork.self) { try await system.play("launch") }
-    let page = try Documentation.text(of: "README.md")
+    let page = try Documentation.text(of: "Docs/HoldingResources.md")
     let line = "DocumentationTests/ReadmeSamples.swift:\(StrayPrices.sleep)"
     #expect(page.contains(error?.description.replacing(line, with: "MyApp/Prices.swift:14") ?? "no violation"))
   }
