@@ -226,6 +226,11 @@ typedef struct pubsub_topic {
     /// The object to which all this belongs; set once, before another thread can find the topic.
     const void *_Nullable owner;
 } pubsub_topic;
+// A topic handle looks at the first two words from the caller's module.
+_Static_assert(
+    offsetof(pubsub_topic, root) == 0 && offsetof(pubsub_topic, flags) == sizeof(void *) &&
+        sizeof(long) == sizeof(void *),
+    "root and flags are the first two words");
 
 /// A post to the topic takes the general path: its events have traits, or tracers see them.
 #define PUBSUB_GENERAL 1

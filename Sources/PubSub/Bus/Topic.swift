@@ -1,4 +1,5 @@
 internal import CPubSub
+public import Synchronization
 
 /// A handle on the events of one type on one bus, for hot paths: posting through it saves the look-up by type.
 ///
@@ -7,11 +8,19 @@ public struct Topic<E: BusEvent>: Sendable {
   /// Keeps the topic.
   private let core: BusCore
   private nonisolated(unsafe) let topic: UnsafeMutablePointer<pubsub_topic>
+  /// The topic's first two words, its root and its flags.
+  @usableFromInline nonisolated(unsafe) let words: UnsafePointer<Atomic<UInt>>
 
   fileprivate init(_ core: BusCore) {
     self.core = core
     topic = core.store(for: E.self)._withUnsafeGuaranteedRef { $0.topic }
+    words = UnsafeRawPointer(topic).assumingMemoryBound(to: Atomic<UInt>.self)
   }
+
+  /// Whether a post reaches nothing: there is no subscriber, and nothing else that posts have to look at.
+  ///
+  /// In the caller, so that a post without subscribers costs no call.
+  @inlinable var isIdle: Bool { (words[0].load(ordering: .relaxed) | words[1].load(ordering: .relaxed)) == 0 }
 }
 
 extension Topic where E: Event {
@@ -20,7 +29,11 @@ extension Topic where E: Event {
   /// - Parameters:
   ///   - event: what happened.
   ///   - subject: what it happened to, for subscriptions to this object only.
-  public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+  @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+    if !isIdle { deliver(event, from: subject) }
+  }
+
+  @usableFromInline func deliver(_ event: E, from subject: (any AnyObject & Sendable)?) {
     Posting.post(event, to: topic, from: subject)
   }
 }
@@ -31,7 +44,11 @@ extension Topic where E: MainActorEvent {
   /// - Parameters:
   ///   - event: what happened.
   ///   - subject: what it happened to, for subscriptions to this object only.
-  @MainActor public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+  @MainActor @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+    if !isIdle { deliver(event, from: subject) }
+  }
+
+  @MainActor @usableFromInline func deliver(_ event: E, from subject: (any AnyObject & Sendable)?) {
     Posting.postOutOfLine(event, to: topic, from: subject)
   }
 }

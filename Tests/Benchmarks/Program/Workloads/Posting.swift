@@ -40,6 +40,10 @@ private func bounds(_ count: Int) -> [Judgement] {
   let fromFloor = Judgement(row, "× \(Column.floor)", .atMost, bound, aim: aim) {
     $0.ratio(row, $0.ours(row), toRow: floorRow, Column.floor)
   }
+  // A topic without subscribers is not even called: there a post by type is judged for itself.
+  let byTypeToNone = Judgement(row, "× \(Column.floor) by type", .atMost, 2.2, aim: 1) {
+    $0.ratio(row, Column.byType, toRow: oneSubscriber, Column.floor)
+  }
   // What finding the subscribers by the event's type adds; among many subscribers it drowns.
   let byType = Judgement(row, "× \(Column.floor) more by type", .atMost, 0.9, aim: 0.3) {
     guard let byType = $0.ratio(row, Column.byType, toRow: oneSubscriber, Column.floor),
@@ -50,5 +54,9 @@ private func bounds(_ count: Int) -> [Judgement] {
   let fromFoundation = Judgement(row, "× as \(Column.foundation)", .atLeast, count < 10 ? 25 : 35, aim: 45) {
     $0.ratio(row, Column.foundation, to: $0.ours(row))
   }
-  return count <= 10 ? [fromFloor, byType, fromFoundation] : [fromFloor, fromFoundation]
+  return switch count {
+  case 0: [fromFloor, byTypeToNone, fromFoundation]
+  case ...10: [fromFloor, byType, fromFoundation]
+  default: [fromFloor, fromFoundation]
+  }
 }
