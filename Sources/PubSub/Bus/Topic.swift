@@ -7,20 +7,24 @@ public import Synchronization
 public struct Topic<E: BusEvent>: Sendable {
   /// Keeps the topic.
   private let core: BusCore
-  private nonisolated(unsafe) let topic: UnsafeMutablePointer<pubsub_topic>
-  /// The topic's first two words, its root and its flags.
+  /// The topic: its first two words are its root and its flags.
   @usableFromInline nonisolated(unsafe) let words: UnsafePointer<Atomic<UInt>>
 
   fileprivate init(_ core: BusCore) {
     self.core = core
-    topic = core.store(for: E.self)._withUnsafeGuaranteedRef { $0.topic }
-    words = UnsafeRawPointer(topic).assumingMemoryBound(to: Atomic<UInt>.self)
+    words = core.store(for: E.self)._withUnsafeGuaranteedRef {
+      UnsafeRawPointer($0.topic).assumingMemoryBound(to: Atomic<UInt>.self)
+    }
   }
 
   /// Whether a post reaches nothing: there is no subscriber, and nothing else that posts have to look at.
   ///
   /// In the caller, so that a post without subscribers costs no call.
   @inlinable var isIdle: Bool { (words[0].load(ordering: .relaxed) | words[1].load(ordering: .relaxed)) == 0 }
+
+  private static func topic(_ words: UnsafePointer<Atomic<UInt>>) -> UnsafeMutablePointer<pubsub_topic> {
+    UnsafeMutableRawPointer(mutating: words).assumingMemoryBound(to: pubsub_topic.self)
+  }
 }
 
 extension Topic where E: Event {
@@ -30,11 +34,14 @@ extension Topic where E: Event {
   ///   - event: what happened.
   ///   - subject: what it happened to, for subscriptions to this object only.
   @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    if !isIdle { deliver(event, from: subject) }
+    if !isIdle { Self.deliver(event, to: words, from: subject) }
   }
 
-  @usableFromInline func deliver(_ event: E, from subject: (any AnyObject & Sendable)?) {
-    Posting.post(event, to: topic, from: subject)
+  // Without the handle, so that all that it needs fits into registers.
+  @usableFromInline static func deliver(
+    _ event: E, to words: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
+  ) {
+    Posting.post(event, to: topic(words), from: subject)
   }
 }
 
@@ -45,11 +52,13 @@ extension Topic where E: MainActorEvent {
   ///   - event: what happened.
   ///   - subject: what it happened to, for subscriptions to this object only.
   @MainActor @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    if !isIdle { deliver(event, from: subject) }
+    if !isIdle { Self.deliver(event, to: words, from: subject) }
   }
 
-  @MainActor @usableFromInline func deliver(_ event: E, from subject: (any AnyObject & Sendable)?) {
-    Posting.postOutOfLine(event, to: topic, from: subject)
+  @MainActor @usableFromInline static func deliver(
+    _ event: E, to words: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
+  ) {
+    Posting.postOutOfLine(event, to: topic(words), from: subject)
   }
 }
 
