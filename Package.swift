@@ -66,6 +66,10 @@ let package = Package(
       dependencies: ["AppLifecycle", "NotificationCenterBridge", "PubSub", "UnixHost"],
       path: "Examples/DueDate"),
     .executableTarget(
+      name: "LifecycleRecorder",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "ExampleSupport", "PubSub", "UnixHost"],
+      path: "Examples/LifecycleRecorder"),
+    .executableTarget(
       name: "PregTracker",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "ExampleSupport", "LifecycleJournal", "PubSub", "UnixHost",
@@ -194,8 +198,9 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "DueDate", "ExampleSupport", "LifecycleJournal",
-        "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service", "TestTraits", "UnixHost", "UnixHostTesting",
+        "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "DueDate", "ExampleSupport",
+        "LifecycleJournal", "LifecycleRecorder", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service",
+        "TestTraits", "UnixHost", "UnixHostTesting",
         "lifecycle",
       ]),
     .testTarget(

@@ -51,8 +51,11 @@ import Dispatch
   }
 
   /// The service is to end: the line that has begun is the last one.
+  ///
+  /// What the client has sent may wait unread: it is looked at before the connection counts as idle.
   func finish() {
     isFinishing = true
+    if counter.length == 0 { _ = serve(Self.firstShare) }
     if counter.length == 0 { end() }
   }
 

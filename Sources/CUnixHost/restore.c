@@ -116,16 +116,15 @@ static size_t leave(int terminal, enum ownership ownership, int milliseconds) {
   sigemptyset(&only);
   sigaddset(&only, SIGTTOU);
   struct termios now;
-  if (ownership == OURS) {
-    // If the shell takes the terminal just now, the signal breaks this off, and its modes stay.
-    pthread_sigmask(SIG_UNBLOCK, &only, &mask);
-    tcsetattr(terminal, TCSANOW, &found_modes);
-  } else {
-    // Some shells set no modes of their own for their prompt. Blocked, the signal lets a process in the background do this.
-    pthread_sigmask(SIG_BLOCK, &only, &mask);
-    if (tcgetattr(terminal, &now) == 0 && are_alike(&now, &own_modes)) tcsetattr(terminal, TCSANOW, &found_modes);
-  }
+  // If the shell takes the terminal just now, SIGTTOU breaks this off, and its modes stay; in an orphaned group it is EIO.
+  pthread_sigmask(ownership == OURS ? SIG_UNBLOCK : SIG_BLOCK, &only, &mask);
+  bool is_restored = ownership == OURS && tcsetattr(terminal, TCSANOW, &found_modes) == 0;
+  // Blocked, the signal lets a process in the background do this, and write.
   pthread_sigmask(SIG_BLOCK, &only, NULL);
+  // Some shells set no modes of their own for their prompt.
+  if (!is_restored && tcgetattr(terminal, &now) == 0 && are_alike(&now, &own_modes)) {
+    tcsetattr(terminal, TCSANOW, &found_modes);
+  }
   size_t written = unixhost_write_within(terminal, armed_bytes, armed_count, milliseconds);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return written;
@@ -190,4 +189,14 @@ void unixhost_emergency_leave(void) {
     if (written == armed_count) atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT);
   }
   atomic_fetch_sub(&readers, 1);
+}
+
+void unixhost_emergency_leave_rest(int milliseconds) {
+  unixhost_emergency_leave();
+  // A handler on another thread may be about to write.
+  wait_for_readers();
+  if (unixhost_emergency_left() != UNIXHOST_LEFT_IN_PART) return;
+  int terminal = atomic_load(&armed_terminal);
+  enum ownership ownership = look_at(terminal);
+  if (ownership != FOREIGN) leave(terminal, ownership, milliseconds);
 }

@@ -29,7 +29,8 @@ final class Recording: Sendable {
     state.withLock { state in
       guard let output = state.terminal?.takeOutput() else { return }
       state.output += output
-      state.screen.feed(output)
+      // As a terminal's driver does, in the program's modes, too (ONLCR): a line feed begins a new line.
+      state.screen.feed(output.flatMap { $0 == UInt8(ascii: "\n") ? [UInt8(ascii: "\r"), $0] : [$0] })
     }
   }
 

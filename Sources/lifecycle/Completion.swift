@@ -29,6 +29,10 @@ enum Completion: String, CaseIterable {
         "timeline", "a picture of the runs",
         [("-o", []), ("--format", ["html", "json"])] + Selection.options, true
       ),
+      (
+        "states", "the states and the changes between them",
+        [("-o", []), ("--format", StatesCommand.Form.allCases.map(\.rawValue)), ("--profile", ["app", "scene"])], false
+      ),
       ("names", "every event with its raw name", [("--json", [])], false),
       ("completion", "words for a shell to complete", [], false),
     ]

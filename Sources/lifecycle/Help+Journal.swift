@@ -69,6 +69,36 @@ extension Help {
 
     """
 
+  static let states = """
+    Prints the states of the life cycle and every change between them: the calls
+    that belong to it, and the inputs that lead to it. The tool asks the state
+    machine that runs in programs.
+
+    USAGE
+      lifecycle states [--profile app|scene] [--format FORMAT] [-o OUTPUT]
+
+      -o page.html       a page on which you click inputs, and see the calls, the
+                         states and the reasons for which an input is ignored
+      -o states.svg      the diagram as a picture, in light and in dark
+      -o states.dot      the diagram for Graphviz
+      -o states.mmd      the diagram for Mermaid
+      --format FORMAT    text (the default), html, svg, dot or mermaid, to standard
+                         output unless -o names a file
+      --profile app      the app-based life cycle
+      --profile scene    the scene-based life cycle; a picture shows one scene
+
+    STATUS
+      0  it was written                 64 wrong usage
+      74 writing failed
+
+    EXAMPLES
+      lifecycle states
+      lifecycle states -o page.html
+      lifecycle states --profile scene -o scenes.svg
+      lifecycle states --format dot | dot -Tpng -o states.png
+
+    """
+
   static let names = """
     Prints every event of the life cycle: its type, the method of the delegate that
     is called before it, and the raw name that the platform has for it.

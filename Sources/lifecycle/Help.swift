@@ -1,7 +1,7 @@
 /// The texts that teach the tool.
 enum Help {
   /// The commands, in the order in which they are taught.
-  static let commands = ["simulate", "log", "sessions", "timeline", "names", "completion"]
+  static let commands = ["simulate", "log", "sessions", "timeline", "states", "names", "completion"]
 
   /// The text of a command, or of all of them.
   static func text(of command: String?) throws(UsageError) -> String {
@@ -11,6 +11,7 @@ enum Help {
     case "log": log
     case "sessions": sessions
     case "timeline": timeline
+    case "states": states
     case "names": names
     case "completion": completion
     case "help": overview
@@ -29,6 +30,7 @@ enum Help {
       lifecycle sessions [--json] FILE
       lifecycle timeline [--since WHEN] [--until WHEN] [--session WHICH] FILE
                     -o page.html|trace.json
+      lifecycle states [--profile app|scene] [-o page.html|states.svg|.dot|.mmd]
       lifecycle names [--json]
       lifecycle completion bash|zsh|fish
 
@@ -40,6 +42,8 @@ enum Help {
       sessions    one line for each run of a program: how long it was in which
                   state, and how it ended
       timeline    a journal as a page for a browser, or for a viewer of traces
+      states      the states and the changes between them: as text, as a picture, or
+                  as a page on which you click inputs
       names       every event with the name that the platform has for it
       completion  what a shell needs to complete the words of this tool
 

@@ -28,6 +28,7 @@ import AppLifecycleTesting
       case .sessions(let sessions): return try sessions.run()
       case .timeline(let timeline): return try timeline.run()
       case .names(let names): return try names.run()
+      case .states(let states): return try states.run()
       case .completion(let shell): try StandardStreams.write(shell.script, to: .output)
       }
       return .success

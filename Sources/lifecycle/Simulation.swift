@@ -28,6 +28,27 @@ struct Simulation: Equatable {
   /// The one that the trace shows, if nil; of a script the app-based one.
   var profile: Profile?
 
+  /// Reads the arguments; nil for help.
+  init?(_ arguments: inout Arguments) throws(UsageError) {
+    var scripts: [String] = []
+    while let argument = try arguments.next() {
+      switch argument {
+      case .option("--help"), .option("-h"): return nil
+      case .option("--format"): format = try arguments.choice(of: "--format")
+      case .option("--profile"): profile = try arguments.choice(of: "--profile") as Profile
+      case .option("--replay"): source = .trace(try arguments.value(of: "--replay", "a file"))
+      case .option(let option): throw UsageError(unknownOption: option, of: "simulate")
+      case .operand(let script): scripts.append(script)
+      }
+    }
+    guard scripts.count <= 1 else {
+      throw UsageError("one script is expected, not \(scripts.count); put it in quotes: 'launch; home'")
+    }
+    guard let script = scripts.first else { return }
+    guard source == .standardInput else { throw UsageError("a script and --replay exclude each other") }
+    if script != "-" { source = .argument(script) }
+  }
+
   /// Prints nothing on standard output unless the whole script can be played.
   @MainActor func run() async throws {
     var profile = profile ?? .app

@@ -53,15 +53,19 @@ import class Foundation.JSONDecoder
   private struct SimulatedHost: HostContract.Subject {
     let system: SimulatedSystem
     var leaves = "home"
+    var ends = "wake; kill"
+    /// What it does not know.
+    var lacks: Set<HostContract.Event> = []
 
     var application: Application { system.application }
 
-    init(leaves: String = "home") {
+    init(leaves: String = "home", ends: String = "wake; kill", lacks: Set<HostContract.Event> = []) {
       system = SimulatedSystem()
-      self.leaves = leaves
+      (self.leaves, self.ends, self.lacks) = (leaves, ends, lacks)
     }
 
     func perform(_ event: HostContract.Event) async throws -> Bool {
+      if lacks.contains(event) { return false }
       let script =
         switch event {
         case .launch: "launch"
@@ -72,7 +76,7 @@ import class Foundation.JSONDecoder
         case .comeBack: "open"
         case .shortMemory: "memory"
         case .terminate: "quit"
-        case .shutDown: "kill"
+        case .shutDown: ends
         }
       try await system.play(script)
       return true
@@ -86,6 +90,27 @@ import class Foundation.JSONDecoder
   @Test(arguments: ["", "interrupt:call", "crash"])
   func `a host that does not do as it should is found out`(leaves: String) async throws {
     #expect(try await !HostContract.violations { SimulatedHost(leaves: leaves) }.isEmpty)
+  }
+
+  /// It would end a suspended application without a call.
+  @Test func `a host that does not wake what it ends is found out`() async throws {
+    let violations = try await HostContract.violations { SimulatedHost(ends: "kill") }
+    #expect(violations.map(\.place) == ["launch, leave, suspend, shutDown"])
+    #expect(violations.map(\.message) == ["willTerminate is called 0 times"])
+  }
+
+  /// Another one may lack what its world does not have, and its application has ended after each scenario.
+  @Test func `a host that does nothing is found out`() async throws {
+    let nothing = Set(HostContract.Event.allCases)
+    #expect(try await !HostContract.violations { SimulatedHost(lacks: nothing) }.isEmpty)
+    #expect(try await !HostContract.violations { SimulatedHost(lacks: [.shutDown]) }.isEmpty)
+    var hosts: [SimulatedHost] = []
+    let violations = try await HostContract.violations {
+      hosts.append(SimulatedHost(lacks: nothing.subtracting([.launch, .shutDown])))
+      return hosts[hosts.count - 1]
+    }
+    #expect(violations == [])
+    #expect(hosts.allSatisfy { $0.application.state == .notRunning })
   }
 
   // MARK: Journals

@@ -93,7 +93,7 @@ import Testing
       ([], "a command is missing"), (["play"], "no command 'play'"), (["simulate", "--fast"], "no option '--fast'"),
       (["simulate", "--format"], "--format needs a value: table or jsonl"),
       (["simulate", "--format", "xml", "launch"], "--format is table or jsonl, not 'xml'"),
-      (["simulate", "--format=", "launch"], "--format is table or jsonl, not ''"),
+      (["simulate", "--format=", "launch"], "--format needs a value: table or jsonl"),
       (["simulate", "--profile"], "--profile needs a value: app or scene"),
       (["simulate", "--profile", "web"], "--profile is app or scene, not 'web'"),
       (["simulate", "launch", "home"], "one script is expected, not 2"),

@@ -4,7 +4,7 @@ import TestTraits
 import Testing
 
 @Suite(.timeLimit(.hang)) struct ManualClockTests {
-  @Test func `sleepers wake by deadline, at equal deadlines who slept first`() async throws {
+  @Test func `sleepers wake by deadline, at equal deadlines the first sleeper first`() async throws {
     let lines = try await withSimulation { clock in
       let trace = Trace()
       try await withThrowingTaskGroup { group in
@@ -139,7 +139,7 @@ import Testing
     #expect(clock.executor.foreignWakeUps == 0)
   }
 
-  @Test func `run advances until nobody sleeps, or to its limit`() async throws {
+  @Test func `run advances until no task sleeps, or to its limit`() async throws {
     try await withSimulation { clock in
       async let once: Void? = try? clock.sleep(for: .seconds(90))
       try await clock.run()

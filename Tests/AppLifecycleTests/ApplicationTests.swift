@@ -125,7 +125,7 @@ extension NotingDelegate: ApplicationDelegate {
       ])
   }
 
-  @Test func `keeps its state for those who subscribe late`() async {
+  @Test func `keeps its state for late subscribers`() async {
     await play(.launch, .home)
     var states: [ApplicationState] = []
     let late = bus.subscribe(to: Application.StateDidChange.self, replay: .latest) { states.append($0.transition.to) }
@@ -175,7 +175,7 @@ extension NotingDelegate: ApplicationDelegate {
   }
 
   @Test(.timeLimit(.hang))
-  func `is released when nobody holds it, though its bus keeps its latest state`() async {
+  func `is released when no code holds it, though its bus keeps its latest state`() async {
     final class Mortal: ApplicationDelegate {
       let (died, death) = AsyncStream.makeStream(of: Never.self)
       deinit { death.finish() }
@@ -192,6 +192,6 @@ extension NotingDelegate: ApplicationDelegate {
     var states: [ApplicationState] = []
     let late = bus.subscribe(to: Application.StateDidChange.self, replay: .latest) { states.append($0.transition.to) }
     withExtendedLifetime(late) {}
-    #expect(states == [], "nobody is there to tell of")
+    #expect(states == [], "no application is there to report a state")
   }
 }

@@ -74,7 +74,7 @@ import Testing
     return (log, open, began.duration(to: clock.now))
   }
 
-  @Test func `without open tasks nobody waits`() async {
+  @Test func `without open tasks there is no wait`() async {
     let result = await stop(within: .seconds(5)) { application, _ in application.beginBackgroundTask(named: "a").end() }
     #expect(result.log == [] && result.open == [] && result.length == .zero)
   }
@@ -87,6 +87,20 @@ import Testing
     }
     #expect(result.log == ["2.0 expire:upload Ctrl-Z", "2.0 expire:polite Ctrl-Z"])
     #expect(result.open == [] && result.length == .seconds(2))
+  }
+
+  @Test func `tasks that end in time leave the application free to begin others`() async {
+    let clock = ManualClock()
+    let application = Application(delegate: Bare(), clock: clock)
+    _ = await clock.running { await application.handle(.launch) }
+    application.performBackgroundTask(named: "save") { try? await clock.sleep(for: .seconds(1)) }
+    _ = await clock.running { await application.handle(.home) }
+    _ = await clock.running { await application.finishBackgroundTasks(within: .seconds(4), cause: "Ctrl-Z") }
+    var hasExpired = false
+    let task = application.beginBackgroundTask(named: "later") { _ in hasExpired = true }
+    await clock.running { await Task.yield() }
+    #expect(!hasExpired && application.openBackgroundTasks == ["later"])
+    task.end()
   }
 
   @Test func `one that does not end is reported and named when the budget is over`() async {
@@ -142,7 +156,7 @@ import Testing
   }
 
   /// As when a program is stopped while the machine goes to sleep.
-  @Test func `two who let the tasks end are both answered, each in its time`() async {
+  @Test func `two callers that let the tasks end are both answered, each in its time`() async {
     let result = await stop(within: .seconds(4)) { application, clock in
       _ = application.beginBackgroundTask(named: "a")
       Task(executorPreference: clock.executor) {

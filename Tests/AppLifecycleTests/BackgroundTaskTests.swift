@@ -210,7 +210,7 @@ import Testing
     #expect(location.mode == .location)
   }
 
-  @Test func `a mode may be begun before the launch, and stands on when nobody keeps it`() async throws {
+  @Test func `a mode may be begun before the launch, and stands on when no code keeps it`() async throws {
     application.beginBackgroundMode(.service)
     try await system.play("launch:background; wait:1d")
     #expect(application.state == .background)
@@ -312,7 +312,7 @@ import Testing
   @Test func `inputs that were sent at the end of a stay, before its clock struck, save it`() async throws {
     try await system.play("launch; home; wait:4s")
     let (clock, application) = (system.clock, system.application)
-    // Sleeps until the same instant; who slept first wakes first, and that is the stay.
+    // Sleeps until the same instant; the first sleeper wakes first, and that is the stay.
     await clock.running {
       try? await clock.sleep(for: .milliseconds(999))
       application.send(.open)
@@ -338,7 +338,7 @@ import Testing
 
   @Test func `an application whose host does not enforce the clocks is left alone`() async throws {
     let clock = ManualClock()
-    let application = Application(delegate: Nobody(), clock: clock)
+    let application = Application(delegate: Bare(), clock: clock)
     var record: [String] = []
     let token = application.observe { if let new = $0.record { record.append("\(new.kind.rawValue) \(new.name)") } }
     defer { token.cancel() }
@@ -374,4 +374,4 @@ import Testing
   var task: BackgroundTask?
 }
 
-@MainActor private final class Nobody: ApplicationDelegate {}
+@MainActor private final class Bare: ApplicationDelegate {}

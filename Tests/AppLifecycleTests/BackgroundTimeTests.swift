@@ -17,7 +17,8 @@ private enum Event: Hashable, CaseIterable {
 ///
 /// The limits are small, so that short sequences reach them: suspended after 1 s, expired after 2 s, purged after 3 s.
 private struct Rules {
-  static let limits = BackgroundTime.Limits(stay: .seconds(1), allowance: .seconds(3), expirationLead: .seconds(1))
+  static let limits = BackgroundTimeStateMachine.Limits(
+    stay: .seconds(1), allowance: .seconds(3), expirationLead: .seconds(1))
 
   enum Fact: Equatable {
     case commit(ApplicationState)
@@ -77,7 +78,7 @@ private struct Rules {
   }
 
   /// What the system does at an instant of the stay.
-  func action(at now: Int) -> BackgroundTime.Action? {
+  func action(at now: Int) -> BackgroundTimeStateMachine.Action? {
     guard let length = lengthOfStay(at: now) else { return nil }
     if length >= 2, let task = open.first(where: { !hasExpired($0) }) { return .expire(task) }
     if length >= 3, !open.isEmpty { return .purge(because: open.map { "task \($0)" }) }
@@ -97,7 +98,7 @@ private struct Pair {
   enum Handlers: CaseIterable { case ignoreIt, endIt, endAll }
 
   let handlers: Handlers
-  var machine = BackgroundTime(limits: Rules.limits)
+  var machine = BackgroundTimeStateMachine(limits: Rules.limits)
   var rules = Rules()
   var now = 0
   var begun = 0
@@ -164,7 +165,7 @@ private struct Pair {
     let process = rules.history.lastIndex { $0.fact == .commit(.notRunning) } ?? -1
     let begin = rules.history.firstIndex { $0.fact == .began(task: task) || $0.fact == .refused(task: task) }
     let wasEnded = rules.history.contains { $0.fact == .ended(task: task) }
-    let expected: BackgroundTime.End =
+    let expected: BackgroundTimeStateMachine.End =
       (begin ?? -1) < process ? .outdated : wasEnded ? .endedTwice : .ended
     let end = machine.endTask(task)
     check(end == expected, "ended again: \(end) instead of \(expected)")
@@ -269,8 +270,8 @@ private struct Pair {
 
   // MARK: The platform's limits
 
-  private func background(at seconds: Int = 0) -> BackgroundTime {
-    var time = BackgroundTime(
+  private func background(at seconds: Int = 0) -> BackgroundTimeStateMachine {
+    var time = BackgroundTimeStateMachine(
       limits: .init(stay: .seconds(5), allowance: .seconds(30), expirationLead: .seconds(5)))
     time.didCommit(.inactive, at: .zero)
     time.didCommit(.background, at: .seconds(seconds))
@@ -308,7 +309,7 @@ private struct Pair {
   }
 
   @Test func `a lead longer than the allowance expires at once`() {
-    var time = BackgroundTime(
+    var time = BackgroundTimeStateMachine(
       limits: .init(stay: .seconds(5), allowance: .seconds(3), expirationLead: .seconds(5)))
     time.didCommit(.inactive, at: .zero)
     let id = time.beginTask(named: "save", at: .zero).id

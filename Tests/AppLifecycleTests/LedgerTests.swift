@@ -54,7 +54,7 @@ import Testing
     #expect(keeper.ledger.pages.map(\.kind) == [.stay])
   }
 
-  @Test func `says in a line what took how long, and who is to blame`() {
+  @Test func `says in a line what took how long, and which code is to blame`() {
     var page = LedgerPage(kind: .transition, cause: "home", from: .active, to: .background, began: .seconds(1))
     #expect(page.description == "home: active → background, under way; 0 calls")
     page.duration = .seconds(5)
@@ -85,8 +85,8 @@ import Testing
   @Test @MainActor func `is written by the application: a page for each transition that was one, and for each stay`()
     async
   {
-    final class Nobody: ApplicationDelegate {}
-    let application = Application(delegate: Nobody())
+    final class Bare: ApplicationDelegate {}
+    let application = Application(delegate: Bare())
     _ = await application.handle(.launch)
     _ = await application.handle(.launch)
     let report = await application.handle(.home)
@@ -99,9 +99,9 @@ import Testing
   }
 
   @Test @MainActor func `and a report says in the same line what a transition was`() async {
-    final class Nobody: ApplicationDelegate {}
+    final class Bare: ApplicationDelegate {}
     let clock = ManualClock()
-    let application = Application(delegate: Nobody(), bus: EventBus(clock: clock), clock: clock)
+    let application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
     let subscription = application.bus.subscribe(to: Application.DidEnterBackground.self, label: "store") { _ in
       try? await clock.sleep(for: .seconds(60))
     }

@@ -40,7 +40,7 @@ extension LifecycleRules {
     var present: Step?
     /// The scene whose focus the input changes, and how.
     var expectedFocus: Focus?
-    /// Who may take the present step, in the order in which they have to.
+    /// The scenes that may take the present step, in the order in which they have to.
     var queue: [SceneIdentifier] = []
 
     var inFront: Set<SceneIdentifier> { Set(connected.filter(\.state.isForeground).map(\.id)) }
@@ -154,13 +154,13 @@ extension LifecycleRules {
       scenes.present = step
       scenes.queue = scenes.connected.map(\.id)
     }
-    // Who connects is the last to have connected, whichever it is.
+    // A scene that connects is the last to have connected, whichever it is.
     guard step != .connect else { return }
     guard let place = scenes.queue.firstIndex(of: id) else {
       violations.check(false, "\(step) of \(id.rawValue) out of turn")
       return
     }
-    // Whoever stands before has let its turn pass.
+    // A scene that stands before it has let its turn pass.
     scenes.queue.removeFirst(place + 1)
   }
 

@@ -265,7 +265,7 @@ extension LifecycleRules {
       violations.check(rest.first == .awaitTearDown(of: callback), "the tear-down of willTerminate is not awaited")
       violations.check(rest.firstCommit == .notRunning, "willTerminate without the end")
       isTerminating = true
-    case .shouldTerminate: violations.check(false, "the machine asks nobody")
+    case .shouldTerminate: violations.check(false, "the machine does not ask the delegate")
     case .didReceiveMemoryWarning: violations.check(input == .memoryWarning, "a warning from nowhere")
     case .significantTimeChange:
       if input != .significantTimeChange {

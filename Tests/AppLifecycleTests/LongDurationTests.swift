@@ -6,7 +6,7 @@ import Testing
 
 /// Budgets and waits that stand for "never": real clocks trap where they are to count more nanoseconds than 64 bits hold.
 @MainActor @Suite(.timeLimit(.hang)) struct `Durations without end` {
-  private final class Nobody: ApplicationDelegate {}
+  private final class Bare: ApplicationDelegate {}
   private struct Failure: Error {}
 
   private let clock = StillClock()
@@ -25,7 +25,7 @@ import Testing
 
   @Test(arguments: [SystemInput.beginInterruption(.call), .home, .terminate])
   func `are slept for as far as clocks can count: handlers`(input: SystemInput) async throws {
-    let application = Application(delegate: Nobody(), configuration: configuration, clock: clock)
+    let application = Application(delegate: Bare(), configuration: configuration, clock: clock)
     let (mayEnd, end) = AsyncStream.makeStream(of: Never.self)
     let subscription = application.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) { _ in
       for await _ in mayEnd {}
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `are slept for as far as clocks can count: retries and background tasks`() async throws {
-    let application = Application(delegate: Nobody(), configuration: configuration, clock: clock)
+    let application = Application(delegate: Bare(), configuration: configuration, clock: clock)
     try application.manage("connection", while: .foreground) {
       throw Failure()
     } release: { (_: Void) in

@@ -13,7 +13,7 @@ import Testing
     return Application(delegate: Delegate(), configuration: configuration, clock: StillClock())
   }
 
-  /// How many of the changes that a body makes are told to one who has read something before each.
+  /// Which of some inputs lead to a change that is told, where something is read before each of them.
   private func changes(of read: () -> Void, during inputs: SystemInput..., in application: Application) async -> [Bool]
   {
     var told: [Bool] = []

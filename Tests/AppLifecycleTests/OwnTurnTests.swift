@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppLifecycle
 
-/// What runs in the time of whoever hands in an input, where no simulation has to see it.
+/// Transitions that run in the task of the caller that hands in an input, where no simulation has to see it.
 @MainActor @Suite(.timeLimit(.hang)) struct `Outside of a simulation` {
   /// Operations that note what they do; some wait until they are let go on.
   @MainActor private final class Workshop: OperationPerformer {
@@ -75,7 +75,7 @@ import Testing
     #expect(delegate.calls == ["willEnterForeground", "didBecomeActive", "acquire first", "acquire second"])
   }
 
-  @Test func `that the caller is cancelled ends no tear-down early, and nobody is told`() async throws {
+  @Test func `that the caller is cancelled ends no tear-down early, and is not reported`() async throws {
     let application = Application(delegate: Delegate(), clock: StillClock())
     var notes: [String] = []
     let subscription = application.bus.subscribe(to: Application.DidEnterBackground.self) { _ async in

@@ -67,7 +67,7 @@ private struct PhaseRunWorld {
       switch action {
       case .start:
         expect(!bodyRuns, "bodies do not overlap")
-        expect(isOpen && !callerIsCancelled, "a body begins only in its phase, and for somebody")
+        expect(isOpen && !callerIsCancelled, "a body begins only in its phase, and for a caller")
         bodyRuns = true
         starts += 1
       case .cancel:

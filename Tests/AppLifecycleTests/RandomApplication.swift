@@ -33,7 +33,7 @@ import PubSub
   private var backgroundTasks: [BackgroundTask] = []
   private var backgroundModes: [BackgroundModeAssertion] = []
   private let forwarder = RandomDelegate()
-  /// Whether the present process was told of its end, and nobody was late then.
+  /// Whether the present process was told of its end, and no code was late then.
   private var endsInOrder = false
 
   var application: Application { system.application }

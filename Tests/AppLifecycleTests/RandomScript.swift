@@ -64,7 +64,7 @@ import PubSub
     return "scene:\(step):\(chance.pick(Self.windows))"
   }
 
-  /// An input at random, for those who hand one in by themselves.
+  /// An input at random, for tests that hand one in by themselves.
   func input() -> SystemInput {
     let window = SceneIdentifier(rawValue: chance.pick(Self.windows))
     let inputs: [SystemInput] = [

@@ -295,7 +295,7 @@ import Testing
     }
   }
 
-  @Test func `its name is free at once, and its successor waits for nobody`() async throws {
+  @Test func `its name is free at once, and its successor does not wait`() async throws {
     try manage("a")
     try await system.play("launch")
     for _ in 0..<100 {

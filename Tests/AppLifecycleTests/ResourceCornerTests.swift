@@ -227,7 +227,7 @@ import Testing
 
   @Test func `the exit status of one process is not that of the next`() async throws {
     try await system.play("launch")
-    application.terminate(status: 7)
+    application.shutDown(status: 7)
     try await system.play("wait:1s")
     #expect(application.exitStatus == 7 && application.state == .notRunning)
     try await system.play("launch; wait:1s; kill")

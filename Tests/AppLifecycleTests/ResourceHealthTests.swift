@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppLifecycle
 
-/// How managed resources fare when something is wrong with them, and who is told.
+/// How managed resources fare when something is wrong with them, and where it is reported.
 @MainActor @Suite(.timeLimit(.hang)) struct `The health of managed resources` {
   private struct Failure: Error, CustomStringConvertible {
     var description: String { "no route" }
@@ -99,7 +99,7 @@ import Testing
       ])
     #expect(application.resources.map(\.failures) == [2, 0, 0, 0])
     #expect(application.resources.map(\.lastError) == ["no route", nil, nil, nil])
-    #expect(application.state == .active, "a resource that fails keeps nobody from becoming active")
+    #expect(application.state == .active, "a resource that fails does not keep the application from becoming active")
     // What is not wanted any more is not tried again, nor waited for.
     try await system.play("home")
     #expect(application.resources.map(\.status) == [.idle, .idle, .idle, .idle])
@@ -162,7 +162,7 @@ import Testing
     }
     let record = try await system.play("launch; home; open; kill")
     #expect(releases == 2)
-    #expect(application.resources.map(\.status) == [.idle, .idle], "it keeps nobody else from being released")
+    #expect(application.resources.map(\.status) == [.idle, .idle], "it keeps no other resource from being released")
     #expect(application.resources.map(\.lastError) == [nil, "no route"])
     let failed = application.ledger.pages.flatMap(\.entries).filter { $0.outcome == .failed("no route") }
     #expect(failed.map(\.name) == ["connection", "connection"] && failed.allSatisfy { $0.step == "release" })
@@ -211,7 +211,7 @@ import Testing
 
   // MARK: Use after release
 
-  @Test func `who asks for the value after the release is thrown an error, and is reported`() async throws {
+  @Test func `code that asks for the value after the release gets an error, and is reported`() async throws {
     var reported: [String] = []
     let subscription = system.bus.subscribe(to: Application.ResourceWasUsedAfterRelease.self) {
       reported.append("\($0.resource.name) \($0.resource.status)")

@@ -114,10 +114,10 @@ import Testing
   @Test func `a dependency of an application that is gone is foreign, also at the same address`() async throws {
     // Most allocators give the next object of a size the place of the last one.
     for _ in 1...50 {
-      let stale = try Application(delegate: Nobody()).manage("database", while: .running) {
+      let stale = try Application(delegate: Bare()).manage("database", while: .running) {
       } release: { _ in
       }
-      let application = Application(delegate: Nobody())
+      let application = Application(delegate: Bare())
       #expect(throws: ResourceError.foreignDependency("database", of: "cache")) {
         try application.manage("cache", while: .running, after: stale) { _ in
         } release: { _ in
@@ -126,11 +126,11 @@ import Testing
     }
   }
 
-  @Test func `an application that nobody holds does not go on trying`() async throws {
+  @Test func `an application that no code holds does not go on trying`() async throws {
     let clock = ManualClock()
     weak var gone: Application?
     try await { () async throws in
-      let application = Application(delegate: Nobody(), clock: clock)
+      let application = Application(delegate: Bare(), clock: clock)
       gone = application
       try application.manage("connection", while: .running) {
         throw Failure()
@@ -145,7 +145,7 @@ import Testing
   }
 }
 
-/// How `handle` tells a handler that its transition waits for from everybody else.
+/// How `handle` tells a handler that its transition waits for from all other callers.
 @MainActor @Suite(.timeLimit(.hang)) struct `Handling from inside a handler` {
   /// Hands over inputs, and keeps what became of them.
   @MainActor private final class Sender {
@@ -206,4 +206,4 @@ import Testing
   }
 }
 
-@MainActor private final class Nobody: ApplicationDelegate {}
+@MainActor private final class Bare: ApplicationDelegate {}

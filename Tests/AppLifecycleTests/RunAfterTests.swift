@@ -59,7 +59,7 @@ import Testing
     #expect(application.resources.map(\.name) == ["base", "connection"], "a body is no resource")
   }
 
-  @Test func `the ledger calls them by their place or label, and whoever is late`() async throws {
+  @Test func `the ledger names them by their place or label, and names the late ones`() async throws {
     let (gate, opener) = AsyncStream.makeStream(of: Void.self)
     system.application.enforcesBudgets = false
     application.run(model, while: .active, label: "poller") { _ in await Task { for await _ in gate {} }.value }
@@ -102,7 +102,7 @@ import Testing
     #expect(runs["throws", default: 0] >= 4 && runs["returns again", default: 0] >= 4)
     try await system.play("home; open")
     #expect(runs["returns"] == 2 && runs["throws and rests"] == 2)
-    application.run(model, while: .active, onReturn: .terminate(status: 3)) { _ in }
+    application.run(model, while: .active, onReturn: .shutDown(status: 3)) { _ in }
     try await system.play("wait:1s")
     #expect(application.state == .notRunning && application.exitStatus == 3)
   }

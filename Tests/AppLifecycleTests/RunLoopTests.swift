@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test func `a loop that is to end the application ends it in order, with its status`() async throws {
-    try manageChain(onError: .terminate(status: 70)) { _ in
+    try manageChain(onError: .shutDown(status: 70)) { _ in
       try await clock.sleep(for: .seconds(5))
       throw Failure()
     }
@@ -234,7 +234,7 @@ import Testing
   }
 
   @Test func `a cancellation error of its own counts as a return`() async throws {
-    try manageChain(onReturn: .rest, onError: .terminate(status: 1)) { _ in throw CancellationError() }
+    try manageChain(onReturn: .rest, onError: .shutDown(status: 1)) { _ in throw CancellationError() }
     try await system.play("launch; wait:1h")
     #expect(application.state == .active && application.resources.allSatisfy { $0.status == .held })
   }

@@ -4,7 +4,7 @@ import PubSub
 import TestTraits
 import Testing
 
-/// Makes a delegate for each scene, and notes what everybody is told: a scene's lines show its state and the application's.
+/// Makes a delegate for each scene, and notes every call: a scene's lines show its state and the application's.
 @MainActor private final class WindowsDelegate {
   var notes: [String] = []
   var onCallback: ((SceneCallback, Scene) -> Void)?
@@ -253,7 +253,7 @@ extension WindowDelegate: SceneDelegate {
     #expect(scene == nil && sceneDelegate == nil)
   }
 
-  @Test func `a process that vanishes takes its scenes with it, and tells nobody`() async throws {
+  @Test func `a process that vanishes takes its scenes with it, and calls no delegate`() async throws {
     try await system.play("launch; scene:open:b")
     let scenes = application.scenes
     delegate.notes = []

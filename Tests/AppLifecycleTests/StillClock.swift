@@ -1,12 +1,12 @@
 import AppLifecycleTesting
 
-/// A clock that stands still, and on which nobody's time is ever up: other tests may keep the main actor for long.
+/// A clock that stands still, and on which no deadline ever passes: other tests may keep the main actor for long.
 final class StillClock: Clock {
   typealias Instant = ManualClock.Instant
 
   let now = Instant()
   let minimumResolution: Swift.Duration = .nanoseconds(1)
-  /// Until when somebody wants to sleep, in the order in which it was asked for.
+  /// The deadlines of the sleepers, in the order in which they began to sleep.
   let deadlines: AsyncStream<Instant>
   private let wasAsked: AsyncStream<Instant>.Continuation
 

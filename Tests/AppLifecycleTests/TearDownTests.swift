@@ -132,7 +132,7 @@ import Testing
     #expect(reports.isEmpty && application.state == .notRunning)
   }
 
-  @Test func `runs priorities one after another, and tells everybody, in time or not`() async throws {
+  @Test func `runs priorities one after another, and calls every handler, in time or not`() async throws {
     // The tear-down events are reversed: low before high.
     let subscriptions = [
       subscribe(Application.DidEnterBackground.self, "first", taking: 1, priority: .low),
@@ -239,7 +239,7 @@ import Testing
 
   // MARK: On a real host
 
-  @Test func `that is late is only reported where nobody enforces it, and the rest is released all the same`()
+  @Test func `that is late is only reported where no system enforces it, and the rest is released all the same`()
     async throws
   {
     let host = Application(delegate: delegate, bus: bus, clock: clock)
@@ -287,7 +287,7 @@ import Testing
     #expect(trace.lines == ["handler ended at 2.0", "active released at 2.0"])
   }
 
-  @Test func `of an interruption names who is late, and releases all the same`() async throws {
+  @Test func `of an interruption names the late code, and releases all the same`() async throws {
     let subscription = subscribe(Application.WillResignActive.self, "handler", taking: 60)
     try manage("active", while: .active, release: 0)
     try await system.play("launch; interrupt:call; wait:6s; end:call")

@@ -176,7 +176,7 @@ import Testing
       world.log.lines == ["quit goes on", "0.0 applicationWillTerminate background", "0.0 notRunning notRunning"])
   }
 
-  @Test func `what it started and has outlived it waits for the end as everybody else`() async throws {
+  @Test func `what it started and has outlived it waits for the end as all other code does`() async throws {
     let world = World()
     _ = await world.handle(.launch)
     let reports = EventLog()
@@ -187,7 +187,7 @@ import Testing
     #expect(reports.lines == ["completed"])
   }
 
-  @Test func `one that was given up waits for inputs as everybody else`() async throws {
+  @Test func `one that was given up waits for inputs as all other code does`() async throws {
     let world = World()
     _ = await world.handle(.launch)
     let reports = EventLog()
@@ -202,7 +202,7 @@ import Testing
     #expect(world.log.lines.contains("5.0 backgroundTimeExpired:stubborn background"))
   }
 
-  @Test func `without open tasks nobody waits, and a suspended application is told nothing`() async {
+  @Test func `without open tasks there is no wait, and a suspended application gets no call`() async {
     let world = World()
     _ = await world.handle(.launch)
     world.application.beginBackgroundTask(named: "done").end()

@@ -30,17 +30,28 @@ import Testing
 
   @Test(arguments: try sessions)
   func `is what the tool prints`(session: Session) throws {
+    #expect(try Self.print(session.command).trimmedAtEnd == session.output)
+  }
+
+  @Test(arguments: [("states", "app"), ("scenes", "scene")])
+  func `has the pictures that the tool draws`(picture: String, profile: String) throws {
+    let drawn = try Self.print("states --profile \(profile) --format svg")
+    #expect(try Documentation.text(of: "Sources/AppLifecycle/AppLifecycle.docc/Resources/\(picture).svg") == drawn)
+  }
+
+  /// What the tool prints, which has to end with status 0.
+  private static func print(_ command: String) throws -> String {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", "exec \"$0\" \(session.command)", Self.tool.path]
+    process.arguments = ["-c", "exec \"$0\" \(command)", tool.path]
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     try process.run()
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    #expect(String(decoding: printed, as: UTF8.self).trimmedAtEnd == session.output)
     #expect(process.terminationStatus == 0)
+    return String(decoding: printed, as: UTF8.self)
   }
 
   @Test func `is there at all`() throws {

@@ -5,12 +5,23 @@ enum Documentation {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The pages, by their paths from the root.
+  /// The pages, by their paths from the root: the README, the specifications, and the articles of the libraries.
   static var pages: [String] {
+    get throws { try ["README.md"] + pages(in: "Docs") + catalogs.flatMap { try pages(in: $0) } }
+  }
+
+  /// The folders of the libraries' articles.
+  private static var catalogs: [String] {
     get throws {
-      let docs = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Docs").path())
-      return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "Docs/\($0)" }
+      try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path()).sorted()
+        .map { "Sources/\($0)/\($0).docc" }
+        .filter { FileManager.default.fileExists(atPath: root.appending(path: $0).path()) }
     }
+  }
+
+  private static func pages(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path())
+      .filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
   }
 
   static func text(of page: String) throws -> String {

@@ -8,7 +8,7 @@ import Testing
 import TracingStandIn
 import UnixHost
 
-// The listings of Docs/Observing.md, word for word. `Logging`, `Metrics` and `Tracing` are stand-ins.
+// The listings of Sources/AppLifecycle/AppLifecycle.docc/LoggingMetricsTraces.md, word for word. `Logging`, `Metrics` and `Tracing` are stand-ins.
 
 @MainActor func log(_ application: Application, to logger: Logger) -> ObserverToken {
   HostMessage.redirect { message in

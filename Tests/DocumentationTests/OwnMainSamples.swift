@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 import UnixHost
 
-// The listings of Docs/YourOwnMain.md and of the question in Docs/LifeCycle.md, word for word.
+// The listings of Sources/UnixHost/UnixHost.docc/YourOwnMain.md and of the question in Docs/LifeCycle.md, word for word.
 
 @MainActor private final class DrainingService {}
 

@@ -176,7 +176,7 @@ extension SavingDelegate: ApplicationDelegate {
     let system = SimulatedSystem()
     withExtendedLifetime(StrayPrices(system.application)) {}
     let error = await #expect(throws: EscapedWork.self) { try await system.play("launch") }
-    let page = try Documentation.text(of: "Docs/HoldingResources.md")
+    let page = try Documentation.text(of: "Sources/AppLifecycle/AppLifecycle.docc/HoldingResources.md")
     let line = "DocumentationTests/ReadmeSamples.swift:\(StrayPrices.sleep)"
     #expect(page.contains(error?.description.replacing(line, with: "MyApp/Prices.swift:14") ?? "no violation"))
   }

@@ -5,7 +5,30 @@ import Testing
 import UnixHost
 import UnixHostTesting
 
-// The listings of Docs/TerminalPrograms.md, word for word.
+// The listings of Sources/UnixHost/UnixHost.docc/ATerminalProgram.md, word for word.
+
+@MainActor final class SecondsView {
+  private var terminal: Terminal?
+  private var seconds = 0
+
+  init(application: Application) {
+    application.bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, event in
+      view.terminal = event.terminal
+      view.draw()
+    }
+    // The application itself, captured here, would keep itself alive.
+    let clock = application.clock
+    application.run(self, while: .active) { view in
+      while true {
+        try await clock.sleep(for: .seconds(1))
+        view.seconds += 1
+        view.draw()
+      }
+    }
+  }
+
+  private func draw() { terminal?.write("\u{1B}[2J\u{1B}[H\(seconds) s") }
+}
 
 @MainActor final class Tally {
   private var count = 0
@@ -80,6 +103,26 @@ private struct RemoteKeys {
 }
 
 @MainActor @Suite struct `The samples of the terminal page` {
+  /// As the page's table plays Ctrl-Z, `fg` and the loss of the focus.
+  @Test func `count seconds while the application is active`() async throws {
+    let system = SimulatedSystem()
+    let view = SecondsView(application: system.application)
+    let terminal = RecordingTerminal(application: system.application)
+    try await system.play("launch")
+    terminal.requestDisplay()
+    try await system.play("wait:3s")
+    #expect(terminal.lines == ["3 s"])
+    terminal.takeAway()
+    try await system.play("home; suspend; wait:1m; open")
+    terminal.requestDisplay()
+    #expect(terminal.lines == ["3 s"])
+    try await system.play("wait:1s; interrupt:focusLost; wait:1m")
+    #expect(terminal.lines == ["4 s"])
+    try await system.play("end:focusLost; wait:1s")
+    #expect(terminal.lines == ["5 s"])
+    withExtendedLifetime(view) {}
+  }
+
   @Test func `edit a line, and take what is pasted`() {
     let editor = LineEditor()
     for key in ["a", "é", .backspace, .up, .paste("bc"), .control("x"), .function(1)] as [Terminal.Key] {

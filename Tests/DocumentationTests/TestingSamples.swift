@@ -4,7 +4,7 @@ import AppLifecycleTesting
 import PubSub
 import Testing
 
-// The samples of Docs/Testing.md, in its order. DocumentationTests compares them word for word.
+// The samples of Sources/AppLifecycleTesting/AppLifecycleTesting.docc/TestingInFiveMinutes.md, in its order. DocumentationTests compares them word for word.
 
 @MainActor private protocol Backend {
   func open() async throws -> any BackendConnection
@@ -53,7 +53,7 @@ extension AppDelegate: ApplicationDelegate {
 }
 
 @Suite @MainActor struct `The samples of the page on testing` {
-  @Test func `A day in the background`() async throws {
+  @Test @MainActor func `A day in the background`() async throws {
     let system = SimulatedSystem()
     let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
     try await system.play("launch; home; wait:1d")
@@ -64,7 +64,7 @@ extension AppDelegate: ApplicationDelegate {
     #expect(system.record.violations.isEmpty)
   }
 
-  @Test(.simulatedSystem) func `the label is fresh after a day`() async throws {
+  @Test(.simulatedSystem) @MainActor func `the label is fresh after a day`() async throws {
     let system = try SimulatedSystem.current
     let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
     try await system.play("launch; home; wait:1d; open")
@@ -72,20 +72,20 @@ extension AppDelegate: ApplicationDelegate {
   }
 
   @Test(.simulatedSystem { balance in SimulatedSystem(delegate: AppDelegate(ServerDouble(balance))) })
-  func `leaves no connection open`() async throws {
+  @MainActor func `leaves no connection open`() async throws {
     let system = try SimulatedSystem.current
     try await system.play("launch; home; open; lock")
     #expect(try ResourceBalance.current.open.isEmpty)
   }
 
   @Test(.simulatedSystem(allowing: [.backgroundTask]))
-  func `an upload that is not finished is given up`() async throws {
+  @MainActor func `an upload that is not finished is given up`() async throws {
     let system = try SimulatedSystem.current
     try await system.play("launch; task:begin:upload; home; wait:1m")
     #expect(system.record.contains { $0.name == "backgroundTimeExpired:upload" })
   }
 
-  @Test func `No short script breaks the program`() async throws {
+  @Test @MainActor func `No short script breaks the program`() async throws {
     try await checkAllScripts(upTo: 4) { run in
       let delegate = AppDelegate(ServerDouble(run.balance))
       let system = SimulatedSystem(delegate: delegate)
@@ -96,21 +96,21 @@ extension AppDelegate: ApplicationDelegate {
     }
   }
 
-  @Test func `No long script breaks the program`() async throws {
+  @Test @MainActor func `No long script breaks the program`() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     try await checkRandomScripts(seed: seed, count: 100, length: 30) { run in
       SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)), order: run.order)
     }
   }
 
-  @Test func `A call during the return`() async throws {
+  @Test @MainActor func `A call during the return`() async throws {
     try await checkScript("launch; home; interrupt:call; open") { run in
       SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)))
     }
   }
 
   /// What the page shows of a failure is what is printed.
-  @Test func `a failure reads as the page shows it`() async throws {
+  @Test @MainActor func `a failure reads as the page shows it`() async throws {
     let checker = try ScriptChecker { run in
       let system = SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)))
       // The fault: where the user returns during a call, something else opens the connection first.
@@ -120,7 +120,9 @@ extension AppDelegate: ApplicationDelegate {
       return system
     }
     let failure = try #require(try await checker.checkAll(upTo: 4).failure)
-    let blocks = Documentation.blocks(in: try Documentation.text(of: "Docs/Testing.md"), language: "text")
+    let page = try Documentation.text(
+      of: "Sources/AppLifecycleTesting/AppLifecycleTesting.docc/TestingInFiveMinutes.md")
+    let blocks = Documentation.blocks(in: page, language: "text")
     #expect(blocks.contains("\(failure)".split(separator: "\n").map(String.init)), "\(failure)")
   }
 }

@@ -50,14 +50,6 @@ import Testing
   func `What is no endpoint is refused`(text: String) {
     #expect(Endpoint(text) == nil)
   }
-
-  @Test func `The state file's place follows the XDG base directories`() {
-    #expect(Options.defaultStatePath { ["XDG_STATE_HOME": "/x", "HOME": "/h"][$0] } == "/x/PregTracker/due-date")
-    #expect(
-      Options.defaultStatePath { ["XDG_STATE_HOME": "x", "HOME": "/h"][$0] } == "/h/.local/state/PregTracker/due-date")
-    #expect(Options.defaultStatePath { ["HOME": "/h"][$0] } == "/h/.local/state/PregTracker/due-date")
-    #expect(Options.defaultStatePath { _ in nil } == nil)
-  }
 }
 
 extension Options {

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// Who cannot be served yet waits, and costs nothing: the listening socket would be ready again and again.
+  /// A client that cannot be served yet waits, and costs nothing: the listening socket would be ready again and again.
   @Test(.longRunning) func `Clients for whom there is no descriptor wait until there is one`() async throws {
     try await withTemporaryDirectory { directory in
       let limited = ["sh", "-c", "ulimit -n 34; exec \"$@\"", "-"]
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  /// Else what anybody writes to standard error would be read as a signal, or sent to a client.
+  /// Else what any code writes to standard error would be read as a signal, or sent to a client.
   @Test func `Where it is started without standard streams, nothing takes their place`() async throws {
     try await withTemporaryDirectory { directory in
       let closed = ["sh", "-c", "exec \"$@\" <&- >&- 2>&-", "-"]

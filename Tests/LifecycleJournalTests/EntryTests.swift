@@ -5,7 +5,7 @@ import PubSub
 import TestTraits
 import Testing
 
-/// Who spent the time, in a journal.
+/// The code that spent the time, in a journal.
 @MainActor @Suite(.timeLimit(.hang)) struct EntryTests {
   private let directory: TemporaryDirectory
   private let system = SimulatedSystem()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `who overran is there before the process is gone`() async throws {
+  @Test func `the code that overran is there before the process is gone`() async throws {
     let clock = system.clock
     let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "slow") { _ in
       try await clock.sleep(for: .seconds(9))

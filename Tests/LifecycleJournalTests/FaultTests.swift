@@ -111,7 +111,7 @@ import Testing
     #expect(entries.headers.map(\.part) == [0])
   }
 
-  @Test func `who subscribes after the journal was opened still learns that it failed`() async {
+  @Test func `a subscriber after the journal was opened still learns that it failed`() async {
     let late = EventBus()
     _ = Journal(at: "/proc/nothing/here.jsonl", bus: late)
     var events = late.events(Journal.DidFail.self, replay: .latest).makeAsyncIterator()

@@ -157,7 +157,7 @@ import Testing
     #expect(open(5).previousExit.run.header?.processID == 1)
   }
 
-  @Test func `reading does not disturb the one who writes`() throws {
+  @Test func `reading does not disturb the writer`() throws {
     let journal = open()
     journal.append(numbered(1))
     let reader = try JournalReader(path: path, ending: .isAwaited)

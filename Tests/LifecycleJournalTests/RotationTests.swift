@@ -81,7 +81,7 @@ import Testing
     #expect(!directory.names.contains("journal.jsonl.new"))
   }
 
-  @Test func `a file that somebody else moves or removes is begun anew, and what went with it is told`() throws {
+  @Test func `a file that another program moves or removes is begun anew, and what went with it is told`() throws {
     let journal = journal(size: nil, kept: 0)
     journal.append(numbered(1))
     _ = try SystemFiles().rename(path, to: directory.file("moved.jsonl"))
@@ -96,9 +96,9 @@ import Testing
     #expect(entries(of: path).headers.map(\.part) == [2])
   }
 
-  /// As `: > FILE` does, or whoever copies a log and then cuts it; in the middle of a line, too.
+  /// As `: > FILE` does, or a program that copies a log and then cuts it; in the middle of a line, too.
   @Test(arguments: [0, 10] as [Int64])
-  func `a file that somebody else cuts is begun anew, and what went with it is told`(length: Int64) throws {
+  func `a file that another program cuts is begun anew, and what went with it is told`(length: Int64) throws {
     let journal = journal(size: nil, kept: 0)
     for number in 1...3 { journal.append(numbered(number)) }
     let files = SystemFiles()
@@ -110,7 +110,7 @@ import Testing
     let found = entries(of: path)
     #expect(found.headers.map(\.part) == [1] && found.gaps.map(\.lost) == [3])
     #expect(found.records.map(\.name) == ["n4", "n5"] && found.damage.count == (length == 0 ? 0 : 1))
-    // Nothing but the line with which the run began: that is missed by nobody.
+    // Nothing but the line with which the run began: that line no reader misses.
     try files.truncate(other, to: 0)
     journal.close()
     let next = self.journal(size: nil, kept: 0)

@@ -17,8 +17,8 @@
 
 #define POSTERS 2
 #define TOPICS 2
-/* All together are too many states: two who post once; or one who posts until its marks are off again, beside
- * one who has posted, and will not again. */
+/* All together are too many states: two threads that post once; or one that posts until its marks are off again, beside
+ * one that has posted, and will not again. */
 #if defined(MARKED)
 #define POSTS_OF_FIRST 3
 #define POSTS_OF_SECOND 0
@@ -46,7 +46,7 @@ byte slot[POSTERS];
 chan stores[POSTERS] = [3] of { byte };
 byte duties[POSTERS];
 bool in_use[POSTERS];
-bool asking;                      /* the mutex of those who ask for fences */
+bool asking;                      /* the mutex of the threads that ask for fences */
 
 #define BIT(number) (1 << (number))
 #define FENCE(poster) (empty(stores[poster]))
@@ -266,7 +266,7 @@ proctype Reclaimer(byte topic) {
   fi
 }
 
-/* Whoever has any mark has the one that has it taken off. */
+/* A thread that has any mark has the one that has it taken off. */
 active proctype Watcher() {
 end:
   atomic { (duties[0] != 0 && (duties[0] & FENCES) == 0) || (duties[1] != 0 && (duties[1] & FENCES) == 0) -> assert(false) }

@@ -1,6 +1,6 @@
 /* How posters read a topic's root without a lock, and how writers free what they take out: CPubSub.c (pubsub_enter,
  * pubsub_leave, pubsub_settle, pubsub_first_protected), Retirement.swift, HandlerStore+Publish.swift (reclaim, whenUnread),
- * BusCore.swift (housekeep). Marks that are taken off again, and two who free at once: fences.pml.
+ * BusCore.swift (housekeep). Marks that are taken off again, and two threads that free at once: fences.pml.
  *
  * Every poster's plain stores to its slot go through a store buffer, as on x86; an exchange waits until it is empty, and the
  * barrier across threads until each has been. A poster stores without a fence, and falls back to the exchange if it is marked
@@ -17,7 +17,7 @@
  * (with BIG_BUFFERS, which are too large to be copied for a drain). */
 
 #define POSTERS 2
-/* All together are too many states: two posters and one who drains; or one who posts twice, who drains, and a writer. */
+/* All together are too many states: two posters and a thread that drains; or one that posts twice, one that drains, and a writer. */
 #ifdef TWO_WRITERS
 #define POSTS 2
 #define WORKERS 3
@@ -34,10 +34,10 @@
 #define RECLAIM 1
 #define URGENT 2
 
-byte root = 1;                    /* the present buffer; 0 while nobody subscribes */
+byte root = 1;                    /* the present buffer; 0 while there is no subscriber */
 byte slot[POSTERS];               /* what each poster protects, as others see it */
 chan stores[POSTERS] = [2] of { byte };  /* its stores to the slot that are still on their way */
-bool marked[POSTERS];             /* whoever is fences for itself */
+bool marked[POSTERS];             /* a marked thread fences for itself */
 byte named[BUFFERS] = 0;          /* the handlers that stand in a buffer, not cancelled */
 byte freshest = 1;
 byte freed_buffers;               /* a bit for each */
@@ -64,7 +64,7 @@ byte actions[EPOCHS];
                      actions[4] != 0 || actions[5] != 0)
 #define WAITS_FOR_PRESENT (contexts[epochs - 1] != 0 || buffers[epochs - 1] != 0 || actions[epochs - 1] != 0)
 
-/* Whoever posts without a fence is marked, and then passes a barrier. */
+/* A thread that posts without a fence is marked, and then passes a barrier. */
 inline meet_posters() {
   if
   :: marked[0] && marked[1] -> skip
@@ -78,7 +78,7 @@ inline meet_posters() {
   fi
 }
 
-/* first = the oldest epoch that anybody protects; one slot is read after the other. */
+/* first = the oldest epoch that any thread protects; one slot is read after the other. */
 inline scan(first) {
   first = epochs;
 #ifndef NO_SCAN
@@ -102,7 +102,7 @@ inline scan(first) {
 #endif
 }
 
-/* Frees what was retired while those were the root that nobody can read any more. */
+/* Frees what was retired while those were the root that no thread can read any more. */
 inline free_unread(first) {
   d_step {
     index = 0;
@@ -189,7 +189,7 @@ inline reclaim() {
   set_flags()
 }
 
-/* By who leaves a topic in which something waits; never waits for the lock. */
+/* By a thread that leaves a topic in which something waits; never waits for the lock. */
 inline housekeep() {
   owed = true;
   do
@@ -290,7 +290,7 @@ reading:
         od
      :: else -> skip
      fi;
-     /* Leaving is a plain store; then a look at whether anybody waits. */
+     /* Leaving is a plain store; then a look at whether any thread waits. */
      stores[me]!0;
      if
      :: (flags & RECLAIM) != 0 && ((flags & URGENT) != 0 || root != mine) ->
@@ -384,7 +384,7 @@ proctype Canceller() {
   over++
 }
 
-/* Makes room, as a subscriber does who finds the buffer full, or cancels the other handler. */
+/* Makes room, as a subscriber does that finds the buffer full, or cancels the other handler. */
 proctype Writer() {
   byte first, reader, seen, index, former, fresh;
   take_lock();
@@ -402,7 +402,7 @@ proctype Writer() {
   over++
 }
 
-/* When all is over, the next who writes finds nothing that still waits. */
+/* When all is over, the next writer finds nothing that still waits. */
 proctype Last() {
   byte first, reader, seen, index, former, fresh;
   over == WORKERS;

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, as anybody could write it: a host, an exporter, a logger and a terminal view, each with its test, on the
+// A package of its own, as any user could write it: a host, an exporter, a logger and a terminal view, each with its test, on the
 // products of swift-app-lifecycle alone. That it builds shows that nothing of them needs what only the package itself has.
 
 let lifecycle = "swift-app-lifecycle"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PubSub
 
-/// Every short sequence of changes to who subscribes, made inside a handler that cancels itself on the way.
+/// Every short sequence of changes to the subscribers, made inside a handler that cancels itself on the way.
 ///
 /// What readers are shown has several forms (one buffer, several priorities, subjects), and each change may lead from one to
 /// another while the post reads the first. One thread suffices: its own post is protected as another's would be.
@@ -23,7 +23,7 @@ import Testing
     deinit { living.add(-1) }
   }
 
-  /// One bus, who subscribes to it, and what its post has to find.
+  /// One bus, its subscribers, and what its post has to find.
   private final class World: @unchecked Sendable {
     private let bus = EventBus()
     private let subject = Captured(Log())
@@ -31,7 +31,7 @@ import Testing
     private let called = Log<String>()
     private var standing: [Change: [Subscription]] = [:]
     private var own: Subscription?
-    /// Whether the post under way is for those who stand by this name.
+    /// Whether the post under way is for the subscribers by this name.
     private var isForThem: [Change: Bool] = [:]
     private(set) var failures: [String] = []
 
@@ -111,7 +111,7 @@ import Testing
     return all
   }
 
-  @Test func `Rules 5 and 6: no sequence of them releases what the post reads, or has it miss or double anybody`() {
+  @Test func `Rules 5 and 6: no sequence of them releases what the post reads, or has it miss or double a handler`() {
     var count = 0
     for before in Self.sequences(upTo: 2) {
       for inside in Self.sequences(upTo: 3) {

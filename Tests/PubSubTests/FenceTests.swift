@@ -5,7 +5,7 @@ import Testing
 
 @testable import PubSub
 
-/// Posts do without a fence as long as nobody frees anything beside them.
+/// Posts do without a fence as long as no thread frees anything beside them.
 @Suite struct `Fences` {
   /// What a handler captures; tells when it goes.
   private final class Captured: Sendable {
@@ -42,8 +42,8 @@ import Testing
     #expect(duties.all.map { $0 & fences } == [fences])
   }
 
-  /// In a process of its own: whoever cancels anything in this one marks all its threads, and these marks are counted.
-  @Test(.longRunning) func `a thread on which nobody relies fences for 512 posts, and then no longer`() async {
+  /// In a process of its own: a thread that cancels anything in this one marks all its threads, and these marks are counted.
+  @Test(.longRunning) func `a thread on which no other relies fences for 512 posts, and then no longer`() async {
     await #expect(processExitsWith: .success) {
       let bus = EventBus()
       let (hasPosted, isMarked, ended) = (Gate(), DispatchSemaphore(value: 0), Gate())

@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `Rules 6 and 17: every wait ends, whoever cancels and whatever deadline passes`() async throws {
+  @Test func `Rules 6 and 17: every wait ends, whichever thread cancels and whatever deadline passes`() async throws {
     for seed in Self.seeds {
       try await withSimulation(order: .seeded(seed)) { clock in
         let bus = EventBus(clock: clock)

@@ -5,7 +5,7 @@ import Testing
   let bus = EventBus()
   let log = Log<String>()
 
-  @Test func `Rule 1: priority first, then time of subscription, whoever subscribed in whichever way`() {
+  @Test func `Rule 1: priority first, then time of subscription, in whichever way the handler subscribed`() {
     let subject = Thing()
     let subscriptions = [
       bus.subscribe(to: Tick.self) { [log] _ in log.add("1 typed") },
@@ -51,7 +51,9 @@ import Testing
     #expect(log.all == ["low", "last", "wildcard", "first", "high"])
   }
 
-  @Test func `Rules 1, 2 and 20: whoever came and went, a post and one that waits have the same order`() async {
+  @Test func `Rules 1, 2 and 20: whichever handlers came and went, a post and one that waits have the same order`()
+    async
+  {
     let seed = UInt64.random(in: .min ... .max)
     var random = SplitMix64(seed: seed)
     for _ in 0..<30 {
@@ -80,7 +82,7 @@ import Testing
     }
   }
 
-  /// Somebody who subscribed in one of the ways there are.
+  /// A subscriber in one of the ways there are.
   private struct Member {
     let id: Int
     let subject: Int?

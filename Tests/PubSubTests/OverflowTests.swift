@@ -53,7 +53,7 @@ import Testing
     #expect(newest == events(0, 1, 2) + [.missed(2)] + events(100))
   }
 
-  /// Posts 1 to 4; somebody waits for 2.
+  /// Posts 1 to 4; a task waits for 2.
   private static func mix(_ bus: EventBus, _ clock: ManualClock) async {
     bus.post(Tick(number: 1))
     Task(executorPreference: clock.executor) { @Sendable in _ = await bus.postAndWait(Tick(number: 2)) }

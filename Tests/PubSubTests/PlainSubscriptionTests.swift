@@ -11,7 +11,7 @@ import Testing
     bus.subscribe(to: Tick.self, line: line) { [log] _ in log.add(name) }
   }
 
-  @Test func `say who subscribed, also once they are cancelled and the bus is gone`() {
+  @Test func `name the subscriber, also once they are cancelled and the bus is gone`() {
     var bus: EventBus? = EventBus()
     let subscription = bus!.subscribe(to: Tick.self, fileID: "Here/There.swift", line: 12) { _ in }
     #expect(subscription.registration == nil, "it is a plain one")

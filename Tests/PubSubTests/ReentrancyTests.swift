@@ -22,7 +22,7 @@ import Testing
     #expect(log.all == ["first 0", "first 1", "first 2", "second 2", "second 1", "second 0"])
   }
 
-  @Test func `Rule 5: who subscribes during a post does not see that post, but the next`() {
+  @Test func `Rule 5: a handler that subscribes during a post does not see that post, but the next`() {
     let added = Guarded<[Subscription]>([])
     let subscription = bus.subscribe(to: Tick.self) { [bus, log] tick in
       log.add("old \(tick.number)")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Reports` {
   let bus = EventBus(nestingLimit: 4)
   let log = Log<String>()
-  /// How often whoever misbehaves may do so, lest a bus that does not stop it takes the process with it.
+  /// How often a handler may misbehave: without a limit, a bus that does not stop it would end the process.
   let rest = Rest()
 
   private struct Lonely: Event {}
@@ -48,7 +48,7 @@ import Testing
     withExtendedLifetime(tracing) {}
   }
 
-  @Test func `Rule 21: who is told of a refusal and posts the same again is not told again`() {
+  @Test func `Rule 21: a handler that is told of a refusal and posts the same again is not told again`() {
     let subscriptions = [
       bus.subscribe(to: Tick.self) { [bus] _ in bus.post(Tick()) },
       bus.subscribe(to: PostRefused.self) { [self] _ in
@@ -63,7 +63,7 @@ import Testing
     withExtendedLifetime(subscriptions) {}
   }
 
-  @Test func `Rules 19 and 21: who is told of an event that nobody received may post another such`() {
+  @Test func `Rules 19 and 21: a handler that is told of an event without a receiver may post another such`() {
     let subscription = bus.subscribe(to: Undelivered.self) { [self] _ in if mayGoOn() { bus.post(Lonely()) } }
     bus.post(Lonely())
     #expect(rest.left > 0)
@@ -90,7 +90,7 @@ import Testing
     withExtendedLifetime(tracing) {}
   }
 
-  @Test func `Rule 19: whoever is gone has received nothing`() {
+  @Test func `Rule 19: an owner that is gone has received nothing`() {
     let observer = bus.subscribe(to: Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
     var owner: Thing? = Thing()
     for owner in [owner, owner] { if let owner { bus.subscribe(owner, to: Tick.self) { _, _ in } } }
@@ -102,7 +102,7 @@ import Testing
     withExtendedLifetime(observer) {}
   }
 
-  @Test func `Rule 19: who has received an event and posts to whoever is gone has received it`() {
+  @Test func `Rule 19: a handler that has received an event and posts to an owner that is gone has received it`() {
     let observer = bus.subscribe(to: Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
     let subscription = bus.subscribe(to: Tick.self) { [bus] _ in
       bus.subscribe(Thing(), to: Tock.self) { _, _ in }

@@ -51,7 +51,9 @@ private final class Counted: Sendable {
     #expect(log.all == (0..<12).reversed().map(String.init))
   }
 
-  @Test func `Rule 5: who subscribes during a post is not seen by it, however many there are and wherever they stand`()
+  @Test
+  func
+    `Rule 5: handlers that subscribe during a post are not seen by it, however many there are and wherever they stand`()
   {
     let added = Guarded<[Subscription]>([])
     let first = bus.subscribe(to: Tick.self, priority: .high) { [bus, log] tick in
@@ -122,7 +124,7 @@ private final class Counted: Sendable {
     #expect(living.all.reduce(0, +) == 0)
   }
 
-  @Test func `Rule 19: an event that nobody received can be observed, and begets no other`() {
+  @Test func `Rule 19: an event without a receiver can be observed, and begets no other`() {
     let subject = Thing()
     bus.post(Tick(number: 1))
     let onlySubject = bus.subscribe(to: Tick.self, from: subject) { _ in }
@@ -195,7 +197,7 @@ private final class Counted: Sendable {
     #expect(log.all == ["all 2", "subject 2", "all 3"])
   }
 
-  @Test func `The list of subscriptions says who, to what and with which priority`() {
+  @Test func `The list of subscriptions has each subscriber, its events and its priority`() {
     let one = bus.subscribe(to: Tick.self, label: "one") { _ in }
     let two = bus.subscribeToAll(priority: .high, label: "two") { _ in }
     var three: Subscription? = bus.subscribe(to: Tock.self) { _ in }
@@ -254,7 +256,7 @@ private final class Counted: Sendable {
       #expect(buffer.map(\.end) == 10)
       first = first ?? buffer
     }
-    // Where it is known that nobody reads, one place serves all of them.
+    // Where it is known that no thread reads, one place serves all of them.
     if captures { #expect(buffer == first) }
     bus.post(Tick())
     #expect(log.all.count == 10)
@@ -280,7 +282,7 @@ private final class Counted: Sendable {
     withExtendedLifetime((others, churning)) {}
   }
 
-  @Test func `While a root is read that was replaced long ago, nobody but its reader looks what could be freed`() {
+  @Test func `While a root is read that was replaced long ago, its reader alone looks what could be freed`() {
     let living = Log<Int>()
     let first = bus.subscribe(to: Tick.self) { [bus] tick in
       guard tick.number == 0 else { return }
@@ -296,7 +298,7 @@ private final class Counted: Sendable {
     withExtendedLifetime(first) {}
   }
 
-  @Test func `Who goes in the order opposite to coming leaves no room behind`() {
+  @Test func `Subscribers that leave in the reverse order leave no room behind`() {
     var subscriptions = (0..<10_000).map { _ in bus.subscribe(to: Tick.self) { [log] _ in log.add("seen") } }
     while subscriptions.count > 10 { subscriptions.removeLast() }
     #expect(buffer.map { $0.capacity <= 4 * 10 + 64 } == true)

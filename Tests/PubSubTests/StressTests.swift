@@ -47,7 +47,7 @@ private final class Captured: Sendable {
     #expect(failures == [], "seed \(seed)")
   }
 
-  @Test func `Rule 6: a drained handler is not running, whoever posts`() async {
+  @Test func `Rule 6: a drained handler is not running, whichever threads post`() async {
     let bus = EventBus()
     let (isOver, wasWrong) = (Flag(), Flag())
     await withTaskGroup { group in

@@ -299,9 +299,9 @@ import Testing
     #expect(bus == nil)
   }
 
-  @MainActor @Test func `Rule 15: who subscribes to a sticky event with replay is told the latest first`() {
+  @MainActor @Test func `Rule 15: a subscriber to a sticky event with replay receives the latest first`() {
     let bus = EventBus()
-    bus.post(ModeDidChange(mode: "before anybody"))
+    bus.post(ModeDidChange(mode: "before any subscriber"))
     bus.post(ModeDidChange(mode: "latest"))
     let early = bus.subscribe(to: ModeDidChange.self, replay: .none) { [log] in log.add("no replay: \($0.mode)") }
     let late = bus.subscribe(to: ModeDidChange.self, replay: .latest) { [log] in log.add("replay: \($0.mode)") }

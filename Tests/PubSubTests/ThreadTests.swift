@@ -65,7 +65,7 @@ import Testing
     #expect(await store.numbers == [1, 2, 3])
   }
 
-  @Test func `Rule 18: a handler that throws stops nobody else, and is told of`() async {
+  @Test func `Rule 18: a handler that throws stops no other handler, and is reported`() async {
     let log = Log<String>()
     let asynchronousFailed = Gate()
     let subscriptions = [

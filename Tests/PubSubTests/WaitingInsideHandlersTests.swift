@@ -115,7 +115,8 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: draining who waits, along the chain, for the own end does not wait, and is no failure`()
+  @Test
+  func `Rule 7: draining a handler that waits, along the chain, for the own end does not wait, and is no failure`()
     async throws
   {
     try await withSimulation { clock in
@@ -142,7 +143,8 @@ import Testing
     }
   }
 
-  @Test func `Rule 7: every other wait inside a handler ends after 30 seconds, and names whom it waited for`()
+  @Test
+  func `Rule 7: every other wait inside a handler ends after 30 seconds, and names the handlers that it waited for`()
     async throws
   {
     try await withSimulation { clock in

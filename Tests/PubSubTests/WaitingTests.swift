@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `Rule 16: a post to nobody, or to owners that are gone, has an empty report`() async {
+  @Test func `Rule 16: a post without subscribers, or to owners that are gone, has an empty report`() async {
     let bus = EventBus()
     var owner: Thing? = Thing()
     bus.subscribe(owner!, to: Tick.self) { (_, _) async in }
@@ -81,7 +81,7 @@ import Testing
       subscription.cancel()
       second.cancel()
       #expect(await report.lines == ["busy cancelled after 0.0 seconds"], "the other was gone before its turn")
-      #expect(log.all == [-1, -1, -1, 1], "the handler that runs has not ended: nobody waited for it")
+      #expect(log.all == [-1, -1, -1, 1], "the handler that runs has not ended: no post waited for it")
       gate.open()
       await subscription.cancelAndDrain()
       #expect(log.all == [-1, -1, -1, 1], "what was held has been dropped")

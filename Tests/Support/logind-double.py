@@ -49,7 +49,7 @@ manager.AddTemplate("logind", {})
 
 
 def emit(signal, is_beginning):
-    # Asked before anybody can have heard of it.
+    # Asked before any client can have heard of it.
     tell("%s %s, open: %d" % (signal, is_beginning, len(manager.ListInhibitors())))
     manager.EmitSignal(MANAGER, signal, "b", [is_beginning])
 

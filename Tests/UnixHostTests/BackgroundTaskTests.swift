@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// What somebody asked time for is not cut off: it ends, or expires, before the application is told of the end.
+  /// Work for which the program asked for time is not cut off: it ends, or expires, before the application is told of the end.
   @Test func atATerminationTasksExpireBeforeIt() async throws {
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in

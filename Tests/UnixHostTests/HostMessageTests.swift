@@ -28,14 +28,14 @@ import Testing
     overrun.culprits = ["a", "b"]
     #expect(
       HostMessage(overrun, openCalls: [call("c")]).text
-        == "applicationWillTerminate overran its budget of 5.0 seconds: a, b")
+        == "the tear-down of applicationWillTerminate overran its budget of 5.0 seconds: a, b")
   }
 
   @Test func aBlockedMainActorIsThatOfTheInnermostSynchronousCall() {
     let calls = [call("outer", .delegate), call("inner"), call("later", isSynchronous: false)]
     #expect(
       HostMessage(overrun, openCalls: calls).text
-        == "applicationWillTerminate overran its budget of 5.0 seconds: "
+        == "the tear-down of applicationWillTerminate overran its budget of 5.0 seconds: "
         + "inner, handler of applicationWillTerminate, blocks the main actor")
     #expect(HostMessage(overrun, openCalls: [call("outer", .delegate)]).text.hasSuffix(": outer blocks the main actor"))
   }

@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  /// The whole job stops and goes on, whoever of it was told to stop; else the shell would wait for ever for the rest.
+  /// The whole job stops and goes on, whichever process of it was told to stop; else the shell would wait for ever for the rest.
   @Test(arguments: Shell.allCases, [true, false]) func aPipelineStopsAsAWhole(
     shell: Shell, byKey: Bool
   ) async throws {
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  /// Nobody could continue a program without a shell: the kernel refuses to stop it, and nothing is torn down for that.
+  /// No process could continue a program without a shell: the kernel refuses to stop it, and nothing is torn down for that.
   @Test func aProgramWithoutAShellIsNotTornDown() async throws {
     try await ProbeSession.run { probe in
       try await PseudoTerminal.run(probe.arguments()) { terminal in
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  /// Its parent is gone, and with it whoever could continue it.
+  /// Its parent is gone, and with it the process that could continue it.
   @Test(arguments: [Shell.bash, .dash]) func anOrphanIsNotTornDown(shell: Shell) async throws {
     try await ProbeSession.run { probe in
       try await shell.run { terminal in

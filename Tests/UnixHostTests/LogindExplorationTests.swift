@@ -56,7 +56,7 @@ import Testing
         guard logindIsThere else { break }
         (logindIsThere, requests, toldOfSleep) = (false, 0, false)
         give(.disconnected)
-        if inhibitors != 0 { faults.append("keeps an inhibitor that nobody counts") }
+        if inhibitors != 0 { faults.append("keeps an inhibitor that the machine does not count") }
         // It forgets a sleep that it was preparing.
         machineSleeps = false
       case .sleeps: news(.sleep(true))
@@ -157,7 +157,7 @@ import Testing
     private mutating func perform(_ effect: LogindStateMachine.Effect) {
       switch effect {
       case .requestInhibitor:
-        if !logindIsThere { faults.append("asks nobody for an inhibitor") }
+        if !logindIsThere { faults.append("asks for an inhibitor where there is no logind") }
         if machineSleeps, toldOfSleep { faults.append("asks for an inhibitor while the machine sleeps") }
         if requests + inhibitors > 0 { faults.append("asks for a second inhibitor") }
         requests += 1

@@ -94,7 +94,7 @@
       try await onTerminal(telling: ["delay 100000", "session"]) { probe, logind, terminal in
         try await logind.tell("sleep")
         try await probe.log.line(startingWith: "release begin")
-        // Nobody has opened the gate.
+        // No code has opened the gate.
         try await logind.log.line(startingWith: "inhibitor released, open: 0")
         #expect(!probe.log.lines.contains("release end"))
         // The machine may have slept by now, or not; the program finishes what it has begun.
@@ -132,7 +132,7 @@
     /// What logind waits for, no child may hold.
     @Test func noDescriptorIsInherited() async throws {
       try await onTerminal { probe, logind, terminal in
-        // Who hears of a sleep has got its inhibitor, which came before.
+        // A client that hears of a sleep has got its inhibitor, which came before.
         try await logind.tell("sleep")
         try await probe.log.line(startingWith: "release begin")
         let process = "/proc/\(try probe.pid())"
@@ -309,7 +309,7 @@
       }
     }
 
-    /// Nobody would tell of the waking.
+    /// No signal would tell of the waking.
     @Test(arguments: [true, false]) func aBusThatVanishesEndsASleep(duringTearDown: Bool) async throws {
       try await onTerminal { probe, logind, terminal in
         if !duringTearDown { try probe.gate.open() }

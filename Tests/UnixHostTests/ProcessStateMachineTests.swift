@@ -61,7 +61,7 @@ import Testing
   @Test func itPingsWhenTheMainActorAnswersAndNotBefore() {
     var machine = running(watchdog: .seconds(4))
     #expect(machine.handle(.heartbeatDue) == [.askMainActor, .armHeartbeat(.seconds(2))])
-    // It does not answer: it is asked once, and nobody pings in its place.
+    // It does not answer: it is asked once, and the host does not ping in its place.
     #expect(machine.handle(.heartbeatDue) == [.armHeartbeat(.seconds(2))])
     #expect(machine.handle(.mainActorAnswered) == [.notify([.watchdog])])
     #expect(machine.handle(.heartbeatDue) == [.askMainActor, .armHeartbeat(.seconds(2))])

@@ -8,7 +8,7 @@ import Testing
   import Glibc
 #endif
 
-/// Whom the kernel lets stop, and whom it does not because nobody could continue them.
+/// The processes that the kernel lets stop, and those that it does not, because no process could continue them.
 @Suite struct ProcessTreeTests {
   private func canStop(_ process: Int32, _ processes: [Int32: ProcessTree.Entry]) -> Bool {
     ProcessTree { processes[$0] }.canStop(process)

@@ -88,6 +88,14 @@ import UnixHostTesting
     #expect(terminal.output.hasPrefix("\u{1B}[2;1H") && terminal.lines == ["", "", "x", "         !"])
   }
 
+  /// The host leaves the terminal's driver its output modes.
+  @Test func `A line feed begins a new line, as on a real terminal`() {
+    let program = Program()
+    program.terminal.terminal.write("ab\ncd\r\ne")
+    #expect(program.terminal.lines == ["ab", "cd", "e"])
+    #expect(program.terminal.output == "ab\ncd\r\ne")
+  }
+
   @Test func `A megabyte more than a host keeps is recorded whole`() {
     let program = Program()
     for _ in 0..<3 { program.terminal.terminal.write(String(repeating: "x", count: 1 << 20)) }

@@ -57,6 +57,27 @@ import Testing
     )
   }
 
+  @Test func whatEndsWithAnErrorIsReportedAndNothingElse() {
+    var reports = ResourceReports()
+    func entry(_ kind: LedgerEntry.Kind, _ step: String, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
+      LedgerEntry(kind, "store", step: step, began: .zero, duration: .zero, outcome: outcome)
+    }
+    #expect(
+      reports.take(entry(.resource, "release", .failed("disk full")), at: .zero)?.text
+        == "“store” was released with an error: disk full")
+    #expect(
+      reports.take(entry(.runBody, "run", .failed("lost")), at: .zero)?.text == "“store” ended with an error: lost")
+    // An acquire that fails is reported with what follows.
+    #expect(reports.take(entry(.resource, "acquire", .failed("in use")), at: .zero) == nil)
+    #expect(reports.take(entry(.resource, "release", .completed), at: .zero) == nil)
+    #expect(reports.take(entry(.subscriber, "release", .failed("lost")), at: .zero) == nil)
+    // So many, and no more at once.
+    for _ in 2..<ResourceReports.burst {
+      #expect(reports.take(entry(.resource, "release", .failed("x")), at: .zero) != nil)
+    }
+    #expect(reports.take(entry(.resource, "release", .failed("x")), at: .zero) == nil)
+  }
+
   @Test func anotherErrorIsNewsAndTheSameOneIsNot() {
     var reports = ResourceReports()
     #expect(reports.take(failing(1), at: .zero) != nil)

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// Thousands of reports in a moment are as many changes as anybody could have seen.
+  /// Thousands of reports in a moment are as many changes as a reader could have seen.
   @Test func aFloodOfFocusReportsIsMerged() async throws {
     try await ProbeSession.run { probe in
       try await PseudoTerminal.run(probe.arguments()) { terminal in

@@ -128,6 +128,32 @@ import Testing
     #expect(finished.ending == .exited(0))
   }
 
+  /// A suspended application would end without a call: but the process runs, and so does its end.
+  @Test func aSuspendedApplicationIsWokenForItsEnd() async throws {
+    let finished = try await underManager(.path, ["--suspend-at-reload"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.gate.open()
+      try probe.signal(SIGHUP)
+      try await probe.log.line(startingWith: "state suspended suspended reload")
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+      #expect(probe.log.lines.contains("delegate applicationWillTerminate background SIGTERM"), "\(probe.log.lines)")
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  /// What could not be saved is said.
+  @Test func aReleaseThatFailsIsReported() async throws {
+    let finished = try await underManager(.path, ["--release-error"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.gate.open()
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+    }
+    #expect(finished.ending == .exited(0))
+    #expect(finished.errors == #"ServiceProbe: “socket” was released with an error: refused\u{1B}[2J"# + "\n")
+  }
+
   // MARK: Reload
 
   @Test func aReloadIsOverWhenItsHandlersAre() async throws {
@@ -196,7 +222,9 @@ import Testing
       try probe.signal(SIGTERM)
     }
     #expect(finished.ending == .exited(70))
-    #expect(finished.errors == "ServiceProbe: applicationWillTerminate overran its budget of 0.1 seconds: socket\n")
+    #expect(
+      finished.errors
+        == "ServiceProbe: the tear-down of applicationWillTerminate overran its budget of 0.1 seconds: socket\n")
   }
 
   @Test func aMainActorThatDoesNotAnswerIsNotWaitedFor() async throws {
@@ -210,7 +238,7 @@ import Testing
       #expect(finished.ending == .exited(70))
       #expect(
         finished.errors
-          == "ServiceProbe: applicationWillTerminate overran its budget of 0.1 seconds: "
+          == "ServiceProbe: the tear-down of applicationWillTerminate overran its budget of 0.1 seconds: "
           + "applicationWillTerminate blocks the main actor\n")
     }
   }
@@ -317,7 +345,9 @@ import Testing
         try await manager.notice(with: "EXTEND_TIMEOUT_USEC").value("EXTEND_TIMEOUT_USEC") == "10000000")
     }
     #expect(finished.ending == .exited(70))
-    #expect(finished.errors == "ServiceProbe: applicationWillTerminate overran its budget of 0.3 seconds: socket\n")
+    #expect(
+      finished.errors
+        == "ServiceProbe: the tear-down of applicationWillTerminate overran its budget of 0.3 seconds: socket\n")
   }
 
   // MARK: In a loop of the program's own

@@ -164,7 +164,7 @@ import Testing
       #expect(took >= milliseconds)
       #expect(
         try readFile(probe.directory.file("errors"))
-          == "ServiceProbe: applicationWillTerminate overran its budget of \(Duration.milliseconds(milliseconds)): socket\n"
+          == "ServiceProbe: the tear-down of applicationWillTerminate overran its budget of \(Duration.milliseconds(milliseconds)): socket\n"
       )
       print("an end without end was cut after \(took) ms, with a budget of \(milliseconds) ms")
     }

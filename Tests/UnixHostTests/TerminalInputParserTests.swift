@@ -176,7 +176,7 @@ import Testing
     #expect(parser.feed(bytes("q")) == [plain("q")])
   }
 
-  /// Ctrl-Z among the pasted text stops the program and throws the rest away; whoever reads must not wait for it.
+  /// Ctrl-Z among the pasted text stops the program and throws the rest away; a reader must not wait for it.
   @Test(arguments: ["half", "half\u{1B}", "half\u{1B}[20", "half\u{1B}[201"])
   func resettingEndsAPaste(text: String) {
     var parser = TerminalInputParser()

@@ -354,7 +354,7 @@ import Testing
     #expect(host.machine.phase == .background)
   }
 
-  // MARK: Stops that nobody asked for
+  // MARK: Stops that the user did not ask for
 
   @Test func afterAnUncaughtStopTheModesAreMadeAgain() {
     var host = Host.inForeground()

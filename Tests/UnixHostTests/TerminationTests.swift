@@ -138,9 +138,9 @@ import Testing
   // MARK: Under a shell
 
   enum Order: String, CaseIterable {
-    /// A signal from somebody else, then `fg`.
+    /// A signal from another process, then `fg`.
     case signalThenForeground
-    /// A signal from somebody else, then `bg`.
+    /// A signal from another process, then `bg`.
     case signalThenBackground
     /// The shell's own `kill` of the job.
     case shellsKill

@@ -58,7 +58,7 @@ import Testing
     // Over night it is the next day, though.
     let next = Self.reading(.seconds(40_000), continuous: .seconds(40_000), sleep: .seconds(39_000), day: 2)
     #expect(judge.clockWasSet(next) == .midnight)
-    // And somebody may have set it while it slept.
+    // And a user may have set it while it slept.
     let set = Self.reading(.seconds(90_000), continuous: .seconds(50_000), sleep: .seconds(48_000), day: 2)
     #expect(judge.clockWasSet(set) == .clockSet)
   }
@@ -69,7 +69,7 @@ import Testing
     #expect(judge.look(Self.reading(.seconds(2), continuous: .seconds(2), day: 2)) == .midnight)
     #expect(judge.look(Self.reading(.seconds(3), continuous: .seconds(3), day: 2, offset: 7200)) == .daylightSaving)
     #expect(judge.look(Self.reading(.seconds(4), continuous: .seconds(4), day: 3, offset: 3600)) == .midnight)
-    // Where nobody tells of a setting, a jump does; a clock that is regulated does not jump.
+    // Where the kernel does not tell of a setting, a jump does; a clock that is regulated does not jump.
     #expect(judge.look(Self.reading(.seconds(6), continuous: .seconds(5), day: 3, offset: 3600)) == nil)
     #expect(judge.look(Self.reading(.seconds(9), continuous: .seconds(6), day: 3, offset: 3600)) == .clockSet)
   }
@@ -119,9 +119,25 @@ import Testing
     SuspensionDetector.Sample(running: running, sleep: sleep, runDelay: delay)
   }
 
+  /// What is told of a gap, when a SIGCONT can be late no longer.
   private func look(_ sample: SuspensionDetector.Sample, wasContinued: Bool = false) -> [Suspension] {
     var detector = SuspensionDetector(self.sample(.zero))
-    return detector.look(sample, wasContinued: wasContinued)
+    let suspensions = detector.look(sample, wasContinued: wasContinued)
+    return suspensions + wait(SuspensionDetector.settlingTime, after: sample, &detector)
+  }
+
+  /// What is told while the thread wakes each second.
+  private func wait(
+    _ time: Duration, after sample: SuspensionDetector.Sample, _ detector: inout SuspensionDetector
+  ) -> [Suspension] {
+    var sample = sample
+    let end = sample.running + time
+    var suspensions: [Suspension] = []
+    while sample.running < end {
+      sample.running += SuspensionDetector.tick
+      suspensions += detector.look(sample, wasContinued: false)
+    }
+    return suspensions
   }
 
   @Test func sleepIsToldByTheClocksToTheMoment() {
@@ -137,6 +153,32 @@ import Testing
         == [Suspension(duration: .seconds(5), uncertainty: .seconds(1), by: .stopSignal)])
     // A program that runs may get SIGCONT as well.
     #expect(look(sample(.seconds(1)), wasContinued: true).isEmpty)
+  }
+
+  /// Another thread has taken it, and a busy machine keeps that thread from recording it.
+  @Test func theContinuationMayBeSeenAfterTheGap() {
+    let stop = Suspension(duration: .seconds(5), uncertainty: .seconds(1), by: .stopSignal)
+    for (seconds, told) in [(6, stop), (6.9, stop), (7, Self.freeze)] {
+      var detector = SuspensionDetector(sample(.zero))
+      #expect(detector.look(sample(.seconds(5)), wasContinued: false).isEmpty)
+      #expect(detector.look(sample(.seconds(6)), wasContinued: false).isEmpty)
+      let last = sample(.seconds(seconds))
+      #expect(detector.look(last, wasContinued: seconds < 7) == [told], "after \(seconds) s")
+      #expect(wait(.seconds(5), after: last, &detector).isEmpty, "it is told once")
+    }
+  }
+
+  private static let freeze = Suspension(duration: .seconds(5), uncertainty: .seconds(1), by: .frozenOrPaused)
+
+  /// The first one's time to wait is over with the second.
+  @Test func twoGapsOneAfterAnotherAreTwo() {
+    var detector = SuspensionDetector(sample(.zero))
+    #expect(detector.look(sample(.seconds(5)), wasContinued: false).isEmpty)
+    #expect(detector.look(sample(.seconds(10)), wasContinued: false) == [Self.freeze])
+    #expect(detector.look(sample(.seconds(10.5)), wasContinued: true).map(\.agent) == [.stopSignal])
+    // And a gap with its SIGCONT does not hide the one before, which had none.
+    #expect(detector.look(sample(.seconds(15)), wasContinued: false).isEmpty)
+    #expect(detector.look(sample(.seconds(20)), wasContinued: true).count == 2)
   }
 
   @Test func aGapThatNothingExplainsIsCalledNoFiner() {

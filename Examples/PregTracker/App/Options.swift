@@ -67,11 +67,8 @@ struct Options: Equatable, Sendable {
     }
   }
 
-  /// The file of the due date where the command line names none, as the XDG base directories have it.
-  static func defaultStatePath(_ environment: (String) -> String?) -> String? {
-    if let base = environment("XDG_STATE_HOME"), base.hasPrefix("/") { return "\(base)/PregTracker/due-date" }
-    return environment("HOME").map { "\($0)/.local/state/PregTracker/due-date" }
-  }
+  /// The file of the due date where the command line names none.
+  static var defaultStatePath: String? { StateFolder.path("PregTracker/due-date") }
 
   static let help = """
     usage: PregTracker [options]

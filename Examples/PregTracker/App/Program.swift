@@ -31,7 +31,7 @@ import UnixHost
 
   /// The program itself, in a terminal.
   private static func run(_ options: Options) -> Never {
-    guard let path = options.statePath ?? Options.defaultStatePath({ ProcessInfo.processInfo.environment[$0] }) else {
+    guard let path = options.statePath ?? Options.defaultStatePath else {
       fail("PregTracker: --state PATH is needed, as neither XDG_STATE_HOME nor HOME says where", status: EX_USAGE)
     }
     // Before a journal is opened for a run that does not take place.

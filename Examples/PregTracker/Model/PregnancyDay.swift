@@ -14,16 +14,7 @@ struct PregnancyDay: Hashable, Sendable {
 
   init(_ today: CivilDate, due: CivilDate) { number = Self.dueDay - today.days(until: due) }
 
-  /// Until 13+6, until 27+6, and from 28+0 on: the division of the American College of Obstetricians and Gynecologists.
-  enum Trimester: String, Sendable { case first, second, third }
-
-  var trimester: Trimester {
-    switch number {
-    case ..<(14 * 7): .first
-    case ..<(28 * 7): .second
-    default: .third
-    }
-  }
+  var trimester: Trimester { Trimester(ofDay: number) }
 
   /// How far the pregnancy is, from 0 to 1.
   var progress: Double { Double(min(max(number, 0), Self.dueDay)) / Double(Self.dueDay) }
@@ -39,7 +30,7 @@ struct PregnancyDay: Hashable, Sendable {
       case 1...: "\(days(remaining)) to go"
       default: "\(days(-remaining)) past the due date"
       }
-    return "Day \(number) of 280 · week \(number / 7)+\(number % 7) · \(trimester) trimester · \(end)"
+    return "Day \(number) of 280 · week \(number / 7)+\(number % 7) · \(trimester) · \(end)"
   }
 
   private func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(count) days" }

@@ -1,119 +1,7 @@
 internal import PubSub
-internal import Synchronization
 
 // All inputs wait in one queue. One task runs them, one transition after another. If the queue is empty and no task works on
 // it, the task that sends an input runs it itself, which saves two changes of tasks.
-
-/// An input on its way.
-struct PendingInput: Sendable {
-  let input: SystemInput
-  let cause: LifecycleCause
-  var waiter: UnsafeContinuation<TransitionReport, Never>?
-  /// The wait of the handler that sent the input, if it was sent inside one.
-  var wait: WaitToken?
-  /// The question that was answered before this end; its inputs are this one's.
-  var question: TerminationQuestion?
-
-  /// Answers the sender.
-  ///
-  /// The wait ends here, and not when the sender goes on: until then another transition may begin.
-  func answer(_ report: TransitionReport) {
-    wait?.end()
-    waiter?.resume(returning: report)
-  }
-}
-
-/// What waits for its turn between transitions: inputs, and what the system's clock does.
-struct InputQueue: Sendable {
-  enum Element: Sendable {
-    case input(PendingInput)
-    /// A deadline of the background has passed.
-    case backgroundClock
-  }
-
-  /// Recent arrivals, in order of arrival.
-  private var incoming: [Element] = []
-  /// Earlier arrivals, in reverse order: taking the first of many does not move the others.
-  private var outgoing: [Element] = []
-  private var isBeingWorkedOff = false
-
-  /// The inputs that wait, in order of arrival.
-  var inputs: [SystemInput] {
-    (outgoing.reversed() + incoming).compactMap { if case .input(let pending) = $0 { pending.input } else { nil } }
-  }
-
-  /// Whether nothing waits.
-  var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
-
-  /// Adds an element.
-  ///
-  /// - Returns: true if no task works on the queue, so that the caller must start one.
-  mutating func add(_ element: Element) -> Bool {
-    incoming.append(element)
-    defer { isBeingWorkedOff = true }
-    return !isBeingWorkedOff
-  }
-
-  /// Begins a turn of the caller's own, if the queue is empty and no task works on it.
-  ///
-  /// - Returns: whether the turn has begun.
-  mutating func beginOwnTurn() -> Bool {
-    guard !isBeingWorkedOff else { return false }
-    isBeingWorkedOff = true
-    return true
-  }
-
-  /// Ends the caller's own turn.
-  ///
-  /// - Returns: true if elements have arrived meanwhile, so that the caller must start a task for them.
-  mutating func endOwnTurn() -> Bool {
-    isBeingWorkedOff = !isEmpty
-    return isBeingWorkedOff
-  }
-
-  /// Takes the next; nil ends the work.
-  mutating func next() -> Element? {
-    if outgoing.isEmpty {
-      outgoing = incoming.reversed()
-      incoming = []
-    }
-    guard let next = outgoing.popLast() else {
-      isBeingWorkedOff = false
-      return nil
-    }
-    return next
-  }
-}
-
-/// One run of a handler, or of a background task's operation, that transitions may wait for.
-///
-/// Bound in a ``HandlerContext``, which events that the handler waits for carry along. Tasks that the handler starts inherit it
-/// and may outlive it, hence the flag.
-final class HandlerRun: AwaitedWork {
-  /// Marks the application whose handler it is.
-  let owner: WorkOwner
-  /// The process in which it began.
-  let generation: Int
-  /// The lease for which it runs; nil if it belongs to no resource.
-  let lease: ResourceLease?
-  /// Asks it to end before it is cancelled; nil unless it is a body or a run loop.
-  let closing: PhaseClosing?
-  private let hasEnded = Atomic(false)
-
-  init(of owner: WorkOwner, generation: Int, lease: ResourceLease? = nil, closing: PhaseClosing? = nil) {
-    (self.owner, self.generation, self.lease, self.closing) = (owner, generation, lease, closing)
-  }
-
-  /// The run inside which the present task runs, or which started it; it may be over.
-  static var bound: HandlerRun? { HandlerContext.bound?.work as? HandlerRun }
-
-  var isOver: Bool {
-    get { hasEnded.load(ordering: .acquiring) }
-    set { hasEnded.store(newValue, ordering: .releasing) }
-  }
-
-  var isUnderWay: Bool { !isOver }
-}
 
 extension Application {
   /// Runs the transition of an input, and returns when it has finished, tear-down included, or when its budget has passed.
@@ -137,9 +25,9 @@ extension Application {
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
     let context = HandlerContext.enclosing
-    let wait = context?.beginWait(for: input == .terminate ? [scope, questionScope] : [scope])
+    let wait = context?.beginWait(for: input == .terminate ? [scope, questions.scope] : [scope])
     let isCircular = context != nil && wait == nil
-    if isCircular || input == .terminate && isInsideOwnQuestion {
+    if isCircular || input == .terminate && questions.isInsideOwnQuestion {
       wait?.end()
       enqueue(.input(PendingInput(input: input, cause: cause)))
       return TransitionReport(outcome: .queued, cause: cause, from: present.state, to: present.state)
@@ -197,19 +85,30 @@ extension Application {
     }
   }
 
+  /// Takes an input in its turn.
+  ///
+  /// - Returns: what became of it; nil if it was put aside until the delegate has answered, and the question answers its sender.
+  private func take(_ pending: PendingInput) async -> TransitionReport? {
+    if let answered = pending.question {
+      return questions.beginEnd(after: answered, of: self) ? await run(pending) : nil
+    }
+    guard pending.input == .terminate, present.state.runsCode else { return await run(pending) }
+    return await questions.take(pending, of: self)
+  }
+
   /// Cancels the tear-down if a waiting input brings the application back.
   ///
   /// It is awaited all the same.
   func hurryTearDownIfReturning() {
     // Inputs that arrive after the process ended start a new one.
-    guard tearDown != nil, machine.state.isInMemory else { return }
+    guard tearDown.isAwaited, machine.state.isInMemory else { return }
     // Where one of several scenes has left, the application has not, and cannot come back.
     guard !present.state.isForeground else { return }
     var future = machine
     for input in inbox.withLock({ $0.inputs }) {
       _ = future.handle(input)
       if !future.state.isInMemory { return }
-      if future.state.isForeground { return hurryTearDown() }
+      if future.state.isForeground { return tearDown.hurry() }
     }
   }
 }

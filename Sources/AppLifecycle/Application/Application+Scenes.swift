@@ -22,11 +22,13 @@ extension Application {
   ) {
     guard let scene = callback == .willConnect ? connectScene(id) : sceneDirectory[id] else { return }
     // One budget covers all scenes of a step.
-    if callback == .didEnterBackground { beginBudget(of: .didEnterBackground) }
+    if callback == .didEnterBackground { tearDown.beginBudget(of: .didEnterBackground) }
+    let row = callback.row
     record(.delegate, callback.rawValue, cause, scene: id)
-    measure(callback.rawValue, of: id) { callback.callDelegate(of: scene) }
-    record(.notification, callback.notificationName, cause, scene: id)
-    callback.postNotification(of: scene, transition(of: callback, of: scene, rest: rest, cause: cause), in: self)
+    measure(callback.rawValue, of: id) { row.callDelegate(scene) }
+    if let name = row.notificationName { record(.notification, name, cause, scene: id) }
+    let step = transition(row.commit, of: scene, rest: rest, cause: cause)
+    row.post(scene, step, self, callback.rawValue, row.phase.closing)
     if callback == .didDisconnect { sceneDirectory.forget(scene) }
   }
 
@@ -53,15 +55,15 @@ extension Application {
     return scene
   }
 
-  /// From where to where a callback's step goes: *will…* callbacks come before the change, *did…* callbacks after it.
+  /// From where to where a callback's step goes.
   private func transition(
-    of callback: SceneCallback, of scene: Scene, rest: ArraySlice<LifecycleStateMachine.Effect>, cause: LifecycleCause
+    _ order: CommitOrder, of scene: Scene, rest: ArraySlice<LifecycleStateMachine.Effect>, cause: LifecycleCause
   ) -> SceneTransition {
     let (from, to) =
-      switch callback {
-      case .willConnect, .willEnterForeground, .willResignActive:
-        (scene.lastChange.to, rest.firstCommittedState(of: scene.identifier) ?? scene.lastChange.to)
-      case .didBecomeActive, .didEnterBackground, .didDisconnect: scene.lastChange
+      switch order {
+      case .callbackFirst: (scene.lastChange.to, rest.firstCommittedState(of: scene.identifier) ?? scene.lastChange.to)
+      case .commitFirst: scene.lastChange
+      case .noCommit: (scene.lastChange.to, scene.lastChange.to)
       }
     return SceneTransition(from: from, to: to, cause: cause, instant: timing.now())
   }

@@ -20,7 +20,7 @@ extension Application {
       outcome: .completed, cause: pending.cause, from: from, to: from)
     if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
     if let question = pending.question { note(question) }
-    if effects.contains(.call(.willTerminate)) { abandonQuestion() }
+    if effects.contains(.call(.willTerminate)) { questions.abandon() }
     if present.state == .notRunning, effects.contains(.call(.didFinishLaunching)) {
       setLaunchCause(pending.cause)
       exitStatus = 0
@@ -42,9 +42,9 @@ extension Application {
         callScene(id, callback, rest: effects[(index + 1)...], cause: pending.cause)
       case .endSession(let id): sceneDirectory.endSession(id)
       case .awaitTearDown:
-        deadline = budget?.deadline
+        deadline = tearDown.deadline
         // What an overrun ends takes no further step; a window that the user has closed is closed all the same.
-        guard await awaitTearDown(cause: pending.cause) else {
+        guard await tearDownIsInTime(cause: pending.cause) else {
           for case .endSession(let id) in effects[index...] { sceneDirectory.endSession(id) }
           break perform
         }
@@ -59,7 +59,7 @@ extension Application {
     }
     noteOutcome(report, of: pending.input)
     tell(.transitionEnded(report))
-    answerOvertakenInputs()
+    questions.answerOvertakenInputs(in: present.state)
     return report
   }
 
@@ -67,7 +67,7 @@ extension Application {
     let from = present.state
     setState(next)
     lastTransition = (from, next)
-    if next == .suspended { pauseQuestion() } else if from == .suspended, next.runsCode { resumeQuestion() }
+    if next == .suspended { questions.pause() } else if from == .suspended, next.runsCode { questions.resume() }
     // Before the ledger's page of the stay is closed: what the end of the process cuts short belongs there.
     background.didCommit(next)
     if next == .suspended || from == .suspended { manager.suspensions += 1 }
@@ -87,24 +87,65 @@ extension Application {
 
   private func call(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
     if callback == .willResignActive { excursion.willBegin(at: timing.now()) }
-    if callback == .didEnterBackground || callback == .willTerminate { beginBudget(of: callback) }
+    if callback == .didEnterBackground || callback == .willTerminate { tearDown.beginBudget(of: callback) }
     record(.delegate, callback.rawValue, cause)
-    measure(callback.rawValue) { callback.callDelegate(of: self) }
+    measure(callback.rawValue) { callback.row.callDelegate(self) }
     notify(callback, next: next, cause: cause)
   }
 
   /// The notification alone: with scenes, the application's delegate is not called at the steps that scenes take.
   private func post(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
     if callback == .willResignActive { excursion.willBegin(at: timing.now()) }
-    if callback == .didEnterBackground { beginBudget(of: callback) }
+    if callback == .didEnterBackground { tearDown.beginBudget(of: callback) }
     notify(callback, next: next, cause: cause)
   }
 
   private func notify(_ callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause) {
-    let step = transition(of: callback, next: next, cause: cause)
-    if let name = callback.notificationName { record(.notification, name, cause) }
-    callback.postNotification(of: self, step)
-    movePhases(after: callback)
+    let row = callback.row
+    let step = transition(row.commit, next: next, cause: cause)
+    if let name = row.notificationName { record(.notification, name, cause) }
+    row.post(self, step, self, callback.rawValue, row.phase.closing)
+    tearDown.movePhases(after: callback, isInForeground: present.state.isForeground)
+  }
+
+  /// The end begins whose question was answered: its page has the delegate's call, and what that overran.
+  private func note(_ question: TerminationQuestion) {
+    guard let entry = question.entry else { return }
+    note(entry, of: question.call, on: ledgerKeeper.transition)
+    guard question.isLate else { return }
+    note(
+      BudgetOverrun(
+        callback: .shouldTerminate, budget: configuration.shouldTerminateBudget, culprits: [entry.name]),
+      on: ledgerKeeper.transition)
+  }
+
+  /// Waits for the step's tear-down.
+  ///
+  /// - Returns: whether the process goes on; false if the system has purged it for an overrun.
+  private func tearDownIsInTime(cause: LifecycleCause) async -> Bool {
+    if await tearDown.finish(of: self, cause: cause) { return true }
+    guard enforcesBudgets else {
+      tearDown.releaseUnawaited()
+      return true
+    }
+    purge(cause: cause)
+    return false
+  }
+
+  /// The system ends a process that has misbehaved; the rest of the transition does not happen.
+  private func purge(cause: LifecycleCause) {
+    // The machine stands at the transition's end already, which may be the end of the process.
+    _ = machine.handle(.purge)
+    loseProcess()
+    if present.state != .notRunning { commit(.notRunning, cause: cause) }
+    setDeactivationReasons(machine.deactivationReasons)
+  }
+
+  /// The process vanishes: what it held is gone, and nothing is released.
+  private func loseProcess() {
+    questions.abandon()
+    tearDown.loseProcess()
+    loseScenes()
   }
 
   func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {
@@ -114,16 +155,14 @@ extension Application {
           instant: timing.now(), kind: kind, name: name, state: present.state, scene: scene?.rawValue, cause: cause)))
   }
 
-  /// From where to where a callback's step goes: *will…* callbacks come before the commit, *did…* callbacks after it.
+  /// From where to where a callback's step goes.
   private func transition(
-    of callback: ApplicationCallback, next: ApplicationState?, cause: LifecycleCause
+    _ order: CommitOrder, next: ApplicationState?, cause: LifecycleCause
   ) -> LifecycleTransition {
-    switch callback {
-    case .willResignActive, .willEnterForeground, .willTerminate:
-      transition(from: present.state, to: next ?? present.state, cause: cause)
-    case .didFinishLaunching, .didBecomeActive, .didEnterBackground:
-      transition(from: lastTransition.from, to: lastTransition.to, cause: cause)
-    default: transition(from: present.state, to: present.state, cause: cause)
+    switch order {
+    case .callbackFirst: transition(from: present.state, to: next ?? present.state, cause: cause)
+    case .commitFirst: transition(from: lastTransition.from, to: lastTransition.to, cause: cause)
+    case .noCommit: transition(from: present.state, to: present.state, cause: cause)
     }
   }
 

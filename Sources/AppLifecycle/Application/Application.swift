@@ -8,41 +8,6 @@ public import PubSub
 /// A component subscribes to the notifications on ``bus``, such as ``Application/WillEnterForeground``, or has the application acquire
 /// and release its resources (`manage`). Components know neither the delegate nor each other.
 @MainActor public final class Application {
-  /// The budgets of an application, and how the system treats it.
-  public struct Configuration: Sendable {
-    /// The time for `didEnterBackground`: its delegate call, its handlers and the tear-down, together.
-    public var didEnterBackgroundBudget: Duration = .seconds(5)
-    /// The time for `willTerminate`: its delegate call, its handlers and the tear-down, together.
-    public var willTerminateBudget: Duration = .seconds(5)
-    /// The time in which the delegate answers whether the application may end.
-    ///
-    /// A delegate that has not answered by then is reported as an overrun, and the application ends in order.
-    public var shouldTerminateBudget: Duration = .seconds(30)
-    /// How long the system lets the application run in the background before it suspends it.
-    ///
-    /// The clock is the system's: a simulated system enforces it. A real host never suspends its own program for it.
-    public var backgroundStay: Duration = .seconds(5)
-    /// How long background tasks, all together, may keep the application awake, counted from the commit of background.
-    ///
-    /// The clock is the system's, as that of ``backgroundStay``.
-    public var backgroundTaskAllowance: Duration = .seconds(30)
-    /// How long before the end of ``backgroundTaskAllowance`` the expiration handlers of open tasks run.
-    public var backgroundExpirationLead: Duration = .seconds(5)
-    /// Which of the two life cycles the application follows.
-    public var profile = LifecycleProfile.application
-    /// Whether `applicationDidEnterBackground` is called at a launch into the background.
-    ///
-    /// Apple's documentation says that it is, experiments say that it is not. With scenes only the notification is posted.
-    public var callsDidEnterBackgroundOnBackgroundLaunch = false
-    /// When a managed resource that could not be acquired is tried again.
-    public var retry = RetryPolicy()
-    /// The number of transitions and stays that the ledger keeps, at least 1.
-    public var ledgerLimit = 64
-
-    /// A configuration with the platform's own times.
-    public init() {}
-  }
-
   /// The bus on which the notifications are posted; may be used from any thread.
   public nonisolated let bus: EventBus
   /// The budgets, and how the system treats the application.
@@ -58,7 +23,7 @@ public import PubSub
   /// Tells Observation of what the program reads.
   nonisolated let observed = ObservedChanges()
   /// The exit status that the application's host returns when the application has ended in order; see
-  /// ``terminate(status:cause:)``.
+  /// ``shutDown(status:cause:)``.
   public internal(set) var exitStatus: Int32 = 0
   /// The observers; see ``observe(label:fileID:line:_:)``.
   nonisolated let observers: ObserverList
@@ -74,8 +39,6 @@ public import PubSub
   let ownTasks: ApplicationTasks
   /// Marks the handlers that transitions wait for.
   let scope = WorkOwner()
-  /// Marks what the answer to the question waits for whether the application may end.
-  let questionScope = WorkOwner()
   /// The priority at which queued inputs run: that of the code that made the application, whatever the senders have.
   nonisolated let priority = Task.currentPriority
   /// The timers on the application's clock, for what lives as long as it does.
@@ -89,20 +52,10 @@ public import PubSub
   var ledgerKeeper: LedgerKeeper
   /// The handlers of the notification that is being posted.
   var handlerNotes: HandlerNotes?
-  /// The question whether the application may end, while it is open.
-  var question: TerminationQuestion?
-  /// Inputs that waited for an answer when the process ended without it.
-  var overtakenInputs: [PendingInput] = []
+  let questions: TerminationQuestions
   /// What led to the transition that is under way.
   var transitionCause: LifecycleCause?
-  /// How far each phase is open.
-  var gate = PhaseGate()
-  /// The posts of closing notifications whose asynchronous handlers still run.
-  var pendingPosts: [PendingPost] = []
-  /// The budget that runs, from the first delegate call of a closing step to the end of the wait for it.
-  var budget: RunningBudget?
-  /// The wait for a tear-down; nil while none is awaited.
-  var tearDown: OneShot?
+  let tearDown: TearDown
   /// Whether an overrun ends the process, as it does on a device; else it is only reported.
   package var enforcesBudgets = false
 
@@ -139,6 +92,11 @@ public import PubSub
       sleepsOnlyForNeed: clock is any SimulatedClock)
     background = BackgroundTaskManager(
       configuration: configuration, clock: timing, starter: tasks, scope: scope)
+    tearDown = TearDown(
+      of: manager, runs, configuration: configuration, timing: timing, tasks: tasks, deadlines: deadlines)
+    questions = TerminationQuestions(timing: timing, tasks: tasks, deadlines: deadlines)
+    tearDown.application = self
+    questions.application = self
     manager.application = self
     manager.deadlines = deadlines
     runs.application = self

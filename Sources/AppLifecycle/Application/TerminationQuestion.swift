@@ -22,7 +22,7 @@ internal import PubSub
   /// The call's number for observers.
   let call: TracedCall.ID?
   /// The delegate's call as work for which the senders of ``inputs`` wait.
-  let run: HandlerRun
+  let run: AwaitedRun
   /// Whether other inputs run while the delegate takes its time.
   var isPutAside = false
   var task: Task<Void, Never>?
@@ -30,7 +30,7 @@ internal import PubSub
 
   init(_ input: PendingInput, of owner: WorkOwner, began: Duration, deadline: Duration, call: TracedCall.ID?) {
     (cause, inputs) = (input.cause, [input])
-    run = HandlerRun(of: owner, generation: 0)
+    run = AwaitedRun(of: owner, generation: 0)
     (self.began, self.deadline, self.call) = (began, deadline, call)
   }
 

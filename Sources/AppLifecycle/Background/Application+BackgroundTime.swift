@@ -142,9 +142,9 @@ extension Application {
     let now = timing.now()
     var end = deadline ?? now
     if deadline == nil {
-      beginBudget(of: .willTerminate)
+      tearDown.beginBudget(of: .willTerminate)
       (callback, length) = (.willTerminate, configuration.willTerminateBudget)
-      if let budget { end = now + (budget.deadline - now) / 2 }
+      if let deadline = tearDown.deadline { end = now + (deadline - now) / 2 }
     }
     let names = await background.finishTasks(by: end)
     guard !names.isEmpty else { return }

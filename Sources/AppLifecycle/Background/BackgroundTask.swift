@@ -7,10 +7,10 @@
   /// The task's name in records and reports.
   public let name: String
 
-  private let id: BackgroundTime.TaskID
+  private let id: BackgroundTimeStateMachine.TaskID
   private weak let manager: BackgroundTaskManager?
 
-  init(name: String, id: BackgroundTime.TaskID, manager: BackgroundTaskManager) {
+  init(name: String, id: BackgroundTimeStateMachine.TaskID, manager: BackgroundTaskManager) {
     (self.name, self.id, self.manager) = (name, id, manager)
   }
 

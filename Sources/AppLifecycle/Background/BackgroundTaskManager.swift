@@ -4,12 +4,12 @@ internal import PubSub
 @MainActor final class BackgroundTaskManager {
   private let clock: ClockHandle
   private let starter: TaskStarter
-  private var time: BackgroundTime
+  private var time: BackgroundTimeStateMachine
   /// The calls of those tasks whose beginning was observed.
-  private var calls: [BackgroundTime.TaskID: TracedCall.ID] = [:]
-  private var expirationHandlers: [BackgroundTime.TaskID: @MainActor () -> Void] = [:]
+  private var calls: [BackgroundTimeStateMachine.TaskID: TracedCall.ID] = [:]
+  private var expirationHandlers: [BackgroundTimeStateMachine.TaskID: @MainActor () -> Void] = [:]
   /// What ``Application/performBackgroundTask(named:_:)`` runs, as long as an end may wait for it.
-  private var operations: [BackgroundTime.TaskID: (task: Task<Void, Never>, run: HandlerRun)] = [:]
+  private var operations: [BackgroundTimeStateMachine.TaskID: (task: Task<Void, Never>, run: AwaitedRun)] = [:]
   private let scope: WorkOwner
   /// Counts the processes; modes of an earlier one went with it.
   private var process = 0
@@ -44,7 +44,7 @@ internal import PubSub
     configuration: Application.Configuration, clock: ClockHandle, starter: TaskStarter, scope: WorkOwner
   ) {
     (self.clock, self.starter, self.scope) = (clock, starter, scope)
-    time = BackgroundTime(
+    time = BackgroundTimeStateMachine(
       limits: .init(
         stay: configuration.backgroundStay, allowance: configuration.backgroundTaskAllowance,
         expirationLead: configuration.backgroundExpirationLead))
@@ -70,7 +70,7 @@ internal import PubSub
   /// What belonged to the process is gone; no handler hears of it.
   ///
   /// - Parameter lost: the tasks that were open.
-  func loseProcess(_ lost: [BackgroundTime.OpenTask] = []) {
+  func loseProcess(_ lost: [BackgroundTimeStateMachine.OpenTask] = []) {
     process += 1
     expirationHandlers = [:]
     // In order of begin: what they do about it has to be repeatable.
@@ -108,7 +108,7 @@ extension BackgroundTaskManager {
     if isRefused { noteRefusal(of: name) }
     let task = BackgroundTask(name: name, id: id, manager: self)
     // Before the process ends this is waited for, and must not wait for that end itself.
-    let run = HandlerRun(of: scope, generation: process)
+    let run = AwaitedRun(of: scope, generation: process)
     let running = starter.startOnMainActor(for: Subscriber(label: "background task \(name)", fileID: "", line: 0)) {
       // One that was refused is part of whatever began it, and of nothing else.
       if isRefused { await operation() } else { await HandlerContext.with(run) { await operation() } }
@@ -131,7 +131,7 @@ extension BackgroundTaskManager {
     didReport?(.task, "refused:\(name)", LifecycleCause(rawValue: "task:begin:\(name)"))
   }
 
-  func end(_ id: BackgroundTime.TaskID, name: String) {
+  func end(_ id: BackgroundTimeStateMachine.TaskID, name: String) {
     let task = time[id]
     let end = time.endTask(id)
     expirationHandlers[id] = nil
@@ -146,12 +146,12 @@ extension BackgroundTaskManager {
     if time.tasks.isEmpty { endWait() }
   }
 
-  private func noteBegin(of id: BackgroundTime.TaskID) {
+  private func noteBegin(of id: BackgroundTimeStateMachine.TaskID) {
     guard let task = time[id] else { return }
     calls[id] = didBegin?(LedgerEntry(.task, task.name, step: "backgroundTask", began: task.began, duration: .zero))
   }
 
-  private func noteTime(of task: BackgroundTime.OpenTask, _ outcome: LedgerEntry.Outcome) {
+  private func noteTime(of task: BackgroundTimeStateMachine.OpenTask, _ outcome: LedgerEntry.Outcome) {
     didSpend?(
       LedgerEntry(
         .task, task.name, step: "backgroundTask", began: task.began, duration: clock.now() - task.began,
@@ -182,7 +182,7 @@ extension BackgroundTaskManager {
   }
 
   /// What is due first, if anything is; the caller performs it, and asks again.
-  func nextAction() -> BackgroundTime.Action? {
+  func nextAction() -> BackgroundTimeStateMachine.Action? {
     let action = time.nextAction(at: clock.now())
     if action == nil {
       hasStruck = false
@@ -192,7 +192,7 @@ extension BackgroundTaskManager {
   }
 
   /// Calls a task's expiration handler, which says so in the record first.
-  func expire(_ id: BackgroundTime.TaskID) {
+  func expire(_ id: BackgroundTimeStateMachine.TaskID) {
     guard let name = time[id]?.name else { return }
     didReport?(.task, "expire:\(name)", "expire")
     expirationHandlers.removeValue(forKey: id)?()

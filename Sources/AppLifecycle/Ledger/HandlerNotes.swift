@@ -22,7 +22,7 @@ internal import PubSub
     (self.method, self.page, self.isTearDown) = (method, page, isTearDown)
     (self.application, observers) = (application, application.observers)
     wantsBeginnings = !application.observers.isEmpty
-    deadline = isTearDown ? application.budget?.deadline : nil
+    deadline = isTearDown ? application.tearDown.deadline : nil
   }
 
   /// What returns from now on is noted at once.

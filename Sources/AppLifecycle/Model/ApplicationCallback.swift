@@ -34,19 +34,5 @@ public enum ApplicationCallback: String, Sendable, Hashable, CaseIterable {
   /// The raw name of the notification that follows the delegate call, the platform's own; nil where there is none.
   ///
   /// The two notifications of protected data have no suffix, as on the platform.
-  public var notificationName: String? {
-    switch self {
-    case .willFinishLaunching, .shouldTerminate: nil
-    case .didFinishLaunching: "UIApplicationDidFinishLaunchingNotification"
-    case .didBecomeActive: "UIApplicationDidBecomeActiveNotification"
-    case .willResignActive: "UIApplicationWillResignActiveNotification"
-    case .didEnterBackground: "UIApplicationDidEnterBackgroundNotification"
-    case .willEnterForeground: "UIApplicationWillEnterForegroundNotification"
-    case .willTerminate: "UIApplicationWillTerminateNotification"
-    case .didReceiveMemoryWarning: "UIApplicationDidReceiveMemoryWarningNotification"
-    case .significantTimeChange: "UIApplicationSignificantTimeChangeNotification"
-    case .protectedDataWillBecomeUnavailable: "UIApplicationProtectedDataWillBecomeUnavailable"
-    case .protectedDataDidBecomeAvailable: "UIApplicationProtectedDataDidBecomeAvailable"
-    }
-  }
+  public var notificationName: String? { row.notificationName }
 }

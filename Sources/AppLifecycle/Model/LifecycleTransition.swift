@@ -16,7 +16,7 @@ public struct LifecycleTransition: Sendable, Hashable {
   public var to: ApplicationState
   /// What led to it.
   public var cause: LifecycleCause
-  /// When it happened, since the application's clock was first read.
+  /// When it happened: the `offset` of an instant of the application's ``Application/clock``.
   public var instant: Duration
   /// The stay outside of active that this step begins, is part of, or ends; nil before the application was first active.
   public var excursion: Excursion?

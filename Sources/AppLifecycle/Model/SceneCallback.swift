@@ -16,14 +16,5 @@ public enum SceneCallback: String, Sendable, Hashable, CaseIterable {
   /// The raw name of the notification that follows the call, the platform's own.
   ///
   /// The two of active are named otherwise than their methods, as on the platform.
-  public var notificationName: String {
-    switch self {
-    case .willConnect: "UISceneWillConnectNotification"
-    case .willEnterForeground: "UISceneWillEnterForegroundNotification"
-    case .didBecomeActive: "UISceneDidActivateNotification"
-    case .willResignActive: "UISceneWillDeactivateNotification"
-    case .didEnterBackground: "UISceneDidEnterBackgroundNotification"
-    case .didDisconnect: "UISceneDidDisconnectNotification"
-    }
-  }
+  public var notificationName: String { row.notificationName ?? rawValue }
 }

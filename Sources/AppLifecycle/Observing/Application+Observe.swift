@@ -86,7 +86,7 @@ extension Application {
 
   /// Calls one observer with an event.
   func call(_ observer: TraceObserver, with event: TraceEvent) {
-    let began = budget == nil ? nil : timing.now()
+    let began = tearDown.deadline == nil ? nil : timing.now()
     do {
       if tasks.executor == nil {
         try observer.call(event)
@@ -112,9 +112,7 @@ extension Application {
   /// The observer that uses up the last of a budget is to blame for it.
   private func noteOverrun(of observer: TraceObserver, began: Duration) {
     let end = timing.now()
-    guard let budget, began <= budget.deadline, end > budget.deadline, budget.culprits.isEmpty else { return }
-    self.budget?.culprits.append(observer.source.description)
-    self.budget?.wasUsedUpByObserver = true
+    guard tearDown.blames(observer.source, from: began, to: end) else { return }
     noteOnly(
       LedgerEntry(
         .observer, observer.source, step: "observe", began: began, duration: end - began, outcome: .overran))

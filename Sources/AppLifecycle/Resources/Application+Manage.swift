@@ -46,7 +46,7 @@ extension Application {
   ///     cancelled and awaited; a loop that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first.
   ///   - check: tells whether the handle still works: a check that throws, or that takes longer than `checkInterval`,
   ///     invalidates the resource. Runs on the main actor.
-  ///   - release: takes the handle down; does nothing unless it is given. Runs on the main actor. An error ends it all the same.
+  ///   - release: takes the handle down; does nothing unless it is given. Runs on the main actor. An error ends it all the same; a host reports it.
   ///     A release also follows a break, so it should not wait for an answer of a peer that may be gone.
   /// - Returns: the resource, through which the handle can be read while it is held.
   /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed by this application.

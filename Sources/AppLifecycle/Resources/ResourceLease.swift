@@ -17,7 +17,7 @@ public struct ResourceLease: Sendable {
   private let didInvalidate: @Sendable () -> Void
 
   /// The lease of the resource whose `acquire`, `run` or `check` runs in this task; nil elsewhere.
-  public static var current: ResourceLease? { HandlerRun.bound?.lease }
+  public static var current: ResourceLease? { AwaitedRun.bound?.lease }
 
   init(_ number: Int, of holding: ResourceHolding, didInvalidate: @escaping @Sendable () -> Void) {
     (self.number, self.holding, self.didInvalidate) = (number, holding, didInvalidate)

@@ -10,7 +10,7 @@ extension ResourceManager {
     let lent = self.lease(lease.number, of: index, operations.holding)
     let generation = generation
     lease.startLoop { [scope] closing in
-      let run = HandlerRun(of: scope, generation: generation, lease: lent, closing: closing)
+      let run = AwaitedRun(of: scope, generation: generation, lease: lent, closing: closing)
       return tasks.startOnMainActor(for: operations.source) { [weak self, clock] in
         // Nothing of what this starts belongs to the loop.
         HandlerContext.outside { willBegin?() }
@@ -36,7 +36,7 @@ extension ResourceManager {
   }
 
   private func loopDidEnd(
-    _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, _ run: HandlerRun
+    _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, _ run: AwaitedRun
   ) {
     let wasAsked = lease.isEnding
     lease.loopDidEnd()
@@ -62,8 +62,8 @@ extension ResourceManager {
       if resource.operations.holding.invalidate(lease.number, because: reason) {
         didInvalidate(index, lease: lease.number)
       }
-    case .terminate(let status):
-      application?.terminate(status: status, cause: LifecycleCause(rawValue: "end of \(resource.operations.name)"))
+    case .shutDown(let status):
+      application?.shutDown(status: status, cause: LifecycleCause(rawValue: "end of \(resource.operations.name)"))
     }
   }
 
@@ -99,7 +99,7 @@ extension ResourceManager {
         while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
           // A process that is suspended checks nothing.
           if self?.application?.present.state == .suspended { continue }
-          let run = HandlerRun(of: scope, generation: generation, lease: lent)
+          let run = AwaitedRun(of: scope, generation: generation, lease: lent)
           self?.setCheckDeadline(index, lease, interval)
           do {
             try await HandlerContext.with(run) { try await check(handle) }

@@ -36,10 +36,10 @@ extension ResourceManager {
     }
   }
 
-  private func begin(_ index: Int, lease: ResourceLease? = nil) -> HandlerRun {
+  private func begin(_ index: Int, lease: ResourceLease? = nil) -> AwaitedRun {
     resources[index]?.operationBegins(at: clock.now())
     callBegins(index)
-    return HandlerRun(of: scope, generation: generation, lease: lease)
+    return AwaitedRun(of: scope, generation: generation, lease: lease)
   }
 
   // MARK: Acquiring
@@ -54,7 +54,7 @@ extension ResourceManager {
     }
   }
 
-  private func didAcquire(_ index: Int, _ handle: HeldHandle, _ number: Int, _ run: HandlerRun) {
+  private func didAcquire(_ index: Int, _ handle: HeldHandle, _ number: Int, _ run: AwaitedRun) {
     run.isOver = true
     guard run.generation == generation, let operations = resources[index]?.operations else { return }
     clearTimer(of: index)
@@ -70,7 +70,7 @@ extension ResourceManager {
     }
   }
 
-  private func didBecomeHeld(_ index: Int, _ lease: HeldLease, _ run: HandlerRun, at time: Duration) {
+  private func didBecomeHeld(_ index: Int, _ lease: HeldLease, _ run: AwaitedRun, at time: Duration) {
     didEnd(.acquired(index), run.generation, .completed, at: time)
     // It may have been cancelled, and be released at once.
     guard run.generation == generation, graph.status(of: index) == .held else { return }
@@ -80,7 +80,7 @@ extension ResourceManager {
     }
   }
 
-  private func didFailToAcquire(_ index: Int, _ error: any Error, _ run: HandlerRun) {
+  private func didFailToAcquire(_ index: Int, _ error: any Error, _ run: AwaitedRun) {
     run.isOver = true
     guard run.generation == generation else { return }
     clearTimer(of: index)
@@ -94,7 +94,7 @@ extension ResourceManager {
   // MARK: Releasing
 
   /// - Returns: the run of the release, what it is to release, and whether something beside the handle has to end before.
-  private func beginRelease(_ index: Int, _ resource: Resource) -> (HandlerRun, HeldHandle?, waits: Bool) {
+  private func beginRelease(_ index: Int, _ resource: Resource) -> (AwaitedRun, HeldHandle?, waits: Bool) {
     // What is released for another reason than the tear-down has its own time.
     let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
@@ -107,7 +107,7 @@ extension ResourceManager {
     return (run, handle, waits: resource.lease?.end(isHurried: isHurried) ?? false)
   }
 
-  private func didRelease(_ index: Int, _ error: (any Error)?, _ run: HandlerRun) {
+  private func didRelease(_ index: Int, _ error: (any Error)?, _ run: AwaitedRun) {
     run.isOver = true
     guard run.generation == generation else { return }
     clearTimer(of: index)
@@ -127,7 +127,7 @@ extension ResourceManager {
   /// A release, or an acquire that was cancelled, has the time of a didEnterBackground where no budget covers it.
   func setDeadline(of index: Int) {
     guard let application, let resource = resources[index] else { return }
-    if application.budget != nil, graph.isAwaited(index) { return }
+    if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
     let deadline = clock.instant(after: application.configuration.didEnterBackgroundBudget)
     let (holding, operation) = (resource.operations.holding, resource.operation)
     resources[index]?.timer = deadlines?.set(deadline) { [tasks, weak self, weak holding] in
@@ -149,7 +149,7 @@ extension ResourceManager {
     else { return }
     resources[index]?.timer = nil
     // A budget that has begun since covers it, and its end comes.
-    if application.budget != nil, graph.isAwaited(index) { return }
+    if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
     if !graph.isLate(index) {
       note(index, .overran, at: clock.now(), in: application)
       graph.markLate(index)
@@ -158,7 +158,7 @@ extension ResourceManager {
     }
     abandon(index)
     perform([])
-    if resource.operations.body != nil { application.bodiesDidEnd() }
+    if resource.operations.body != nil { application.tearDown.bodiesDidEnd() }
   }
 
   /// An operation is late: it is cancelled, and its loop is no longer waited for.

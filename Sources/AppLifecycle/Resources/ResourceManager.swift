@@ -64,7 +64,7 @@ internal import PubSub
     let (_, actions) = graph.add(
       while: phase, after: dependencies, maximumRetries: isBody ? nil : (operations.retry ?? retry).maximumRetries,
       isBody: isBody)
-    if operations.body == nil {
+    if !isBody {
       indices[operations.name] = index
       application?.resourcesDidChange()
     }
@@ -75,14 +75,11 @@ internal import PubSub
   /// Releases a resource for good; its name is free at once.
   func remove(_ index: Int) {
     guard let resource = resources[index] else { return }
-    if resource.operations.body == nil {
-      indices[resource.operations.name] = nil
-    } else {
-      // Also a body that was only asked to end.
-      resource.lease?.cancel()
-    }
+    let isBody = resource.operations.body != nil
+    // Also a body that was only asked to end.
+    if isBody { resource.lease?.cancel() } else { indices[resource.operations.name] = nil }
     perform(graph.remove(index))
-    application?.resourcesDidChange()
+    if !isBody { application?.resourcesDidChange() }
   }
 
   /// The names of the managed resources and bodies that depend on one; bodies that are over are removed first.
@@ -183,7 +180,7 @@ internal import PubSub
     }
     // With the last operation the wait for a tear-down may be over.
     let awaits = graph.awaited > 0
-    if wasAwaited, !awaits { application?.tearDownDidProgress() }
+    if wasAwaited, !awaits { application?.tearDown.didProgress() }
     wasAwaited = awaits
     serveHoldWaiters()
   }
@@ -242,7 +239,7 @@ internal import PubSub
     if let outcome, !graph.isLate(event.index) { note(event.index, outcome, at: time, in: application) }
     let endsBody = resources[event.index]?.operations.body != nil && graph.isBeingTornDown(event.index)
     perform(graph.handle(event), at: time, for: application)
-    if endsBody { application?.bodiesDidEnd() }
+    if endsBody { application?.tearDown.bodiesDidEnd() }
   }
 
   func note(

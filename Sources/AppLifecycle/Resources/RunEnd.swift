@@ -11,6 +11,6 @@ public enum RunEnd: Sendable, Hashable {
   case again
   /// The resource is invalidated, as by ``ManagedResource/invalidate(because:)``.
   case invalidate
-  /// The application ends in order, and its host returns this exit status; see ``Application/terminate(status:cause:)``.
-  case terminate(status: Int32)
+  /// The application ends in order, and its host returns this exit status; see ``Application/shutDown(status:cause:)``.
+  case shutDown(status: Int32)
 }

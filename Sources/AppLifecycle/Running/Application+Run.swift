@@ -7,7 +7,8 @@ extension Application {
   ///
   /// The body begins when the phase opens, at once if it is open now, and is cancelled when the phase is left, after all
   /// handlers of the closing notification; managed resources are released only when it has ended. The transition awaits its end
-  /// within the budget of didEnterBackground or willTerminate. A body has ended before the next one begins, however quickly the
+  /// within the budget of didEnterBackground or willTerminate. Where the application only resigns active, no transition waits; a body that
+  /// takes longer than the budget of didEnterBackground is reported. A body has ended before the next one begins, however quickly the
   /// application comes back. A body that ends by itself begins again when the phase opens again.
   ///
   /// Returns when the calling task is cancelled: the body is then cancelled, too, and has ended. An error that the body throws

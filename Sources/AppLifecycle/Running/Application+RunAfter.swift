@@ -10,7 +10,7 @@ extension Application {
   ///     }
   ///
   /// The body begins when the last of these conditions is met. When one of them fails, the body is cancelled and awaited; only
-  /// then are the resources released that it depends on. A body that uses
+  /// then are the resources released that it depends on. A body that is late for the budget no longer keeps them. A body that uses
   /// ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first. The next run begins after the last one has
   /// ended.
   ///

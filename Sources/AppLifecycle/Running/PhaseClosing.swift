@@ -12,7 +12,7 @@ final class PhaseClosing: Sendable {
   }
 
   /// What asks the body or run loop to end in which the present task runs.
-  static var present: PhaseClosing? { HandlerRun.bound?.closing }
+  static var present: PhaseClosing? { AwaitedRun.bound?.closing }
 
   private let state = Guarded(State())
 
@@ -81,7 +81,7 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
 /// Returns when the body or run loop in which it is called is asked to end: its phase closes, or its resource is to be released.
 ///
 /// While a task waits here, the cancellation of the body follows only when the time of the tear-down is up. Returns also when the
-/// task is cancelled, which is all that it waits for where no application runs the task.
+/// task is cancelled, which is all that it waits for where no application runs the task. It may be called in a child task of the body.
 public func phaseCloses() async {
   let wait = OneShot()
   let closing = PhaseClosing.present

@@ -154,7 +154,7 @@ internal import PubSub
     call.isLate = false
     let closing = PhaseClosing()
     call.closing = closing
-    let run = HandlerRun(of: scope, generation: generation, closing: closing)
+    let run = AwaitedRun(of: scope, generation: generation, closing: closing)
     call.task = tasks.startOnMainActor(for: call.source) {
       await HandlerContext.with(run) { await self.run(id, run) }
     }
@@ -162,7 +162,7 @@ internal import PubSub
 
   /// A body that is to end while no budget runs has the time of a didEnterBackground.
   private func setTimer(of call: Call, _ id: UInt64) {
-    guard let application, application.budget == nil else { return }
+    guard let application, application.tearDown.deadline == nil else { return }
     let deadline = application.timing.instant(after: application.configuration.didEnterBackgroundBudget)
     call.timer = application.deadlines.set(deadline) { [tasks, weak self] in
       tasks.startOnMainActor { [weak self] in self?.bodyIsLate(id) }
@@ -180,15 +180,15 @@ internal import PubSub
     else { return }
     call.timer = nil
     // A budget that has begun since covers it, and its end comes.
-    guard application.budget == nil else { return }
+    guard application.tearDown.deadline == nil else { return }
     call.isLate = true
     call.task?.cancel()
     noteEnd(of: call, .overran)
     application.operationIsLate(call.source.description, on: application.ledgerKeeper.ownPage)
-    application.bodiesDidEnd()
+    application.tearDown.bodiesDidEnd()
   }
 
-  private func run(_ id: UInt64, _ run: HandlerRun) async {
+  private func run(_ id: UInt64, _ run: AwaitedRun) async {
     guard run.generation == generation, let call = calls.first(where: { $0.id == id })?.call else { return }
     // One that was cancelled, or whose phase was left, before it began has nothing to end.
     let error = Task.isCancelled || !open.contains(call.phase) ? nil : await call.body()
@@ -203,7 +203,7 @@ internal import PubSub
     perform(call.state.bodyDidEnd(end), id, call)
     // The call goes on: what this body threw is not what the call will end with.
     call.error = nil
-    if wasEnding, !isEnding(call.phase) { application?.bodiesDidEnd() }
+    if wasEnding, !isEnding(call.phase) { application?.tearDown.bodiesDidEnd() }
   }
 
   private func noteEnd(of call: Call, _ outcome: LedgerEntry.Outcome) {

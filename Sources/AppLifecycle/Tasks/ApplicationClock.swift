@@ -2,7 +2,8 @@ internal import PubSub
 
 /// The clock that an application was given, for its components: they wait on it, and a simulation lets its time pass.
 ///
-/// Its instants count from the making of the application. In a simulation a sleep in a task that does not belong to the
+/// Its instants count from the making of the application. The default, a `SuspendingClock`, stands still while the machine sleeps; it runs on
+/// while the process is stopped, by Ctrl-Z or SIGSTOP. In a simulation a sleep in a task that does not belong to the
 /// simulation is reported with the line that sleeps.
 public struct ApplicationClock: Clock {
   /// A point in the clock's time.

@@ -40,7 +40,7 @@ extension Application {
     notes.endPosting()
     handlerNotes = outer
     guard let post else { return }
-    keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))
+    tearDown.keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))
   }
 
   /// Notes a call that has ended; during a tear-down, whether the deadline passed while it ran.
@@ -48,25 +48,7 @@ extension Application {
     _ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?, isTearDown: Bool
   ) {
     var entry = entry
-    if isTearDown, let budget, entry.outcome.isEndInTime {
-      let end = entry.began + entry.duration
-      // Synchronous calls use up each other's time, and the one that uses up the last of it is to blame. Those that run side
-      // by side are late each for itself.
-      let mayBlame = !budget.wasUsedUpByObserver && (tearDown != nil || budget.culprits.isEmpty)
-      if entry.began <= budget.deadline, end > budget.deadline, mayBlame {
-        entry.outcome = .overran
-        self.budget?.culprits.append(entry.kind == .delegate ? entry.step : entry.name)
-      }
-    }
+    if isTearDown, tearDown.blames(entry) { entry.outcome = .overran }
     note(entry, of: call, on: page)
-  }
-}
-
-extension LedgerEntry.Outcome {
-  fileprivate var isEndInTime: Bool {
-    switch self {
-    case .completed, .failed, .cancelled: true
-    case .overran, .neverEnded, .cutShort, .usedAfterRelease: false
-    }
   }
 }

@@ -1,6 +1,6 @@
 /// One thing that is wrong with a simulated run: a rule that was broken, or something that the run left behind.
 ///
-/// Docs/Testing.md explains each kind, and how to mend it.
+/// the article *Testing in five minutes* explains each kind, and how to mend it.
 public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is; a test that means the fault allows the kind.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -7,6 +7,11 @@ public import AppLifecycle
 /// ``LifecycleRecordRules``.
 ///
 ///     #expect(try await HostContract.violations { MyHostSubject() }.isEmpty)
+///
+/// `MyHostSubject` is a type of your test: a host around an application of its own, with a double of the window or device. Its `perform`
+/// has the double tell what happens, in as many steps as your system takes, and waits for the application's `transitionEnded`
+/// (with its method `observe`) if the host sends its inputs. Every host must know ``Event/launch`` and
+/// ``Event/shutDown``.
 public enum HostContract {
   /// An event that happens to a program.
   public enum Event: String, Sendable, Hashable, CaseIterable {
@@ -27,6 +32,8 @@ public enum HostContract {
     /// The user ends it: the delegate is asked, and agrees.
     case terminate
     /// The system ends it, as by SIGTERM: the delegate is not asked.
+    ///
+    /// It may be stopped at that moment: a host wakes a suspended application first, which would end without a call.
     case shutDown
   }
 
@@ -38,7 +45,7 @@ public enum HostContract {
     /// Makes something happen to the program for the host to notice, and returns when the transition has ended.
     ///
     /// - Parameter event: the event to make happen.
-    /// - Returns: false if there is no such event in the host's world; the scenario ends there.
+    /// - Returns: false if there is no such event in the host's world; the scenario ends there, with ``Event/shutDown``.
     /// - Throws: the error that keeps the scenario from being run.
     func perform(_ event: Event) async throws -> Bool
   }
@@ -52,6 +59,7 @@ public enum HostContract {
     [.launch, .leave, .terminate],
     [.launch, .shutDown],
     [.launch, .leave, .shutDown],
+    [.launch, .leave, .suspend, .shutDown],
     [.launch, .leave, .suspend, .comeBack, .terminate],
     [.launch, .leave, .suspend, .comeBack, .leave, .suspend, .comeBack, .terminate],
     [.launch, .loseFocus, .leave, .comeBack, .regainFocus, .terminate],
@@ -83,7 +91,14 @@ public enum HostContract {
     var done: [Event] = []
     for event in scenario {
       let before = record.records.count
-      guard try await subject.perform(event) else { break }
+      guard try await subject.perform(event) else {
+        if event == .launch || event == .shutDown {
+          violations.append(ContractViolation(place: event.rawValue, message: "the host does not know it"))
+        } else {
+          _ = try await subject.perform(.shutDown)
+        }
+        break
+      }
       done.append(event)
       let place = done.map(\.rawValue).joined(separator: ", ")
       let news = record.records[before...]
@@ -118,7 +133,9 @@ public enum HostContract {
       case .comeBack: lacksFocus ? [.active, .inactive] : [.active]
       case .shortMemory, .terminate, .shutDown: []
       }
-    if !expected.isEmpty, !expected.contains(state) { return "leads to \(state.rawValue)" }
+    if !expected.isEmpty, !expected.contains(state) {
+      return "leads to \(state.rawValue), not to \(expected.map(\.rawValue).joined(separator: " or "))"
+    }
     switch event {
     case .shortMemory:
       let warnings = news.count { $0.name == ApplicationCallback.didReceiveMemoryWarning.rawValue }

@@ -6,7 +6,7 @@ extension Script {
   /// The inputs of the trace are played in their order. A simulator's own trace, known by actions that no real system takes
   /// (`wait:`, `slow:`, `task:`, `mode:`), holds each wait as it was played. In one of a real run what lies between two inputs
   /// is waited for, to the millisecond, and what the application's own work takes in the replay comes on top. Whether the run
-  /// goes the same way again is for the application to say.
+  /// goes the same way again is for the application to say. Compare the `callbacks` of the two records: times may differ.
   ///
   /// - Parameter records: a recorded run, of a simulator or of a host; only its inputs and its times are read.
   /// - Throws: the first input that is no action of the script language; its line is the record's number, from 1.

@@ -22,7 +22,7 @@ public struct Script: Sendable, Hashable {
   /// - Complexity: linear in the length of the text.
   public init(_ text: String) throws(ScriptError) {
     var actions: [ScriptAction] = []
-    var tokens = ScriptTokens(text)
+    var tokens = ScriptLexer(text)
     while let token = tokens.next() {
       do throws(ScriptError.Problem) {
         let kind = try ScriptAction.Kind(token: token.text)

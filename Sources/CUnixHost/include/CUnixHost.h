@@ -120,6 +120,10 @@ enum unixhost_leaving unixhost_emergency_left(void);
 // the shell's prompt stands on this program's screen then. Modes that the shell has set stay. Async-signal-safe.
 void unixhost_emergency_leave(void);
 
+// The same, for the host's thread where the shell has the terminal by now: what a handler's leaving has not written, as the terminal was
+// full, is written here, within so many milliseconds. Nothing else would write it.
+void unixhost_emergency_leave_rest(int milliseconds);
+
 // Writes to the armed terminal, which does not block. -1 with ECANCELED, and nothing is written, where a handler has left the
 // screen (unless `is_leaving`) or the terminal is not armed any more. For one thread.
 ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving);

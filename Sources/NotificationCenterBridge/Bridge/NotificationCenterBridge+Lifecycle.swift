@@ -82,17 +82,10 @@ extension NotificationCenterBridge {
   }
 
   private func forEachLifecycleEvent(_ body: (any (NotificationConvertible & MainActorEvent).Type) -> Void) {
-    let applications: [any (NotificationConvertible & MainActorEvent).Type] = [
-      Application.DidFinishLaunching.self, Application.DidBecomeActive.self, Application.WillResignActive.self,
-      Application.DidEnterBackground.self, Application.WillEnterForeground.self, Application.WillTerminate.self,
-      Application.DidReceiveMemoryWarning.self, Application.SignificantTimeChange.self,
-      Application.ProtectedDataWillBecomeUnavailable.self, Application.ProtectedDataDidBecomeAvailable.self,
-    ]
-    let scenes: [any (NotificationConvertible & MainActorEvent).Type] = [
-      Scene.WillConnect.self, Scene.WillEnterForeground.self, Scene.DidActivate.self, Scene.WillDeactivate.self,
-      Scene.DidEnterBackground.self, Scene.DidDisconnect.self,
-    ]
-    for type in applications + scenes { body(type) }
+    // A test holds that each of them conforms.
+    for event in ApplicationCallback.allCases.map(\.event) + SceneCallback.allCases.map(\.event) {
+      if let event = event as? any (NotificationConvertible & MainActorEvent).Type { body(event) }
+    }
   }
 
   private func post<E: NotificationConvertible & MainActorEvent>(_ type: E.Type, _ link: NotificationLink) {

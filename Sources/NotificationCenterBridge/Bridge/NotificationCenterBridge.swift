@@ -10,7 +10,7 @@ public import PubSub
 ///     let lifecycle = bridge.postLifecycle()              // UIApplicationWillEnterForegroundNotification and all others
 ///     let failures = application.bus.subscribe(to: NotificationBridgeFailure.self) { print($0) }
 ///
-/// One link for each event type: a second one passes its events a second time. Docs/ComingOver.md leads through a whole program.
+/// One link for each event type: a second one passes its events a second time. the article *Coming from NotificationCenter* leads through a whole program.
 ///
 /// Everything happens inside the post, on the poster's thread, so the order is kept: an event is a notification before the bus's
 /// later handlers are called, and a notification is an event before the center's later observers are. What came from a center does not
@@ -72,7 +72,6 @@ extension NotificationCenterBridge {
   }
 
   private func post<E: NotificationConvertible & Event>(_: E.Type, _ priority: Priority, _ link: NotificationLink) {
-    // The bus keeps the handler, and must not be kept by it.
     let passer = Passer(center, bus)
     link.keep(
       bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event, subject in
@@ -92,16 +91,17 @@ extension NotificationCenterBridge {
 /// Posts events as notifications.
 private final class Passer: Sendable {
   private let center: NotificationCenterReference
-  private weak let bus: EventBus?
+  /// Whose events they are; the bus keeps this object, and is not kept by it.
+  private let bus: ObjectIdentifier
   /// What an event has passed that begins on the bus.
   private let start: [ObjectIdentifier]
 
   init(_ center: NotificationCenterReference, _ bus: EventBus) {
-    (self.center, self.bus, start) = (center, bus, [ObjectIdentifier(bus)])
+    (self.center, self.bus) = (center, ObjectIdentifier(bus))
+    start = [self.bus]
   }
 
   func pass<E: NotificationConvertible>(_ event: E, from subject: (any AnyObject & Sendable)?) {
-    guard let bus else { return }
     var passed = start
     if let passage = Passage.present(on: bus) {
       if passage.passed.contains(center.identifier) { return }
@@ -170,10 +170,9 @@ extension NotificationCenterBridge {
     // Weak: the center keeps the block, and does not keep the bus.
     link.keep(
       center.center.addObserver(forName: E.notificationName, object: nil, queue: nil) {
-        [weak bus, center] notification in
-        guard let bus else { return }
+        [weak bus, identifier = ObjectIdentifier(bus), center] notification in
         let passed = (notification.userInfo?[Route.key] as? Route)?.places(of: notification) ?? []
-        if passed.contains(ObjectIdentifier(bus)) { return }
+        guard !passed.contains(identifier), let bus else { return }
         let event: E
         do {
           event = try E(notification)

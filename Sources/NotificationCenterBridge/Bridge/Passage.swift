@@ -12,11 +12,12 @@ import Synchronization
 /// The buses and centers that an event has passed, on its way through one more center.
 ///
 /// It travels in `userInfo`, so that nothing returns to where it has been, along whatever bridges. Observers may give the same
-/// `userInfo` to notifications of their own, then or later: it counts for the notification alone for which it was made: of that name, from that object, while it is being posted.
+/// `userInfo` to notifications of their own, then or later. So a route counts for the notification alone for which it was made: of that
+/// name, from that object, while it is being posted.
 final class Route: Sendable {
   /// Its key in `userInfo`.
   ///
-  /// Written never, and not declared to be sendable.
+  /// Never written, though `AnyHashable` is not declared to be sendable.
   nonisolated(unsafe) static let key = AnyHashable("NotificationCenterBridge.route")
 
   private let name: Notification.Name
@@ -75,9 +76,9 @@ struct Passage {
   }
 
   /// The passage by which the innermost post on this thread came to a bus; nil if it began there.
-  static func present(on bus: EventBus) -> Passage? {
+  static func present(on bus: ObjectIdentifier) -> Passage? {
     guard let memory = pthread_getspecific(key) else { return nil }
     let innermost = memory.assumingMemoryBound(to: Passage.self).pointee
-    return innermost.depth == EventBus.depthOfPosts && innermost.bus == ObjectIdentifier(bus) ? innermost : nil
+    return innermost.depth == EventBus.depthOfPosts && innermost.bus == bus ? innermost : nil
   }
 }

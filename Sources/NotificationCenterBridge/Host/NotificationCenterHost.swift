@@ -75,7 +75,7 @@ internal import PubSub
   private let configuration: Configuration
   private let platform: Platform
   private var machine: PlatformStateMachine
-  private var ending: ObserverToken?
+  private var ending: Subscription?
   private var identifiers: [ObjectIdentifier: SceneIdentifier] = [:]
   private var lastSceneNumber = 0
   private var observers: [(center: NotificationCenter, token: any NSObjectProtocol)] = []
@@ -96,8 +96,11 @@ internal import PubSub
     self.configuration = configuration
     self.platform = platform
     machine = PlatformStateMachine(platform, application.configuration.profile)
-    ending = application.observe(label: "NotificationCenterHost") { [weak self] event in
-      if event.record?.kind == .state, event.record?.state == .notRunning { self?.applicationEnded() }
+    // No observer of the application: while there is one, transitions cost more.
+    ending = application.bus.subscribe(
+      to: Application.StateDidChange.self, from: application, label: "NotificationCenterHost"
+    ) { [weak self] event in
+      if event.transition.to == .notRunning { self?.applicationEnded() }
     }
     observe(platform.events, in: center)
     observe(platform.workspaceEvents, in: configuration.workspaceCenter ?? center)
@@ -119,7 +122,10 @@ internal import PubSub
   private func applicationEnded() {
     if machine.hasEnded { return }
     machine.end()
-    configuration.endProcess(application.exitStatus)
+    // After the transition: journals and other observers are still to be told of its end.
+    application.tasks.startOnMainActor { [configuration, application] in
+      configuration.endProcess(application.exitStatus)
+    }
   }
 
   private func observe(_ events: [String: PlatformEvent], in center: NotificationCenter) {

@@ -81,7 +81,7 @@ extension EventBus {
 // MARK: - Looking
 
 extension EventBus {
-  /// Whether a post of this type would reach anybody, or be seen: else its event need not be made.
+  /// Whether a post of this type would reach a subscriber, or be seen: else its event need not be made.
   package func isHeard<E: BusEvent>(_ type: E.Type) -> Bool { core.isHeard(type) }
 
   /// One subscription, as ``EventBus/subscriptions`` lists it.
@@ -96,8 +96,8 @@ extension EventBus {
     /// The listing on one line: `label at Module/File.swift:12: Event, priority 0`.
     public var description: String {
       let position = "\(subscriber.fileID):\(subscriber.line)"
-      let who = subscriber.label.map { "\($0) at \(position)" } ?? position
-      return "\(who): \(eventName?.rawValue ?? "all events"), priority \(priority.rawValue)"
+      let name = subscriber.label.map { "\($0) at \(position)" } ?? position
+      return "\(name): \(eventName?.rawValue ?? "all events"), priority \(priority.rawValue)"
     }
   }
 

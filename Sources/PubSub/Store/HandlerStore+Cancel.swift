@@ -84,7 +84,7 @@ extension HandlerStore {
     if isRoot {
       // Posts that enter from here on find nothing, so that the readers are the present ones at most.
       pubsub_store_pointer(&topic.pointee.root, nil)
-      Hook.step("cancel: nobody finds the last one's buffer")
+      Hook.step("cancel: no thread finds the last one's buffer")
       if retirement == nil, !isRead(root) {
         spare = buffer
         for context in captured { released.add(context) }

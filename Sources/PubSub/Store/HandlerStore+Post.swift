@@ -24,7 +24,9 @@ struct PostUnderWay {
   }
 
   /// A walk from the beginning; nil without handlers.
-  var walk: Walk? { root.map { Walk($0, from: subject, before: firstUnseen, isReversed: isReversed) } }
+  var walk: DeliveryOrder? {
+    root.map { DeliveryOrder($0, from: subject, before: firstUnseen, isReversed: isReversed) }
+  }
 }
 
 extension HandlerStore {
@@ -137,7 +139,7 @@ extension HandlerStore {
   }
 }
 
-extension Walk.Span {
+extension DeliveryOrder.Span {
   /// The receiver in a place; nil if the handler there is synchronous, or was cancelled.
   func receiver(at place: Int) -> Receiver? {
     guard buffer.entries[place].isAsynchronous, stands(at: place), let context = buffer.handlers[place].context else {

@@ -104,7 +104,7 @@ extension HandlerStore {
     retire(.action(action))
     replaceRoot()
     settle()
-    Hook.step("drain: look again who reads")
+    Hook.step("drain: look again for readers")
     // A post that left before it could see the flag does not scan. After the barrier such a post is known to have left, and any
     // other will scan.
     pubsub_barrier()

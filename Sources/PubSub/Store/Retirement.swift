@@ -124,7 +124,7 @@ struct Retirement {
   /// Frees what no thread can read any more.
   mutating func reclaim(into released: inout Released) {
     let first = firstRead
-    Hook.step("reclaim: free what nobody reads")
+    Hook.step("reclaim: free what no thread reads")
     for index in 0..<first where !garbage[index].isEmpty {
       for one in garbage[index] { count(one, -1) }
       released.add(garbage[index])

@@ -160,7 +160,7 @@ private final class WaitForPost {
     return true
   }
 
-  private func call(_ span: Walk.Span, with event: UnsafeRawPointer) -> Bool {
+  private func call(_ span: DeliveryOrder.Span, with event: UnsafeRawPointer) -> Bool {
     var isReceived = false
     for place in span.places where span.isSynchronous(at: place) {
       if call(span, place, with: event) { isReceived = true }
@@ -168,7 +168,7 @@ private final class WaitForPost {
     return isReceived
   }
 
-  private func call(_ span: Walk.Span, _ place: Int, with event: UnsafeRawPointer) -> Bool {
+  private func call(_ span: DeliveryOrder.Span, _ place: Int, with event: UnsafeRawPointer) -> Bool {
     let entry = span.buffer.entries[place]
     guard let time = time(for: entry) else { return true }
     switch span.call(place, with: event) {

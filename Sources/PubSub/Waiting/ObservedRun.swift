@@ -88,7 +88,7 @@ extension EventBus {
   }
 
   /// Calls the handlers of a span; returns whether one received the event.
-  private func call(_ span: Walk.Span, with event: UnsafeRawPointer, _ time: inout Duration) -> Bool {
+  private func call(_ span: DeliveryOrder.Span, with event: UnsafeRawPointer, _ time: inout Duration) -> Bool {
     // Read once: each is a load for each handler, and two that count references.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
     var isReceived = false

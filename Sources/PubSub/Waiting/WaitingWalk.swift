@@ -2,7 +2,7 @@ internal import CPubSub
 
 /// The way of a post that waits: priority by priority, with a pause where handlers have to be waited for.
 ///
-/// It takes the same ``Walk`` as any post. During a pause it protects nothing; afterwards it goes on behind the priority that it has
+/// It takes the same ``DeliveryOrder`` as any post. During a pause it protects nothing; afterwards it goes on behind the priority that it has
 /// passed, with the handlers that subscribed before the post began. Within a priority the receivers get the event first, so that
 /// what synchronous handlers post comes behind it.
 struct WaitingWalk {
@@ -38,7 +38,7 @@ struct WaitingWalk {
   ///   - mustPause: whether handlers have to be waited for before those of a later priority; asked between two.
   mutating func goOn(
     with event: UnsafeRawPointer, hand: (Receiver, HandlerBuffer.Entry, HandlerStore) -> Bool,
-    call: (Walk.Span) -> Bool, mustPause: () -> Bool
+    call: (DeliveryOrder.Span) -> Bool, mustPause: () -> Bool
   ) {
     if isOver { return }
     store._withUnsafeGuaranteedRef { store in
@@ -82,7 +82,7 @@ enum CallOutcome {
   case ownerIsGone
 }
 
-extension Walk.Span {
+extension DeliveryOrder.Span {
   /// Whether a handler stands in a place that is called, and given no event to keep.
   func isSynchronous(at place: Int) -> Bool { !buffer.entries[place].isAsynchronous && stands(at: place) }
 

@@ -82,7 +82,9 @@ extension HostMessage {
   init(_ overrun: BudgetOverrun, openCalls: [TracedCall] = []) {
     let reason =
       overrun.culprits.isEmpty ? Self.silence(in: openCalls) : overrun.culprits.joined(separator: ", ")
-    self.init(.error, "\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(reason)")
+    // The delegate's method may have taken no time at all: the budget is for all that follows from the call.
+    let what = overrun.callback == .shouldTerminate ? "" : "the tear-down of "
+    self.init(.error, "\(what)\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(reason)")
   }
 
   /// Why the main actor does not answer.

@@ -31,6 +31,8 @@ import CUnixHost
     isRunning = true
     defer { isRunning = false }
     var hasBudget = false
+    let reporter = ResourceReporter(application, setTrouble: setTrouble)
+    defer { withExtendedLifetime(reporter) {} }
     let observation = application.observeFirst(label: "host") { [weak application] event in
       switch event {
       case .transitionBegan(let input, _) where input.endsProcess && application?.present.state.isInMemory ?? false:
@@ -45,12 +47,11 @@ import CUnixHost
       case .budgetBegan(let callback, _):
         hasBudget = true
         link.send(.budgetBegan(callback))
+      case .callEnded(let entry, _): reporter.take(entry)
       default: break
       }
     }
     defer { observation.cancel() }
-    let reporter = ResourceReporter(application, setTrouble: setTrouble)
-    defer { withExtendedLifetime(reporter) {} }
     // The main actor's thread is the one that runs the program's own code, and so the one whose stack may overflow.
     unixhost_emergency_stack_install()
     // Here and not on the thread: a signal that comes before that runs must not be lost.

@@ -158,6 +158,10 @@ class HostThread<Machine: HostMachine> {
   final func give(_ delivery: HostDelivery) {
     let then = afterwards(delivery)
     parts.mailbox.send { [application = parts.application, link = parts.link] in
+      // A process that obeys an order runs, and its application cannot stay suspended: it would end without a call.
+      if delivery.input == .shutDown, application.state == .suspended {
+        await application.handle(.wake, cause: delivery.cause)
+      }
       let report = await application.handle(delivery.input, cause: delivery.cause)
       then()
       link.send(.transitionFinished(id: delivery.id, overruns: report.overruns))

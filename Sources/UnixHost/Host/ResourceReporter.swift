@@ -1,12 +1,15 @@
 import AppLifecycle
 import PubSub
 
-/// Reports the managed resources that break or cannot be acquired: on standard error and, for a service, in the manager's STATUS.
+/// Reports the managed resources that break, cannot be acquired, or are released with an error: on standard error and, for a service,
+/// in the manager's STATUS.
 ///
-/// A retry is silent otherwise: a service whose port is taken would look as if it were starting.
+/// All of it is silent otherwise: a service whose port is taken would look as if it were starting, and one that could not save as if it
+/// had ended well.
 @MainActor final class ResourceReporter {
   private var reports = ResourceReports()
   private var subscription: Subscription?
+  private let origin = ContinuousClock.now
 
   /// Reports until the reporter is released.
   ///
@@ -14,15 +17,19 @@ import PubSub
   ///   - application: the application whose resources are reported.
   ///   - setTrouble: receives the STATUS text whenever it changes; nil when every reported resource is in order again.
   init(_ application: Application, setTrouble: (@MainActor (String?) -> Void)?) {
-    let origin = ContinuousClock.now
     subscription = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) {
       [weak self] event in
-      guard let self, let report = reports.take(event.resource, at: .now - origin) else { return }
+      guard let self, let report = reports.take(event.resource, at: time) else { return }
       // The main actor does not wait for a sink.
       report.message?.send(waits: false)
       setTrouble?(reports.trouble)
     }
   }
+
+  /// Reports a release, or a body's end, that failed.
+  func take(_ entry: LedgerEntry) { reports.take(entry, at: time)?.send(waits: false) }
+
+  private var time: Duration { .now - origin }
 }
 
 /// Decides which changes of managed resources are worth a report.
@@ -101,6 +108,32 @@ struct ResourceReports: Sendable, Hashable {
     }
   }
 
+  /// Takes a call that has ended, and says what to report.
+  ///
+  /// - Parameters:
+  ///   - entry: the call.
+  ///   - now: the time, which never runs backwards.
+  /// - Returns: what to say of a release or a body's end that failed; nil if nothing.
+  mutating func take(_ entry: LedgerEntry, at now: Duration) -> HostMessage? {
+    guard case .failed(let error) = entry.outcome else { return nil }
+    let what: String
+    switch entry.kind {
+    case .resource where entry.step == "release": what = "was released with an error"
+    case .runBody: what = "ended with an error"
+    default: return nil
+    }
+    guard takeRoom(at: now) else {
+      omitted += 1
+      return nil
+    }
+    defer { omitted = 0 }
+    return HostMessage(.warning, withOmissions("“\(entry.name.bounded)” \(what): \(error.bounded)"))
+  }
+
+  private func withOmissions(_ text: String) -> String {
+    omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))"
+  }
+
   /// What follows a failure.
   private enum Next { case now, wait, giveUp }
 
@@ -131,8 +164,7 @@ struct ResourceReports: Sendable, Hashable {
     let text = "“\(health.name.bounded)” \(hasBroken ? "broke" : "cannot be acquired"): \(error); \(sequel)"
     failures[health.name] = Failure(error: error, wait: wait, count: count, text: text)
     defer { omitted = 0 }
-    let line = omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))"
-    return Report(message: HostMessage(.warning, line))
+    return Report(message: HostMessage(.warning, withOmissions(text)))
   }
 
   private mutating func remove(_ name: String) -> Failure? {

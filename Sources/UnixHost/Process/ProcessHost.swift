@@ -5,10 +5,12 @@ public import AppLifecycle
 /// A program that draws in a window, or is embedded in another one, learns of focus and visibility from its own event loop and sends
 /// that to its application:
 ///
-///     let host = ProcessHost(application: application)
-///     Task { status = await host.run() }  // launches the application
+///     let launched = application.bus.subscribe(to: Application.DidFinishLaunching.self) { _ in window.takeEvents() }
+///     let status = await ProcessHost(application: application).run()  // launches the application
 ///     …
-///     application.send(.beginInterruption("focus"))
+///     application.send(.beginInterruption(.focusLost))  // in a handler of the window's events
+///
+/// Take events once the application has launched: it ignores an input that comes before, as it does not run.
 ///
 /// The process host does the rest, on a thread of its own:
 ///
@@ -16,11 +18,11 @@ public import AppLifecycle
 /// | --- | --- |
 /// | ``run()`` is called | ``Configuration/launch``, from then on signals are caught |
 /// | Ctrl-C, at the terminal from which the program was started | `terminate`: the delegate is asked, and may refuse |
-/// | SIGTERM, SIGINT, SIGHUP | `shutDown`, in full order, within the budget of `willTerminate` |
+/// | SIGTERM, SIGINT, SIGHUP | `shutDown`, in full order, within the budget of `willTerminate`; a suspended application is woken for it |
 /// | one of these, half a second or more after the one that ended the program; SIGQUIT | the process ends by the signal at once |
 /// | a budget passes, and the main actor is blocked | the code that blocks it is reported; if the application was ending, the process ends with status 70 |
 /// | a budget was overrun | the code that overran it is reported |
-/// | a managed resource breaks or cannot be acquired | it is reported |
+/// | a managed resource breaks, cannot be acquired, or is released with an error | it is reported |
 /// | memory is short | `memoryWarning`, once in two seconds at most |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
@@ -32,6 +34,8 @@ public final class ProcessHost: Sendable {
   /// How the host deals with its process.
   public struct Configuration: Sendable {
     /// The input that launches the application: `launch`, or `launchInBackground` for a program that shows nothing at first.
+    ///
+    /// With scenes, `launch` connects the scene `main`; `openScene` with another identifier launches the application with that scene.
     public var launch = SystemInput.launch
     /// The causes of a first order to end for which the delegate is asked whether the program may end.
     ///
@@ -65,7 +69,7 @@ public final class ProcessHost: Sendable {
   /// budget and the main actor does not answer, the process ends with status 70, and the method does not return. The main actor
   /// must run meanwhile: in ``MainLoop/run(_:)``, or by ``MainLoop/performWork()`` in a loop of the program's own.
   ///
-  /// - Returns: the exit status: 0, or the one given to `Application.terminate(status:cause:)`, if the application ended in order;
+  /// - Returns: the exit status: 0, or the one given to `Application.shutDown(status:cause:)`, if the application ended in order;
   ///   70 (`EX_SOFTWARE`) if the tear-down, or the delegate's answer whether the program may end, overran its budget;
   ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host.
   /// - Precondition: no other host runs in this process.

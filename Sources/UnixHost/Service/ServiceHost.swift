@@ -95,7 +95,7 @@ public final class ServiceHost: Sendable {
   /// Catches signals from the call to its return. Does not call `exit`, with one exception: if the tear-down has overrun its
   /// budget and the main actor does not answer, the process ends with status 70, and the method does not return.
   ///
-  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if the tear-down, or the
+  /// - Returns: the exit status: 0 if the application ended in order, or what `Application.shutDown(status:cause:)` said; 70 (`EX_SOFTWARE`) if the tear-down, or the
   ///   delegate's answer whether the service may end, overran its budget,
   ///   71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; standard error says which.
   /// - Precondition: no other host runs in this process.

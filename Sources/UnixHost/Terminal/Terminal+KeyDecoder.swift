@@ -124,7 +124,7 @@ extension Terminal.KeyDecoder {
     case .introducer where byte == UInt8(ascii: "M"): state = .mouse(missing: 3)
     case .introducer, .sequence: takeSequence(byte, &keys)
     case .linuxFunction:
-      if let key = KeySequence.linuxFunction(byte) { end(key, &keys) } else { beginAnew(byte, &keys) }
+      if let key = KeyMap.linuxFunction(byte) { end(key, &keys) } else { beginAnew(byte, &keys) }
     case .mouse where byte == Self.escape: beginAnew(byte, &keys)
     case .mouse(missing: 1): end(nil, &keys)
     case .mouse(let missing): state = .mouse(missing: missing - 1)
@@ -212,11 +212,11 @@ extension Terminal.KeyDecoder {
 
   private mutating func takeSequence(_ byte: UInt8, _ keys: inout [Terminal.Key]) {
     switch byte {
-    case UInt8(ascii: "$") where KeySequence.controlSequence(kept, final: byte) != nil: fallthrough
+    case UInt8(ascii: "$") where KeyMap.controlSequence(kept, final: byte) != nil: fallthrough
     case 0x40...0x7E:
       guard byte == UInt8(ascii: "~"), kept == Array("200".utf8) else {
         let isWhole = kept.count <= Self.parameterLimit
-        return end(isWhole ? KeySequence.controlSequence(kept, final: byte) : nil, &keys)
+        return end(isWhole ? KeyMap.controlSequence(kept, final: byte) : nil, &keys)
       }
       end(nil, &keys)
       state = .paste(matched: 0)
@@ -230,7 +230,7 @@ extension Terminal.KeyDecoder {
   private mutating func takeSingleShift(_ byte: UInt8, _ keys: inout [Terminal.Key]) {
     switch byte {
     case 0x30...0x3F: keepParameter(byte)
-    case 0x40...0x7E: end(KeySequence.singleShift(kept, final: byte), &keys)
+    case 0x40...0x7E: end(KeyMap.singleShift(kept, final: byte), &keys)
     default: beginAnew(byte, &keys)
     }
   }

@@ -140,9 +140,11 @@ struct TerminalDevice {
     writeUnwritten()
   }
 
-  /// Leaves the screen of a terminal that another job has got a moment ago; waits for nothing.
+  /// Leaves the screen of a terminal that another job has got a moment ago; waits a moment for it at most.
+  ///
+  /// A signal's handler may have begun that while the terminal was full.
   mutating func leaveLost() {
-    unixhost_emergency_leave()
+    unixhost_emergency_leave_rest(Self.linePatience)
     drop()
   }
 
@@ -204,7 +206,7 @@ struct TerminalDevice {
     guard look == .foreground else {
       hasMetAnotherJob = true
       unwritten = []
-      if isLeaving { drop() }
+      if isLeaving { leaveLost() }
       return
     }
     var interruptions = 0

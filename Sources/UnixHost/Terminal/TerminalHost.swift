@@ -51,18 +51,22 @@ public final class TerminalHost: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// Whether the program has a screen of its own, without a cursor; else its output is lines among the shell's.
     ///
-    /// While the program has its screen, what is written to standard error is kept, and its last 128 KiB are shown when the screen
+    /// True by default. While the program has its screen, what is written to standard error is kept, and its last 128 KiB are shown when the screen
     /// is left. A terminal whose type is `dumb` has no screen to give: there ``TerminalHost/run()`` refuses such a program.
     public var usesAlternateScreen = true
     /// Whether every key arrives at once and without an echo.
     ///
-    /// Ctrl-C, Ctrl-Z and Ctrl-\, or the keys that the terminal's modes name in their place, are then the host's: it restores the
+    /// True by default. Ctrl-C, Ctrl-Z and Ctrl-\, or the keys that the terminal's modes name in their place, are then the host's: it restores the
     /// terminal first and then does what the signal would have done. Other processes of the same job get no signal from
     /// Ctrl-C and Ctrl-\; at Ctrl-Z they stop when this one does.
     public var usesRawMode = true
     /// Whether the terminal is asked to report the keyboard focus.
+    ///
+    /// True by default.
     public var reportsFocus = true
     /// Whether the terminal is asked to mark pasted text.
+    ///
+    /// True by default.
     public var bracketsPaste = true
     /// The causes of a first order to end for which the delegate is asked whether the program may end.
     ///

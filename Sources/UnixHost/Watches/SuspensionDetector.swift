@@ -12,6 +12,9 @@ import AppLifecycle
 ///
 /// A thread that waited for a processor was runnable, and nothing is said of it. Nor of one that did not run while it had work
 /// to do, unless SIGCONT comes: it may have waited for a slow disk or terminal.
+///
+/// SIGCONT may be seen later than the gap: the kernel may have given it to another thread, one that a busy machine keeps from
+/// running. So the verdict on a gap waits for it, ``settlingTime`` long.
 struct SuspensionDetector: Sendable, Hashable {
   /// What matters of a moment.
   struct Sample: Sendable, Hashable {
@@ -26,11 +29,22 @@ struct SuspensionDetector: Sendable, Hashable {
   /// The host's thread shows itself at least so often.
   static let tick = Duration.seconds(1)
   private static let slack = Duration.milliseconds(100)
+  /// How long after a gap its SIGCONT may be seen.
+  static let settlingTime = Duration.seconds(2)
+
+  /// A time in which the thread, which waited, did not run for longer than it waits; its cause is not known yet.
+  private struct Gap: Sendable, Hashable {
+    var duration: Duration
+    /// When it was over.
+    var end: Duration
+  }
 
   /// The last sign of life.
   private var last: Sample
   /// How long the thread did not run when it last had work to do; zero unless that was remarkable.
   private var idleAtWork = Duration.zero
+  /// The gap that waits for its SIGCONT.
+  private var gap: Gap?
 
   init(_ sample: Sample) { last = sample }
 
@@ -58,11 +72,26 @@ struct SuspensionDetector: Sendable, Hashable {
     }
     let idle = idle(until: sample)
     if wasContinued, Self.isRemarkable(idleAtWork + idle) {
-      suspensions.append(Application.Suspension(duration: idleAtWork + idle, uncertainty: Self.tick, by: .stopSignal))
-    } else if !wasContinued, sample.runDelay != nil, idle >= Self.tick * 2 {
-      suspensions.append(Application.Suspension(duration: idle, uncertainty: Self.tick, by: .frozenOrPaused))
+      suspensions += endWait() + [Self.stop(idleAtWork + idle)]
+    } else if wasContinued, let gap = gap.take() {
+      suspensions.append(Self.stop(gap.duration))
+    } else if sample.runDelay != nil, idle >= Self.tick * 2 {
+      suspensions += endWait()
+      gap = Gap(duration: idle, end: sample.running)
+    } else if let gap, sample.running - gap.end >= Self.settlingTime {
+      suspensions += endWait()
     }
     return suspensions
+  }
+
+  private static func stop(_ duration: Duration) -> Application.Suspension {
+    Application.Suspension(duration: duration, uncertainty: tick, by: .stopSignal)
+  }
+
+  /// The verdict on a gap whose SIGCONT has not come.
+  private mutating func endWait() -> [Application.Suspension] {
+    guard let ended = gap.take() else { return [] }
+    return [Application.Suspension(duration: ended.duration, uncertainty: Self.tick, by: .frozenOrPaused)]
   }
 
   /// The time in which the thread neither ran nor wanted to.

@@ -36,7 +36,7 @@ struct Log: Equatable {
     // With a selection, no output appears until the selected part is reached.
     let progress = Progress(isBesideOutput: !selection.isNarrow)
     let scan = JournalScan(seeking: wanted.session, progress: progress)
-    var page = Page(paint: Paint(color), isJSON: isJSON, width: Terminal.width)
+    var page = LogPage(paint: Paint(color), isJSON: isJSON, width: Terminal.width)
     let take = { (item: JournalScan.Item) in
       if !wanted.includesRun(of: item) || wanted.isBefore(item) || wanted.isAfter(item) { return }
       scan.complain(about: item)
@@ -72,94 +72,5 @@ extension JournalScan.Item {
     case .line(.alive(let instant)): run.wallTime(at: instant)
     case .line(.unknown), .damaged: run.header.map { _ in run.wallTime(at: run.lastInstant) }
     }
-  }
-}
-
-// MARK: - The page
-
-/// The lines of a log, as they are printed.
-struct Page {
-  let paint: Paint
-  let isJSON: Bool
-  /// Whether there is no room for all columns: then the state is told where it changes alone.
-  let isNarrow: Bool
-  private(set) var text = ""
-  private var session = -1
-
-  /// A page for a terminal so many columns wide; nil for one that has room for everything.
-  init(paint: Paint, isJSON: Bool, width: Int?) {
-    (self.paint, self.isJSON, isNarrow) = (paint, isJSON, width ?? .max < 80)
-  }
-
-  mutating func flush() throws {
-    defer { text = "" }
-    if !text.isEmpty { try StandardStreams.write(text, to: .output) }
-  }
-
-  mutating func add(_ item: JournalScan.Item) {
-    if isJSON {
-      if case .line(.record(let record)) = item.entry.content { text += record.jsonLine + "\n" }
-      return
-    }
-    if item.session != session, item.session > 0 {
-      if session >= 0 { text += "\n" }
-      session = item.session
-      text += paint.bold(title(of: item)) + "\n"
-    }
-    guard let row = row(of: item) else { return }
-    text += row + "\n"
-  }
-
-  private func title(of item: JournalScan.Item) -> String {
-    guard let header = item.run.header else { return "#\(item.session)  a recorded run" }
-    return "#\(item.session)  \(header.program.printable), process \(header.processID), \(header.start.localDateTime)"
-  }
-
-  private func row(of item: JournalScan.Item) -> String? {
-    // What no program has written has no time of day, only one since it began.
-    let clock = item.run.header == nil ? item.wallTime?.timeOfDay(isLocal: false) : item.wallTime?.localTime
-    let time = paint.faint(isNarrow ? String((clock ?? "").prefix(8)) : (clock ?? "").rightPadded(to: 12))
-    func row(_ state: ApplicationState, _ text: String) -> String {
-      isNarrow ? "\(time) \(text)" : "\(time)  \(paint.state(state.rawValue.rightPadded(to: 10), state))  \(text)"
-    }
-    switch item.entry.content {
-    case .line(.record(let record)): return row(record.state, words(of: record))
-    case .line(.entry(let entry)):
-      let text = (isNarrow ? entry.briefly : entry.description).printable
-      let isAlarming = entry.isLate || entry.outcome.isFailure
-      return row(item.run.state, step("spent", isAlarming ? paint.alarm(text) : text))
-    case .line(.gap(let gap)):
-      return row(item.run.state, paint.alarm("\(gap.lost) lines are missing here: \(gap.error.printable)"))
-    case .line(.clock(let mark)):
-      return row(item.run.state, paint.faint("the clock says \(mark.wallTime.localDateTime)"))
-    case .line(.run), .line(.alive), .line(.unknown), .damaged: return nil
-    }
-  }
-
-  private func words(of record: LifecycleRecord) -> String {
-    let name = (record.scene.map { "\(record.name) (\($0))" } ?? record.name).printable
-    let cause = record.cause.rawValue == record.name ? "" : paint.faint("  \(record.cause.rawValue.printable)")
-    return switch record.kind {
-    case .input: paint.bold(name)
-    case .state: step("state", paint.state(name, record.state) + cause)
-    case .delegate: step("call", name)
-    case .notification: step("post", name)
-    case .task: step("task", name)
-    case .report: step("report", paint.alarm(name))
-    case .ignored: "\(isNarrow ? " " : "  ")ignored: \((record.reason ?? record.name).printable)"
-    }
-  }
-
-  /// What an input led to, indented below it.
-  private func step(_ kind: String, _ text: String) -> String {
-    isNarrow ? " \(kind) \(text)" : "  \(kind.rightPadded(to: 6))  \(text)"
-  }
-}
-
-extension LedgerEntry {
-  /// A short form: the name, and the time.
-  fileprivate var briefly: String {
-    let outcome = outcome == .completed ? "" : ", \(outcome.words)"
-    return "\(name) \(duration.brief)\(outcome)"
   }
 }

@@ -31,6 +31,12 @@ final class OutputFile {
     }
   }
 
+  /// A file that no journal stands beside.
+  init(_ path: String) {
+    self.path = path
+    if path == "-" { descriptor = 1 }
+  }
+
   deinit { if path != "-", let descriptor { close(descriptor) } }
 
   /// Whether anything was written.

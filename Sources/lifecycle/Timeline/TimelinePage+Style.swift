@@ -1,21 +1,6 @@
 extension TimelinePage {
   /// How the page looks: in light and in dark, on a screen and on paper.
   static let style = """
-    :root { color-scheme: light dark;
-      --ink: #1b1f27; --faint: #5b6472; --paper: #ffffff; --panel: #f5f6f8; --line: #dfe3e9; --guide: #e9ecf1;
-      --active: #15803d; --on-active: #ffffff; --inactive: #f0b429; --on-inactive: #332400;
-      --background: #2563eb; --on-background: #ffffff; --suspended: #e6e0f4; --on-suspended: #4b3487;
-      --stripe: #cfc4ea; --shade: #f4f1fa; --call: #0f766e; --handlers: #d97706; --handler: #b45309;
-      --held: #64748b; --on-held: #ffffff; --hatch: #94a3b8; --task: #7c3aed; --late: #dc2626; --on-late: #ffffff; --gap: #dc2626; }
-    @media (prefers-color-scheme: dark) { :root {
-      --ink: #e7eaef; --faint: #9aa4b2; --paper: #15171c; --panel: #1d2026; --line: #2f343d; --guide: #23272e;
-      --active: #158040; --inactive: #d9a020; --on-inactive: #1f1600; --background: #2f68e0;
-      --suspended: #362e4d; --on-suspended: #d5c9f3; --stripe: #4a3f69; --shade: #1b1923; --call: #2db5a5;
-      --handlers: #f0993c; --handler: #e07f2e; --held: #5a6b84; --hatch: #8090a8; --task: #a78bfa; --late: #f4595b;
-      --on-late: #1f0607; --gap: #f4595b; } }
-    * { box-sizing: border-box; }
-    body { margin: 0; color: var(--ink); background: var(--paper);
-      font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
     header, main { max-width: 120rem; margin: 0 auto; padding: 0 1.25rem; }
     header { display: flex; flex-wrap: wrap; align-items: end; justify-content: space-between; gap: 0.6rem 2rem;
       padding-top: 1.1rem; }

@@ -22,20 +22,7 @@ struct TimelinePage {
   /// The page up to its runs.
   private var head: String {
     """
-    <!DOCTYPE html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <link rel="icon" href="data:,">
-    <title>\(title.asHTML)</title>
-    <style>
-    \(Self.style)
-    </style>
-    </head>
-    <body>
+    \(HTMLPage.head(title: title, style: Self.style))
     <header>
     <div><h1>\(title.asHTML)</h1>
     <p id="overview">\(overview)</p>\(note)</div>
@@ -57,16 +44,7 @@ struct TimelinePage {
   }
 
   /// The page after its runs.
-  private static let foot = """
-
-    ]</script>
-    <script>
-    \(script)
-    </script>
-    </body>
-    </html>
-
-    """
+  private static let foot = "\n]</script>\n" + HTMLPage.foot(script: script)
 
   private var note: String {
     guard let omission, let first = omission.first else { return "" }
@@ -153,28 +131,6 @@ extension TimelineLane {
     case .handlers, .tasks: "flags"
     case .resource: "resources"
     case .system: "marks"
-    }
-  }
-}
-
-extension String {
-  /// JSON that may stand in a page: no tag can begin in it.
-  fileprivate var asScriptData: String {
-    utf8.contains(UInt8(ascii: "<")) ? String(flatMap { $0 == "<" ? Array("\\u003c") : [$0] }) : self
-  }
-}
-
-extension String {
-  /// The text for a page: nothing in it is a tag, and what a reader could not see is written out.
-  fileprivate var asHTML: String {
-    printable.reduce(into: "") { html, character in
-      switch character {
-      case "&": html += "&amp;"
-      case "<": html += "&lt;"
-      case ">": html += "&gt;"
-      case "\"": html += "&quot;"
-      default: html.append(character)
-      }
     }
   }
 }

@@ -52,7 +52,7 @@ FLOOR void bench_floor_post(const bench_handler *handlers, long count, long amou
   for (long post = 0; post < posts; post++) {
     for (long index = 0; index < count; index++)
       ((handler_function)handlers[index].function)(&amount, handlers[index].context);
-    // Without this the loop over no handlers would be dropped, and a post to nobody would cost nothing at all.
+    // Without this the loop over no handlers would be dropped, and a post without subscribers would cost nothing at all.
     __asm__ volatile("" ::: "memory");
   }
 }

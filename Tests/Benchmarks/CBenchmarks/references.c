@@ -75,7 +75,7 @@ bool bench_hook_reference_counts(bool on) {
   _swift_tryRetain = on ? (retain_function)counting_try_retain : original_try_retain;
   _swift_release = on ? (release_function)counting_release : original_release;
   _swift_release_n = on ? (release_many_function)counting_release_many : original_release_many;
-  // Off, every count is a direct call again, as it is in a program that nobody looks into.
+  // Off, every count is a direct call again, as it is in a program that no tool looks into.
   _swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly = on;
   return true;
 }

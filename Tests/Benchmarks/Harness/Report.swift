@@ -24,7 +24,7 @@ package struct Report: Codable, Sendable {
 
   /// A figure of a table, with those that it was computed from.
   package struct ContestantReport: Codable, Sendable {
-    /// Who did it.
+    /// The name of the code that was measured.
     package var name: String
     /// The middle figure.
     package var median: Double

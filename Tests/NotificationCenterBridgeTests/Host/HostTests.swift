@@ -112,6 +112,22 @@ import Testing
     #expect(try await double.steps == steps("passcode:on; launch; lock; unlock"))
   }
 
+  @Test func `brings no window back by itself when the screen is unlocked`() async throws {
+    let double = PlatformDouble(profile: .scenes)
+    for scene in ["main", "second"] {
+      for step in ["WillConnect", "WillEnterForeground", "DidActivate"] {
+        double.post("UIScene\(step)Notification", of: scene)
+      }
+    }
+    // The lock comes while both windows are in sight: the system says later, window by window, that they have left.
+    double.post("UIApplicationProtectedDataWillBecomeUnavailable")
+    #expect(double.application.state == .background)
+    double.post("UIApplicationProtectedDataDidBecomeAvailable")
+    #expect(double.application.state == .background)
+    double.post("UISceneWillEnterForegroundNotification", of: "second")
+    #expect(double.application.scenes.map(\.state) == [.background, .foregroundActive])
+  }
+
   @Test func `leaves what notifications of scenes say to applications with scenes`() async throws {
     let double = PlatformDouble()
     double.post(stepsOf: "UIApplication", "DidFinishLaunching")
@@ -227,14 +243,31 @@ import Testing
     var ends: [Int32] = []
     let double = PlatformDouble { $0.endProcess = { ends.append($0) } }
     double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")
-    double.application.terminate(status: 3)
+    double.application.shutDown(status: 3)
     while ends.isEmpty { await Task.yield() }
     #expect(ends == [3])
     double.post(stepsOf: "UIApplication", "WillTerminate")
     #expect(try await double.steps == steps("launch; quit"))
     let other = PlatformDouble { $0.endProcess = { ends.append($0) } }
     other.post(stepsOf: "UIApplication", "DidFinishLaunching", "WillTerminate")
+    for _ in 0..<100 { await Task.yield() }
     #expect(ends == [3])
+  }
+
+  /// A journal's last line must not be missing because the process was ended first.
+  @Test func `ends the process when observers know that the transition has ended`() async throws {
+    var log: [String] = []
+    let double = PlatformDouble { $0.endProcess = { _ in log.append("process") } }
+    let token = double.application.observe { event in
+      if case .transitionEnded(let report) = event, report.from != report.to, report.to == .notRunning {
+        log.append("transition")
+      }
+    }
+    double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")
+    double.application.shutDown(status: 0)
+    while log.last != "process" { await Task.yield() }
+    #expect(log == ["transition", "process"])
+    token.cancel()
   }
 
   @Test func `waits for the end, too, where a background task posts it`() async throws {

@@ -127,7 +127,7 @@ final class SyncQueue: Sendable {
   func remove(_ ids: Set<Int>) { pending.withLock { $0.subtract(ids) } }
 }
 
-/// Who is signed in.
+/// The user who is signed in, as the program shows it.
 @MainActor final class Session {
   private(set) var user: String?
   func begin(_ user: String) { self.user = user }

@@ -3,7 +3,7 @@ import AppLifecycleTesting
 import PubSub
 import Testing
 
-/// Docs/ComingOver.md: the same scenarios at each step, with the same results.
+/// Sources/NotificationCenterBridge/NotificationCenterBridge.docc/ComingFromNotificationCenter.md: the same scenarios at each step, with the same results.
 @Suite @MainActor struct `On the way over` {
   @Test(arguments: [ShopStage.before, .step1])
   func `there are twenty classic observers`(stage: ShopStage) throws {

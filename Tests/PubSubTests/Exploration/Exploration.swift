@@ -3,7 +3,7 @@
 
   /// All schedules of a scenario up to a number of preemptions.
   ///
-  /// In a process of its own: a thread's record is the process's, and whoever frees something looks at all of them.
+  /// In a process of its own: a thread's record is the process's, and a thread that frees something looks at all of them.
   struct Exploration {
     /// A schedule that breaks a rule.
     struct Failure: CustomStringConvertible {
@@ -55,7 +55,7 @@
       // They name the world.
       defer { world.bodies = [] }
       let run = Interleaver.run(world.bodies, choices, announce: announce)
-      if run.isStuck { return (run, ["nobody can go on"]) }
+      if run.isStuck { return (run, ["no thread can go on"]) }
       world.judge()
       var failures = world.failures
       for record in records where record.pointee.duties != 0 && record.pointee.duties & Int(PUBSUB_FENCES) == 0 {

@@ -31,7 +31,7 @@
       return exploration
     }
 
-    /// Says it at once: the process may end where nobody expects it.
+    /// Says it at once: the process may end where no test expects it.
     private static func say(_ line: String) {
       print(line)
       fflush(nil)

@@ -8,7 +8,7 @@
 
   /// Runs bodies on threads of their own, one at a time: whose turn it is may change at hook points, and nowhere else.
   ///
-  /// Whoever has the turn passes it on, so that no thread ever polls. A thread that is about to take a lock which another one
+  /// The thread that has the turn passes it on, so that no thread ever polls. A thread that is about to take a lock which another one
   /// has, or that waits for a condition, gets no turn before it can go on. A body's thread has ended, with all that the bus
   /// does at the end of a thread, before the turn is passed on for the last time.
   final class Interleaver: @unchecked Sendable {
@@ -19,7 +19,7 @@
       case ended
     }
 
-    /// Who chooses whose turn it is.
+    /// What chooses the thread that has the next turn.
     enum Choices {
       case search(ScheduleSearch)
       case repeating(Schedule)
@@ -31,12 +31,12 @@
       let place: UnsafePointer<CChar>
     }
 
-    // Whose turn it is, and a condition for each thread and one for who has begun the run.
+    // The thread that has the turn, and a condition for each thread and one for the thread that has begun the run.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let conditions: UnsafeMutablePointer<pthread_cond_t>
     private var turn: Int
 
-    // Whoever has the turn has all that follows.
+    // The thread that has the turn has all that follows.
     private let bodies: [() -> Void]
     private var states: [State]
     private var owners: [UnsafeRawPointer: Int] = [:]
@@ -44,7 +44,7 @@
     private(set) var steps: [Step] = []
     private(set) var schedule = Schedule()
     private let announce: (Schedule) -> Void
-    /// Whether nobody could go on although somebody had not ended; the threads are lost then.
+    /// Whether no thread could go on although one had not ended; the threads are lost then.
     private(set) var isStuck = false
 
     private init(_ bodies: [() -> Void], _ choices: Choices, _ announce: @escaping (Schedule) -> Void) {
@@ -85,7 +85,7 @@
   // MARK: - Hook points
 
   extension Interleaver {
-    /// For good: threads of nobody's run go on at once.
+    /// For good: threads without a run go on at once.
     private static let isInstalled: Void = pubsub_install_scheduler { move, place, lock in
       guard let participant = Participant.current else { return }
       participant.interleaver.take(move, place, lock, participant.index)
@@ -147,7 +147,7 @@
       }
     }
 
-    /// Passes the turn to whoever is chosen, and returns when it is this one's again; of one that has ended, at once.
+    /// Passes the turn to the chosen thread, and returns when it is this one's again; of one that has ended, at once.
     private func passOn(from thread: Int) {
       let isFree = thread == bodies.count || !canGoOn(thread)
       if !isFree, !mayStop { return }
@@ -244,7 +244,7 @@
       }
 
       private static func end(_ participant: Unmanaged<Participant>) {
-        // Those who are told of a thread's end are told in no order; who asks again is told after all others.
+        // Threads that are told of a thread's end are told in no order; one that asks again is told after all others.
         if !participant.takeUnretainedValue().isLast {
           participant.takeUnretainedValue().isLast = true
           pthread_setspecific(key, participant.toOpaque())

@@ -87,7 +87,7 @@
       }
     }
 
-    @Test func `whoever needs a lock is not run before it is free`() {
+    @Test func `a thread that needs a lock is not run before it is free`() {
       let lock = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
       defer { lock.deallocate() }
       let count = explore(preemptions: .max) { record, thread in
@@ -100,7 +100,7 @@
       #expect(count > 2)
     }
 
-    @Test func `whoever waits is run once that has come about`() {
+    @Test func `a thread that waits is run once that has come about`() {
       let count = explore(preemptions: .max) { record, thread in
         if thread == 0 { Interleaver.wait { record.counter == 1 } } else { increment(record, thread) }
         record.order += "\(thread)"
@@ -112,7 +112,7 @@
     }
 
     /// In a process of its own, as the threads are lost.
-    @Test(.longRunning) func `two who wait for each other are told of`() async {
+    @Test(.longRunning) func `two threads that wait for each other are reported`() async {
       await #expect(processExitsWith: .success) {
         let locks = (0..<2).map { _ in UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)) }
         var schedule: Schedule?

@@ -245,7 +245,7 @@
       return world
     }
 
-    /// While the one who cancels waits for the first post to end, the second may come as far as to wait for the lock.
+    /// While the thread that cancels waits for the first post to end, the second may come as far as to wait for the lock.
     private func withSecondPost() -> World {
       let world = World()
       var posts = 1

@@ -1,4 +1,4 @@
-/// Whose turn it was, told by the places at which it did not go the plain way: to whoever had it, or to the first who could
+/// Which thread had the turn, told by the places at which it did not go the plain way: to the thread that had it, or to the first that could
 /// go on.
 struct Schedule: Equatable, CustomStringConvertible {
   struct Switch: Equatable {

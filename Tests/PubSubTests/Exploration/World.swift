@@ -110,7 +110,7 @@
       return new
     }
 
-    /// Subscribes a handler that captures nothing, and cancels it: nobody looks whether its place is read.
+    /// Subscribes a handler that captures nothing, and cancels it: no check looks whether its place is read.
     func comeAndGo() {
       guard let bus = buses[0] else { return }
       // In a debug build a closure captures another one: how it is called.
@@ -167,7 +167,7 @@
       for watched in watched where watched.bus == bus { watched.cancelling = watched.cancelling ?? now() }
       var former = buses[bus]
       buses[bus] = nil
-      // Nobody else is to find it half gone.
+      // No other thread is to find it half gone.
       if former != nil { former = nil }
       for watched in watched where watched.bus == bus { watched.cancelled = watched.cancelled ?? now() }
     }
@@ -188,7 +188,7 @@
     private func judge(_ post: Post, _ watched: Watched) {
       let calls = calls.filter { $0.number == post.number && $0.watched === watched }
       let isMeant = watched.subject == nil || watched.subject === post.subject
-      // Another thread's post may be said to begin later than it did, but not once it has reached somebody.
+      // Another thread's post may be said to begin later than it did, but not once it has reached a handler.
       let hasReached = self.calls.first { $0.number == post.number }?.time ?? .max
       let isTooLate = watched.subscribing > (watched.subscriber == post.thread ? post.begun : hasReached)
       // Of a post under way when it was cancelled, the rest is not for it if that was done by the poster.
@@ -210,7 +210,7 @@
     }
 
     private func judgeReleases() {
-      // Who writes finds what was left to free, if nobody else has, once as much again waits.
+      // A writer finds what was left to free, if no other thread has, once the backlog has doubled.
       for bus in buses.indices {
         for _ in 0...watched.count {
           let captured = Thing()

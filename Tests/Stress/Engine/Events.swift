@@ -1,6 +1,6 @@
 import PubSub
 
-/// Says of a post who made it and which of the poster's posts it is.
+/// Says of a post which poster made it, and which of the poster's posts it is.
 struct Stamp: Sendable {
   let poster: Poster
   /// The kind of post: its place among the ledgers.

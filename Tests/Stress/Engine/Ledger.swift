@@ -32,7 +32,7 @@ final class Ledger: @unchecked Sendable {
 
   /// How many posts each poster has begun: all others will begin after what the caller did.
   ///
-  /// Written, not only read, so that a poster who begins afterwards has this thread's past behind it.
+  /// Written, not only read, so that a poster that begins afterwards has this thread's past behind it.
   func begun() -> [Int] {
     (0..<posters).map { places[2 * $0].add(0, ordering: .acquiringAndReleasing).newValue }
   }

@@ -71,8 +71,8 @@ package struct Multitude: Sendable {
     expect(calls(), count - count / 2, "delivered to half")
     expect(living.count.load(ordering: .relaxed), count - count / 2, "captured by half")
     for place in places[(count / 2)...] { subscriptions[place]?.cancel() }
-    expect(calls(), 0, "delivered to nobody")
-    expect(living.count.load(ordering: .relaxed), 0, "captured by nobody")
+    expect(calls(), 0, "delivered without a subscriber")
+    expect(living.count.load(ordering: .relaxed), 0, "captured by no handler")
     expect(bus.subscriptions.count, 0, "listed")
     return failures
   }

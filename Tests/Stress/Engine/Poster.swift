@@ -1,6 +1,6 @@
 import PubSub
 
-/// Who posts, subscribes and cancels at random: one thread or one task at a time, and what runs inside its posts.
+/// Posts, subscribes and cancels at random: one thread or one task at a time, and what runs inside its posts.
 final class Poster: @unchecked Sendable {
   let index: Int
   let context: StressContext
@@ -205,7 +205,7 @@ extension Poster {
     case .subscribe: if !context.pool.isFull(draw()) { subscribe() }
     case .cancelAnother: cancelAnother()
     case .cancelItself:
-      // Somebody else may do the same at this moment.
+      // Another thread may do the same at this moment.
       guard let subscription = witness.subscription else { break }
       witness.willCancel()
       subscription.cancel()
@@ -222,7 +222,7 @@ extension Poster {
     cancels += 1
     held.witness.willCancel()
     guard held.subscription != nil else { return }
-    // A release cancels only if nobody else keeps the subscription: a handler may be cancelling itself.
+    // A release cancels only if no other code keeps the subscription: a handler may be cancelling itself.
     if draw(2) == 0, isKnownUniquelyReferenced(&held.subscription) {
       held.subscription = nil
     } else {

@@ -1,7 +1,7 @@
 import PubSub
 internal import Synchronization
 
-/// What all workers of one round share: the bus, the ledgers, who subscribes, and what went wrong.
+/// What all workers of one round share: the bus, the ledgers, the subscribers, and what went wrong.
 final class StressContext: @unchecked Sendable {
   /// Set once, and let go of when the work is done, if the round ends with its bus.
   private(set) var bus: EventBus!
@@ -25,7 +25,7 @@ final class StressContext: @unchecked Sendable {
     for _ in 0..<4 { replaceSubject(0) }
   }
 
-  /// Nobody works any more: handlers do nothing besides.
+  /// No worker works any more: handlers do nothing besides.
   func endWork() { isOver.store(true, ordering: .releasing) }
 
   var isWorking: Bool { !isOver.load(ordering: .acquiring) }
@@ -35,7 +35,7 @@ final class StressContext: @unchecked Sendable {
   /// One of the subjects.
   func subject(_ random: UInt64) -> Subject { subjects.withLock { $0[Int(random % UInt64($0.count))] } }
 
-  /// Lets go of a subject; who posts from it keeps it a little longer.
+  /// Lets go of a subject; a thread that posts from it keeps it a little longer.
   func replaceSubject(_ random: UInt64) {
     let new = Subject(identity: nextSubject.add(1, ordering: .relaxed).oldValue, posters: posters)
     // Released without the lock.

@@ -32,7 +32,7 @@ package struct StressRound: Sendable {
 
   /// Runs on a bus, or on one of its own that is released while others still subscribe.
   ///
-  /// When it returns, nobody subscribes any more, and what the handlers had captured is gone.
+  /// When it returns, there is no subscriber any more, and what the handlers had captured is gone.
   package func run(on bus: EventBus? = nil) async -> Outcome {
     var random = SplitMix64(seed: seed)
     let count = threads + tasks
@@ -119,7 +119,7 @@ extension StressRound {
     handOver.pass()
   }
 
-  /// Puts what a thread did behind who goes on after it.
+  /// Orders what a thread did before the thread that goes on after it.
   ///
   /// The continuation sees to that by itself; but where it is resumed before it is awaited, ThreadSanitizer does not see it.
   private final class HandOver: Sendable {

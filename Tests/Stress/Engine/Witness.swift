@@ -37,7 +37,7 @@ final class Witness: @unchecked Sendable {
     var hasEnded = false
     /// What must have come.
     var through: [[Int]] = []
-    /// What nobody may see.
+    /// What no handler may see.
     var after: [[Int]] = []
     weak var subscription: Subscription?
   }
@@ -53,7 +53,7 @@ final class Witness: @unchecked Sendable {
   private let replays: Bool
   private let lanes: UnsafeMutablePointer<Lane>
   private let laneCount: Int
-  // Set by who subscribes, before and after.
+  // Set by the subscribing thread, before and after.
   private let before: [[Int]]
   private var from: [[Int]] = []
   private let ending = Guarded(Ending())
@@ -93,7 +93,7 @@ final class Witness: @unchecked Sendable {
   }
 }
 
-// MARK: - Told by who subscribes and cancels
+// MARK: - Told by the thread that subscribes and cancels
 
 extension Witness {
   func didSubscribe(_ subscription: Subscription?) {
@@ -101,7 +101,7 @@ extension Witness {
     ending.withLock { $0.subscription = subscription }
   }
 
-  /// The subscription, unless it is gone; for who cancels it inside its handler.
+  /// The subscription, unless it is gone; for a handler that cancels it.
   var subscription: Subscription? { ending.withLock { $0.subscription } }
 
   func willCancel() {
@@ -123,7 +123,7 @@ extension Witness {
 
   func didDrain() { isDrained.store(true, ordering: .releasing) }
 
-  /// All that was in its mailbox has been handled, and nobody posts.
+  /// All that was in its mailbox has been handled, and no thread posts.
   func didFlush() { isFlushed.store(true, ordering: .releasing) }
 }
 

@@ -124,7 +124,7 @@ extension StressRound.Outcome {
   }
 }
 
-/// Ends the program when a round does not end: somebody waits for ever.
+/// Ends the program when a round does not end: a thread waits for ever.
 private final class Watchdog: Sendable {
   private let round = Guarded(0)
   private let seed: UInt64

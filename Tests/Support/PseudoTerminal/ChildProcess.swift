@@ -17,7 +17,7 @@ package enum ChildEvent: Sendable, Equatable {
 ///
 /// A thread of its own waits for the child. One that leads a session stays on the process table until ``end()``, so that the
 /// session's number cannot come to mean another one while members of it may have to be found. Any other is taken off at once:
-/// the testing library's thread that waits for its own children looks again and again, without a pause, at one that nobody
+/// the testing library's thread that waits for its own children looks again and again, without a pause, at one that no parent
 /// takes off.
 package final class ChildProcess: Sendable {
   private struct Life: Sendable {
@@ -84,7 +84,7 @@ package final class ChildProcess: Sendable {
     while true {
       var kind = CPT_EXITED
       var value: Int32 = 0
-      // Fails only once somebody else has reaped the child, which nobody does.
+      // Fails only once other code has reaped the child, which none does.
       guard cpt_wait(pid, &kind, &value) == 0 else { return }
       let event: ChildEvent =
         switch kind {
@@ -132,7 +132,7 @@ package final class ChildProcess: Sendable {
   /// Kills the child if it has not ended, waits for its end and takes it off the process table.
   package func end() async {
     signal(SIGKILL)
-    // Who watches it takes it off.
+    // The thread that watches it takes it off.
     guard leadsSession else { return _ = try? await ending() }
     let pid = pid
     // A child that SIGKILL was sent to ends, so this wait needs no deadline.

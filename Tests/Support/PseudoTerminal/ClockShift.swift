@@ -1,6 +1,6 @@
 import CPseudoTerminal
 
-/// Sets the machine's clock by so little that nobody is harmed.
+/// Sets the machine's clock by so little that it harms no program.
 ///
 /// - Throws: `SystemError` where that is not allowed.
 package func shiftClock(nanoseconds: Int) throws {

@@ -41,7 +41,7 @@ package final class LineFile: Sendable {
 
   deinit { waker.wake() }
 
-  /// Reads what has been added, and serves those who wait for it.
+  /// Reads what has been added, and serves the tasks that wait for it.
   ///
   /// Any thread: the lock keeps the pieces in order.
   private static func catchUp(_ file: Int32, _ contents: Monitor<ReceivedLines>) {

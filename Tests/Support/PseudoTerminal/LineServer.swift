@@ -146,9 +146,9 @@ package final class LineServer: Sendable {
   }
 }
 
-/// A port of 127.0.0.1 on which nobody listens, and which nobody is given who asks for one that is free.
+/// A port of 127.0.0.1 on which no server listens, and which the system gives to no program that asks for a free one.
 ///
-/// Without it a client that tries a port again and again, until a server is there, may find that of another test. Who asks for
+/// Without it a client that tries a port again and again, until a server is there, may find that of another test. Code that asks for
 /// this port, and for `SO_REUSEADDR`, may listen on it.
 package final class ReservedPort: Sendable {
   /// The port.

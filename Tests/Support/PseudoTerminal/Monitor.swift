@@ -59,7 +59,7 @@ package final class Monitor<State: Sendable>: Sendable {
   /// The present state.
   package var state: State { storage.withLock { $0.state } }
 
-  /// Changes the state and serves those who waited for it, in the order in which they came.
+  /// Changes the state and serves the tasks that waited for it, in the order in which they came.
   @discardableResult package func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
     storage.withLock { storage in
       let result = change(&storage.state)

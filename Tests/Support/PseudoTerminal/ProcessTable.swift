@@ -79,7 +79,7 @@ package enum ProcessTable {
   /// Waits until every thread of a process has stopped, or the process is gone.
   ///
   /// A stop that was sent takes effect when one thread of the process is next given a processor; the others run on until then.
-  /// Nothing tells of it but the look: who is no parent is not told.
+  /// Nothing tells of it but the look: a process that is no parent is not told.
   ///
   /// - Returns: Whether that came before the deadline.
   @discardableResult package static func stopping(of pid: Int32, within limit: Duration = .seconds(240)) async -> Bool {
@@ -89,7 +89,7 @@ package enum ProcessTable {
         guard let text = try? readFile("/proc/\(pid)/task/\(task)/stat"), let close = text.lastIndex(of: ")") else {
           return false
         }
-        // Stopped, or no more than a status that nobody has read.
+        // Stopped, or no more than a status that no parent has read.
         return text[close...].dropFirst(2).first.map { !"TtZX".contains($0) } ?? false
       }
       while let tasks = try? fileNames(in: "/proc/\(pid)/task"), tasks.contains(where: isRunning) {

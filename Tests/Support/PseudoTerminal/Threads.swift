@@ -44,7 +44,7 @@ package func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result
   }
 }
 
-/// A descriptor that is closed when nobody holds this object any more: a number that is used after its closing may be that of
+/// A descriptor that is closed when no code holds this object any more: a number that is used after its closing may be that of
 /// another test by then.
 final class OwnedDescriptor: Sendable {
   let number: Int32

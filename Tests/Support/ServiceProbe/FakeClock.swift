@@ -5,7 +5,7 @@ import UnixHost
 
 /// A wall clock that begins at 0, in Greenwich, and that a test sets by lines in a named pipe.
 ///
-/// `set SECONDS`: somebody sets it. `reached SECONDS`: it has reached that time.
+/// `set SECONDS`: the test sets it. `reached SECONDS`: it has reached that time.
 func fakeClock(_ path: String) -> WallClock {
   let now = FakeTime()
   let pipe = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)

@@ -23,11 +23,15 @@ struct Options: Sendable {
   private(set) var blockGate: String?
   /// `--clock PATH`: the wall clock is the test's, told through this named pipe.
   private(set) var clock: String?
+  /// `--suspend-at-reload`: the program suspends itself when it is to reload, as a host of its own might.
+  private(set) var suspendsAtReload = false
+  /// `--release-error`: releasing the resource fails.
+  private(set) var releaseFails = false
   /// `--quit-at-reload`: the program ends itself when it is to reload.
   private(set) var quitsAtReload = false
   /// `--hang-at-reload`: the main actor never answers again once it is to reload.
   private(set) var hangsAtReload = false
-  /// `--refuse`: whoever asks whether it may end hears no.
+  /// `--refuse`: the delegate answers no when it is asked whether the program may end.
   private(set) var refuses = false
   /// `--ask-at CAUSE`: an order of this cause asks, too.
   private(set) var asksAt: LifecycleCause?
@@ -47,6 +51,8 @@ struct Options: Sendable {
     while let option = rest.popFirst() {
       switch option {
       case "--main": usesDelegateMain = true
+      case "--suspend-at-reload": suspendsAtReload = true
+      case "--release-error": releaseFails = true
       case "--quit-at-reload": quitsAtReload = true
       case "--hang-at-reload": hangsAtReload = true
       case "--refuse": refuses = true

@@ -98,6 +98,7 @@ extension Probe: MainApplicationDelegate {
       while probe.options.hangsAtReload { pause() }
       await gate?.pass()
       Log.shared.write("reload end")
+      if probe.options.suspendsAtReload { reload.application.send(.suspend, cause: "reload") }
       if probe.options.quitsAtReload { reload.application.send(.terminate, cause: "reload") }
     }
   }
@@ -127,6 +128,7 @@ extension Probe: MainApplicationDelegate {
         if let drain = options.drain { try? await Task.sleep(for: drain) }
         await gate?.pass()
         Log.shared.write(Task.isCancelled ? "release cancelled" : "release end")
+        if options.releaseFails { throw Refused() }
       }
     } catch {
       fatalError("\(error)")

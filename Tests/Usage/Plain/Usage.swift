@@ -12,7 +12,7 @@ struct PriceDidChange: Event, Equatable {  // its name: "PriceDidChange"
 
 struct SettingsDidChange: Event {
   static let name: EventName = "settings.didChange"  // a name that outlives renaming the type
-  static let traits: EventTraits = .sticky  // who subscribes late, with replay, gets the latest
+  static let traits: EventTraits = .sticky  // a late subscriber with replay gets the latest
   let currency: String
 }
 
@@ -39,7 +39,7 @@ struct SettingsDidChange: Event {
     bus.subscribe(self, to: Document.DidClose.self, from: document) { $0.close($1) }
     // An Event may come from any thread: `on: .shared` runs the handler on the main actor, in posting order.
     bus.subscribe(self, to: PriceDidChange.self, on: .shared) { view, change in view.lines.append(change.symbol) }
-    // Late, with replay: told the present state at once. A subscription of its own is kept by whoever stores it.
+    // Late, with replay: told the present state at once. A subscription without an owner is kept by the code that stores it.
     bus.subscribe(to: Application.StateDidChange.self, replay: .latest) { [weak self] change in
       self?.lines.append("now \(change.transition.to)")
     }.store(in: &subscriptions)

@@ -37,7 +37,7 @@ import Testing
     #expect(application.resources.map(\.status) == [.idle, .idle])
   }
 
-  @Test func `is told who was slow`() async {
+  @Test func `learns which handler was slow`() async {
     let system = SimulatedSystem()
     await system.clock.running { [bus = system.bus] in await audit(bus) }
     #expect(system.bus.subscriptions.isEmpty)

@@ -25,7 +25,7 @@ struct Poster: Sendable {
     func use() { bench_tally_add(amount) }
   }
 
-  /// Everyone who can do this work.
+  /// All posters that can do this work.
   static func all(_ work: Work) -> [Poster] {
     [
       floor(work), byTopic(work), byType(work), closures(work), foundation(work), message(work),

@@ -22,7 +22,7 @@ extension Section {
 private let count = 100_000
 private let row = "each of \(count.grouped)"
 
-/// Subscribes anew in every round, and times the cancelling alone; a post at the end must reach nobody.
+/// Subscribes anew in every round, and times the cancelling alone; a post at the end must reach no handler.
 private func contestant(
   _ column: String, subscribe: @escaping (CounterBank) -> (cancel: (Int) -> Void, post: () -> Void)
 ) -> Contestant {

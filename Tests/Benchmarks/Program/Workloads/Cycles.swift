@@ -13,7 +13,7 @@ extension Section {
           $0.ratio(Row.full, Column.ours, to: Column.byHand)
         },
         // A registrar of Observation takes two locks at each change.
-        Judgement(Row.read, "× nobody listens", .atMost, 1.1, aim: 1.03) {
+        Judgement(Row.read, "× no subscriber", .atMost, 1.1, aim: 1.03) {
           $0.ratio(Row.read, Column.ours, toRow: Row.bare, Column.ours)
         },
       ]
@@ -58,9 +58,9 @@ extension Section {
 }
 
 private enum Row {
-  static let bare = "nobody listens"
-  static let read = "nobody listens, its state was read"
-  static let tracked = "nobody listens, its state is tracked"
+  static let bare = "no subscriber"
+  static let read = "no subscriber, its state was read"
+  static let tracked = "no subscriber, its state is tracked"
   static let subscribers = "100 subscribers"
   static let full = "100 subscribers, 20 resources"
   static let posts = "the same posts alone"

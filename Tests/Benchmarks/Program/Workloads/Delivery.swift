@@ -3,7 +3,7 @@ import Foundation
 import PubSub
 
 extension Section {
-  /// Posts events to those who take them asynchronously, until the last of them has the last event.
+  /// Posts events to asynchronous subscribers, until the last of them has the last event.
   static func delivery(_ scale: Scale) -> Section {
     Section(
       name: "delivery", title: "Delivery to asynchronous consumers, none lost, ns a delivery",

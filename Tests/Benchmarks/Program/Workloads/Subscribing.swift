@@ -31,10 +31,10 @@ private let others = [0, 1_000, 100_000]
 
 private func row(_ count: Int) -> String { "among \(count.grouped) others" }
 
-/// Somebody with whom one can subscribe.
+/// A bus or center with which code can subscribe.
 private struct Registry {
   let column: String
-  /// Those who stay; a post must reach each of them once.
+  /// The subscribers that stay; a post must reach each of them once.
   let others: CounterBank
   let subscribeAndCancel: (Int) -> Void
   let post: () -> Void

@@ -51,7 +51,7 @@ int cpt_waker_open(void);
 /// A descriptor that is readable when the file has grown; close-on-exec.
 int cpt_watch_open(const char *path);
 
-/// A datagram socket bound to this address, which tells who sends: a path, or an abstract name after a zero byte.
+/// A datagram socket bound to this address, which tells the sender: a path, or an abstract name after a zero byte.
 int cpt_notify_open(const char *address, size_t count);
 
 /// Waits for a datagram.

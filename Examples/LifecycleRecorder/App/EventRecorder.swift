@@ -1,0 +1,62 @@
+import AppLifecycle
+import Foundation
+import PubSub
+
+/// Keeps every event of the life cycle, with the state that it saw inside it.
+///
+/// The delegate tells it of its calls; it subscribes to the notifications by itself.
+@MainActor final class EventRecorder {
+  /// An event was recorded.
+  struct DidRecord: MainActorEvent {
+    /// All that is recorded, of earlier launches, too.
+    let events: [RecordedEvent]
+    /// Why the file does not have all of them; nil if it does.
+    let problem: String?
+  }
+
+  /// The time.
+  var now: () -> Date = { Date() }
+  private(set) var events: [RecordedEvent]
+  private var problem: String?
+  private let file: EventFile?
+
+  /// A recorder, which adds to what the file holds.
+  ///
+  /// - Parameter file: where the events are kept; nil: nowhere.
+  init(file: EventFile? = nil) {
+    self.file = file
+    events = file?.earlier ?? []
+  }
+
+  /// Subscribes to every notification of an application.
+  func observe(_ application: Application, process: Int32) -> [Subscription] {
+    func record<E: ApplicationCallbackEvent>(_: E.Type) -> Subscription {
+      application.bus.subscribe(to: E.self, from: application) { [weak self] event in
+        self?.add(E.callback, .notification, in: event.application, process: process)
+      }
+    }
+    return [
+      record(Application.DidFinishLaunching.self), record(Application.DidBecomeActive.self),
+      record(Application.WillResignActive.self), record(Application.DidEnterBackground.self),
+      record(Application.WillEnterForeground.self), record(Application.WillTerminate.self),
+      record(Application.DidReceiveMemoryWarning.self), record(Application.SignificantTimeChange.self),
+      record(Application.ProtectedDataWillBecomeUnavailable.self),
+      record(Application.ProtectedDataDidBecomeAvailable.self),
+    ]
+  }
+
+  /// Records one event, before the call returns: the process may be killed right after it.
+  func add(
+    _ callback: ApplicationCallback, _ place: RecordedEvent.Place, in application: Application, process: Int32
+  ) {
+    let event = RecordedEvent(
+      process: process, time: now(), name: callback.shortName, place: place, state: application.state)
+    events.append(event)
+    do {
+      try file?.append(event)
+    } catch {
+      problem = "\(error)"
+    }
+    application.bus.post(DidRecord(events: events, problem: problem))
+  }
+}

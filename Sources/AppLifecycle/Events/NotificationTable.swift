@@ -1,0 +1,180 @@
+package import PubSub
+
+/// What follows from one callback: a row of the table of callbacks.
+///
+/// A new callback is a case of ``ApplicationCallback`` or ``SceneCallback`` and a row here, beside its delegate method and its event.
+struct NotificationRow<Subject: AnyObject, Transition> {
+  /// The raw name of the notification, the platform's own; nil where none follows the call.
+  let notificationName: String?
+  /// The type of the event that is posted; nil where none follows the call.
+  let event: (any MainActorEvent.Type)?
+  let commit: CommitOrder
+  let phase: PhaseChange
+  /// Calls the delegate's method.
+  let callDelegate: @MainActor (Subject) -> Void
+  /// Posts the notification, and says whether a phase closes with it.
+  let post: @MainActor (Subject, Transition, Application, _ method: String, _ closing: LifecyclePhase?) -> Void
+}
+
+/// Whether the state changes after a callback, as with *will…* callbacks, or has changed before it.
+package enum CommitOrder: Sendable {
+  case callbackFirst
+  case commitFirst
+  /// The callback belongs to no change of state.
+  case noCommit
+}
+
+/// What a callback does to the phases, once its synchronous handlers have run.
+enum PhaseChange {
+  case opens(LifecyclePhase)
+  /// The tear-down of the phase waits for the asynchronous handlers of the notification.
+  case closes(LifecyclePhase)
+  case none
+
+  var closing: LifecyclePhase? { if case .closes(let phase) = self { phase } else { nil } }
+}
+
+extension ApplicationCallback {
+  typealias Row = NotificationRow<Application, LifecycleTransition>
+
+  /// The table of the application's callbacks.
+  var row: Row {
+    switch self {
+    case .willFinishLaunching:
+      Row(.commitFirst) { $0.delegate.applicationWillFinishLaunching($0) }
+    case .didFinishLaunching:
+      // At a launch into the foreground without scenes the foreground opens, too: `movePhases(after:)`.
+      Row(
+        "UIApplicationDidFinishLaunchingNotification", Application.DidFinishLaunching.self, .commitFirst,
+        .opens(.running)
+      ) {
+        $0.delegate.applicationDidFinishLaunching($0)
+      }
+    case .didBecomeActive:
+      Row("UIApplicationDidBecomeActiveNotification", Application.DidBecomeActive.self, .commitFirst, .opens(.active)) {
+        $0.delegate.applicationDidBecomeActive($0)
+      }
+    case .willResignActive:
+      Row(
+        "UIApplicationWillResignActiveNotification", Application.WillResignActive.self, .callbackFirst, .closes(.active)
+      ) {
+        $0.delegate.applicationWillResignActive($0)
+      }
+    case .didEnterBackground:
+      Row(
+        "UIApplicationDidEnterBackgroundNotification", Application.DidEnterBackground.self, .commitFirst,
+        .closes(.foreground)
+      ) {
+        $0.delegate.applicationDidEnterBackground($0)
+      }
+    case .willEnterForeground:
+      Row(
+        "UIApplicationWillEnterForegroundNotification", Application.WillEnterForeground.self, .callbackFirst,
+        .opens(.foreground)
+      ) {
+        $0.delegate.applicationWillEnterForeground($0)
+      }
+    case .shouldTerminate:
+      // A question, which `Application` asks by itself: no step of a transition.
+      Row(.noCommit) { _ in }
+    case .willTerminate:
+      Row("UIApplicationWillTerminateNotification", Application.WillTerminate.self, .callbackFirst, .closes(.running)) {
+        $0.delegate.applicationWillTerminate($0)
+      }
+    case .didReceiveMemoryWarning:
+      Row("UIApplicationDidReceiveMemoryWarningNotification", Application.DidReceiveMemoryWarning.self) {
+        $0.delegate.applicationDidReceiveMemoryWarning($0)
+      }
+    case .significantTimeChange:
+      Row("UIApplicationSignificantTimeChangeNotification", Application.SignificantTimeChange.self) {
+        $0.delegate.applicationSignificantTimeChange($0)
+      }
+    // The two of protected data have no suffix, as on the platform.
+    case .protectedDataWillBecomeUnavailable:
+      Row("UIApplicationProtectedDataWillBecomeUnavailable", Application.ProtectedDataWillBecomeUnavailable.self) {
+        $0.delegate.applicationProtectedDataWillBecomeUnavailable($0)
+      }
+    case .protectedDataDidBecomeAvailable:
+      Row("UIApplicationProtectedDataDidBecomeAvailable", Application.ProtectedDataDidBecomeAvailable.self) {
+        $0.delegate.applicationProtectedDataDidBecomeAvailable($0)
+      }
+    }
+  }
+
+  /// Whether the state changes after the callback, or has changed before it.
+  package var commitOrder: CommitOrder { row.commit }
+
+  /// The type of the event that follows; nil where there is none.
+  package var event: (any MainActorEvent.Type)? { row.event }
+}
+
+extension NotificationRow<Application, LifecycleTransition> {
+  /// A callback that no notification follows.
+  fileprivate init(_ commit: CommitOrder, _ callDelegate: @escaping @MainActor (Application) -> Void) {
+    self.init(notificationName: nil, event: nil, commit: commit, phase: .none, callDelegate: callDelegate) {
+      _, _, _, _, _ in
+    }
+  }
+
+  fileprivate init<E: ApplicationCallbackEvent>(
+    _ name: String, _: E.Type, _ commit: CommitOrder = .noCommit, _ phase: PhaseChange = .none,
+    _ callDelegate: @escaping @MainActor (Application) -> Void
+  ) {
+    self.init(notificationName: name, event: E.self, commit: commit, phase: phase, callDelegate: callDelegate) {
+      $2.postMeasured(
+        E(application: $0, transition: $1), from: $0, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
+    }
+  }
+}
+
+extension SceneCallback {
+  typealias Row = NotificationRow<Scene, SceneTransition>
+
+  /// The table of the scenes' callbacks.
+  var row: Row {
+    switch self {
+    case .willConnect:
+      Row("UISceneWillConnectNotification", Scene.WillConnect.self, .callbackFirst) {
+        $0.delegate?.sceneWillConnect($0)
+      }
+    case .willEnterForeground:
+      Row("UISceneWillEnterForegroundNotification", Scene.WillEnterForeground.self, .callbackFirst) {
+        $0.delegate?.sceneWillEnterForeground($0)
+      }
+    // The two of active are named otherwise than their methods, as on the platform.
+    case .didBecomeActive:
+      Row("UISceneDidActivateNotification", Scene.DidActivate.self, .commitFirst) {
+        $0.delegate?.sceneDidBecomeActive($0)
+      }
+    case .willResignActive:
+      Row("UISceneWillDeactivateNotification", Scene.WillDeactivate.self, .callbackFirst, .closes(.active)) {
+        $0.delegate?.sceneWillResignActive($0)
+      }
+    case .didEnterBackground:
+      Row("UISceneDidEnterBackgroundNotification", Scene.DidEnterBackground.self, .commitFirst, .closes(.foreground)) {
+        $0.delegate?.sceneDidEnterBackground($0)
+      }
+    case .didDisconnect:
+      Row("UISceneDidDisconnectNotification", Scene.DidDisconnect.self, .commitFirst, .closes(.running)) {
+        $0.delegate?.sceneDidDisconnect($0)
+      }
+    }
+  }
+
+  /// Whether the scene's state changes after the callback, or has changed before it.
+  package var commitOrder: CommitOrder { row.commit }
+
+  /// The type of the event that follows; nil where there is none.
+  package var event: (any MainActorEvent.Type)? { row.event }
+}
+
+extension NotificationRow<Scene, SceneTransition> {
+  fileprivate init<E: SceneEvent>(
+    _ name: String, _: E.Type, _ commit: CommitOrder, _ phase: PhaseChange = .none,
+    _ callDelegate: @escaping @MainActor (Scene) -> Void
+  ) {
+    self.init(notificationName: name, event: E.self, commit: commit, phase: phase, callDelegate: callDelegate) {
+      $2.postMeasured(E(scene: $0, transition: $1), from: $0, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// The diagram as text: for a terminal, for Mermaid, and for Graphviz.
+
+extension StateDiagram {
+  /// The changes and calls in words, below each other.
+  var text: String {
+    var text = ""
+    for change in changes {
+      text +=
+        "\(change.from) → \(change.to)\(change.losesProcess ? "   the process vanishes, nothing is called" : "")\n"
+      if !change.before.isEmpty { text += "  before  \(change.before.joined(separator: ", "))\n" }
+      if !change.after.isEmpty { text += "  after   \(change.after.joined(separator: ", "))\n" }
+      text += "  by      \(wrapped(change.inputs, 64).joined(separator: "\n          "))\n"
+    }
+    for state in states {
+      let here = calls.filter { $0.state == state }
+      if !here.isEmpty { text += "\(state), without a change\n" }
+      for call in here {
+        text += "  calls   \(call.callback)\n"
+        text += "  by      \(wrapped(call.inputs, 64).joined(separator: "\n          "))\n"
+      }
+    }
+    return text
+  }
+
+  /// The source of a diagram for Mermaid.
+  var mermaid: String {
+    var text = "stateDiagram-v2\n  direction LR\n  [*] --> \(states[0])\n"
+    for change in changes where !change.losesProcess {
+      text += "  \(change.from) --> \(change.to): \(lines(of: change).joined(separator: "<br>"))\n"
+    }
+    for loss in losses {
+      text += "  \(loss.from) --> \(loss.to): \(lines(of: loss).joined(separator: "<br>"))\n"
+    }
+    return text
+  }
+
+  /// The source of a diagram for Graphviz.
+  var dot: String {
+    var text = "digraph \(subject) {\n  rankdir=LR\n  node [shape=box, style=rounded, fontname=\"Helvetica\"]\n"
+    text += "  edge [fontname=\"Helvetica\", fontsize=10]\n"
+    for state in states { text += "  \(state)\n" }
+    for change in changes {
+      let label = lines(of: change).joined(separator: "\\n")
+      text += "  \(change.from) -> \(change.to) [label=\"\(label)\"\(change.losesProcess ? ", style=dashed" : "")]\n"
+    }
+    return text + "}\n"
+  }
+
+  /// The changes without a process.
+  var losses: [Change] { changes.filter(\.losesProcess) }
+
+  /// What stands beside the arrow of a change: its calls, then what leads to it.
+  func lines(of change: Change, width: Int = 30) -> [String] { change.callbacks + wrapped(change.inputs, width) }
+
+  /// Words in lines of a width.
+  func wrapped(_ words: [String], _ width: Int) -> [String] {
+    var lines: [String] = []
+    for word in words {
+      if let last = lines.last, last.count + 1 + word.count <= width {
+        lines[lines.count - 1] += " \(word)"
+      } else {
+        lines.append(word)
+      }
+    }
+    return lines
+  }
+}
+
+extension StateDiagram.Change {
+  /// The callbacks that belong to the change, in order.
+  var callbacks: [String] { before + after }
+}

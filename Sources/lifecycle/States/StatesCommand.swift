@@ -1,0 +1,71 @@
+import AppLifecycle
+
+/// `lifecycle states`: the states and the changes between them, asked of the state machine.
+struct StatesCommand: Equatable {
+  /// What is made.
+  enum Form: String, CaseIterable {
+    case text, html, svg, dot, mermaid
+
+    /// The form that a file's ending asks for.
+    init?(ending: Substring) {
+      switch ending {
+      case "mmd": self = .mermaid
+      case "gv": self = .dot
+      case "txt": self = .text
+      default: self.init(rawValue: String(ending))
+      }
+    }
+  }
+
+  var profile = Simulation.Profile.app
+  var form = Form.text
+  var output = "-"
+
+  /// Reads the arguments; nil for help.
+  init?(_ arguments: inout Arguments) throws(UsageError) {
+    var output: String?
+    var form: Form?
+    while let argument = try arguments.next() {
+      switch argument {
+      case .option("--help"), .option("-h"): return nil
+      case .option("--profile"): profile = try arguments.choice(of: "--profile")
+      case .option("-o"), .option("--output"):
+        output = try arguments.value(of: "-o", "a file: page.html, states.svg, states.dot or states.mmd")
+      case .option("--format"): form = try arguments.choice(of: "--format")
+      case .option(let option): throw UsageError(unknownOption: option, of: "states")
+      case .operand(let operand): throw UsageError("'states' takes no '\(operand)'")
+      }
+    }
+    if let output, output != "-" {
+      guard let form = form ?? output.split(separator: ".").last.flatMap({ Form(ending: $0) }) else {
+        throw UsageError("say what '\(output)' is to be: by its ending, .html, .svg, .dot or .mmd, or by --format")
+      }
+      (self.form, self.output) = (form, output)
+    } else {
+      self.form = form ?? .text
+    }
+  }
+
+  func run() throws -> ExitStatus {
+    let file = OutputFile(output)
+    try file.write(text)
+    try file.flush()
+    return .success
+  }
+
+  private var text: String {
+    // Two windows on the page, so that a reader can see how they follow each other; one is enough for a diagram.
+    let graph = StateGraph(
+      profile == .scene ? .scenes : .application, windows: form == .html ? [.main, "second"] : [.main])
+    if form == .html { return StatePage(graph: graph).text }
+    var diagrams = [StateDiagram.application(graph)]
+    if profile == .scene { diagrams.append(.scene(graph, .main)) }
+    switch form {
+    case .text: return diagrams.map { "\($0.subject)\n\n\($0.text)" }.joined(separator: "\n")
+    case .dot: return diagrams.map(\.dot).joined(separator: "\n")
+    // A file of Mermaid and one of SVG hold one diagram: of the scene where there are scenes.
+    case .mermaid: return diagrams[diagrams.count - 1].mermaid
+    case .svg, .html: return StateDrawing(diagram: diagrams[diagrams.count - 1]).file
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import AppLifecycleTesting
+import PubSub
+import Synchronization
+import Testing
+
+// The listings of the articles of PubSub, word for word.
+
+struct Reading: Event {
+  let value: Int
+}
+
+struct WillFlush: Event {}
+
+@Suite struct `The articles of PubSub` {
+  private struct PriceDidChange: Event {
+    let price: Int
+  }
+
+  @Test func `the bus keeps the latest event of a sticky type`() {
+    let bus = EventBus()
+    struct PriceDidChange: Event {
+      static var traits: EventTraits { .sticky }
+      let price: Int
+    }
+
+    bus.post(PriceDidChange(price: 7))
+    #expect(bus.latest(of: PriceDidChange.self)?.price == 7)
+  }
+
+  private func log(_ readings: EventSequence<Received<Reading>>) async -> [String] {
+    var log: [String] = []
+    for await received in readings {
+      switch received {
+      case .event(let reading): log.append("\(reading.value)")
+      case .missed(let count): log.append("\(count) missed")
+      }
+    }
+    return log
+  }
+
+  /// A sequence of a bus that posted five readings, and is gone.
+  private func oldestDropped() -> EventSequence<Received<Reading>> {
+    let bus = EventBus()
+    let readings = bus.events(Reading.self, buffering: .bounded(2, dropping: .oldest))
+    for value in 1...5 { bus.post(Reading(value: value)) }
+    return readings
+  }
+
+  private func newestDropped() -> EventSequence<Received<Reading>> {
+    let bus = EventBus()
+    let readings = bus.events(Reading.self, buffering: .bounded(2, dropping: .newest))
+    for value in 1...5 { bus.post(Reading(value: value)) }
+    return readings
+  }
+
+  @Test func `a bounded sequence says what it lost`() async {
+    #expect(await log(oldestDropped()) == ["3 missed", "4", "5"])
+    #expect(await log(newestDropped()) == ["1", "2", "3 missed"])
+  }
+
+  @Test func `a bounded handler says what it lost`() async {
+    let bus = EventBus()
+    let (stored, storing) = AsyncStream.makeStream(of: Received<Reading>.self)
+    @Sendable func store(_ received: Received<Reading>) async { storing.yield(received) }
+    let subscription = bus.subscribe(to: Reading.self, buffering: .bounded(1, dropping: .oldest)) { received in
+      await store(received)
+    }
+    for value in 1...100 { bus.post(Reading(value: value)) }
+    _ = await bus.postAndWait(Reading(value: 101))
+    var count = 0
+    for await received in stored {
+      switch received {
+      case .event: count += 1
+      case .missed(let lost): count += lost
+      }
+      if count == 101 { break }
+    }
+    #expect(count == 101)
+    subscription.cancel()
+  }
+
+  @Test @MainActor func `a report names what was slow and what failed`() async {
+    let clock = ManualClock()
+    let bus = EventBus()
+    struct Full: Error, CustomStringConvertible { let description = "the disk is full" }
+    let slow = bus.subscribe(to: WillFlush.self, label: "uploader") { _ in try await clock.sleep(for: .seconds(60)) }
+    let failing = bus.subscribe(to: WillFlush.self, label: "cache") { _ in throw Full() }
+    let log = await clock.running {
+      var log: [String] = []
+      let report = await bus.postAndWait(WillFlush(), within: .seconds(2), clock: clock)
+      for straggler in report.stragglers { log.append("\(straggler.subscriber) \(straggler.outcome)") }
+      for failure in report.failures { log.append("\(failure.subscriber) \(failure.outcome)") }
+      return log
+    }
+    #expect(log == ["uploader timed out", "cache threw the disk is full"])
+    withExtendedLifetime((slow, failing)) {}
+  }
+
+  @Test func `a drained handler no longer runs`() async {
+    final class File: Sendable {
+      let isClosed = Mutex(false)
+      func close() { isClosed.withLock { $0 = true } }
+    }
+    let bus = EventBus()
+    let file = File()
+    let wasClosed = Mutex(false)
+    let subscription = bus.subscribe(to: WillFlush.self) { _ in
+      await Task.yield()
+      if file.isClosed.withLock({ $0 }) { wasClosed.withLock { $0 = true } }
+    }
+    bus.post(WillFlush())
+    await subscription.cancelAndDrain()
+    file.close()
+    #expect(!wasClosed.withLock { $0 })
+  }
+
+  private func high(on bus: EventBus) -> some AsyncSequence<Int, Never> {
+    let high = bus.events(PriceDidChange.self).map(\.price).filter { $0 > 100 }
+    return high
+  }
+
+  @Test func `a sequence goes through operators`() async {
+    var bus: EventBus? = EventBus()
+    let prices = high(on: bus!)
+    for price in [99, 101, 50, 120] { bus!.post(PriceDidChange(price: price)) }
+    bus = nil
+    var seen: [Int] = []
+    for await price in prices { seen.append(price) }
+    #expect(seen == [101, 120])
+  }
+}
