@@ -369,7 +369,7 @@ import Testing
     host.signals(.continue)
     #expect(
       host(.terminalLook(.background)) == [
-        .reportUncaughtStop, .dropTerminal, send(2, .home, "SIGCONT"), .armDeadline(.milliseconds(5500)),
+        .reportUncaughtStop, .leaveLostTerminal, send(2, .home, "SIGCONT"), .armDeadline(.milliseconds(5500)),
       ])
     #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
     #expect(host.machine.phase == .background)

@@ -101,10 +101,11 @@ struct TerminalDevice {
     if foreignModes == nil || ownModes.map(found.isAlike) != true { foreignModes = found }
     guard let foreign = foreignModes else { return false }
     let own = usesRawMode ? foreign.raw : foreign
+    let mayHaveScreen = unixhost_emergency_is_armed()
     // First, so that no crash finds the program's modes set and nothing that puts them back.
     armEmergency(found: foreign, own: own)
     guard own.set(on: descriptor, while: { look == .foreground }) else {
-      drop()
+      if mayHaveScreen { leaveLost() } else { drop() }
       return false
     }
     ownModes = own
@@ -115,7 +116,7 @@ struct TerminalDevice {
     // A signal's handler has given the terminal back meanwhile: it stays given back.
     guard unixhost_emergency_left() == UNIXHOST_NOT_LEFT else {
       _ = foreign.set(on: descriptor, while: { look == .foreground })
-      drop()
+      leaveLost()
       return false
     }
     if hasScreen { unixhost_stderr_capture() }

@@ -209,6 +209,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       terminal.setHeld(false)
       device.drop()
     case .leaveLostTerminal:
+      leaveDeadline = nil
       terminal.setHeld(false)
       device.leaveLost()
     case .requestDisplay: requestDisplay()

@@ -30,8 +30,6 @@ extension TerminalStateMachine {
       if isOurs { ask(.takeTerminal, .takeToRedraw(orLeave: "SIGCONT")) } else { leave(because: "SIGCONT") }
     case .refusedByTerminal(let cause):
       guard !isOurs else { return }
-      // A moment ago: the shell's prompt stands on the program's screen.
-      leaveLostTerminal()
       leave(because: cause)
     case .screenWasLeft:
       if isOurs { ask(.takeTerminal, .takeToRedraw(orLeave: "SIGTTOU")) } else { leave(because: "SIGTTOU") }
@@ -93,7 +91,7 @@ extension TerminalStateMachine {
 
   /// Another job has got the terminal behind the program's back.
   private mutating func leave(because cause: LifecycleCause) {
-    dropTerminal()
+    leaveLostTerminal()
     goToBackground(because: cause, stopCause: nil)
   }
 
@@ -188,10 +186,10 @@ extension TerminalStateMachine {
     if isOurs {
       ask(.takeTerminal, .takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
     } else if phase == .suspending || tasksAreFinishing {
-      dropTerminal()
+      leaveLostTerminal()
       abandonStop(because: "SIGCONT")
     } else {
-      dropTerminal()
+      leaveLostTerminal()
       enter(.leaving(stopCause: nil))
     }
   }

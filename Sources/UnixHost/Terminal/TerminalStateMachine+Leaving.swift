@@ -12,7 +12,7 @@ extension TerminalStateMachine {
     isLeavingTerminal = true
   }
 
-  /// Another job has the terminal, or it is gone: it is not touched.
+  /// The terminal is gone: it is not touched.
   mutating func dropTerminal() {
     guard holdsTerminal || isLeavingTerminal else { return }
     emit(.dropTerminal)
@@ -20,11 +20,14 @@ extension TerminalStateMachine {
     isLeavingTerminal = false
   }
 
-  /// Another job has got the terminal, and no other program has left the screen.
+  /// Another job has got the terminal; the program's screen ends if that was a moment ago.
+  ///
+  /// A signal's handler would do so, too, but it may come late on a thread that waits for its turn, and find nothing to leave.
   mutating func leaveLostTerminal() {
-    guard holdsTerminal else { return }
+    guard holdsTerminal || isLeavingTerminal else { return }
     emit(.leaveLostTerminal)
     holdsTerminal = false
+    isLeavingTerminal = false
   }
 
   /// The terminal is the program's: nothing waits for its leaving any more.

@@ -96,7 +96,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     /// Sets the modes that were kept, throws away unread input and ends the program's screen; what the terminal does not take at
     /// once follows when it does, for so long at most.
     case giveTerminalBack(within: Duration)
-    /// Forgets that the terminal is held, or being given back, without touching it: it is another's.
+    /// Forgets that the terminal is held, or being given back, without touching it: it is gone.
     case dropTerminal
     /// Ends the program's screen on a terminal that another job has got a moment ago, where nothing else would; its modes stay if
     /// that job has set any.
