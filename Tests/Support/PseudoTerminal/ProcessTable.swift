@@ -100,6 +100,13 @@ package enum ProcessTable {
     }
   }
 
+  /// Waits until the first thread of a process sleeps, in a read say, or the process is gone.
+  package static func sleeping(of pid: Int32) async {
+    await onThread {
+      while let entry = entry(pid), !entry.isZombie, entry.state != "S" { sched_yield() }
+    }
+  }
+
   /// Waits until a process has ended, whosever child it is.
   package static func ending(of pid: Int32, within limit: Duration = .seconds(240)) async throws {
     let process = cpt_process_open(pid)
