@@ -60,12 +60,19 @@ import Testing
     chmod 700 /run/user/0
     export HOME=/run/home XDG_RUNTIME_DIR=/run/user/0 XDG_CONFIG_HOME=/run/home
     cp '\(directory)/probe.service' /run/home/systemd/user/
-    await() { for _ in $(seq 300); do [ -S /run/user/0/systemd/private ] && return; sleep 0.1; done; exit 98; }
+    ctl() { systemctl --user "$@" 2>&1; }
+    # The socket's file is there before the manager listens, and a start is refused until the manager has started itself.
+    await() {
+      for _ in $(seq 300); do
+        case $(ctl show -p SystemState --value) in running | degraded) return ;; esac
+        sleep 0.1
+      done
+      exit 98
+    }
     /lib/systemd/systemd --user --log-target=null >/dev/null 2>&1 &
     manager=$!
     await
     echo "manager runs"
-    ctl() { systemctl --user "$@"; }
     set +e
     \(script)
     kill $manager
