@@ -74,15 +74,17 @@
 
     /// A closure as a handler; its context is retained, and released by the code that removes the handler.
     static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
-      // Until the context is retained, the closure must live. Not by `withExtendedLifetime`, which looks up what type it is.
-      defer { _fixLifetime(body) }
-      return .init(retained(unsafeBitCast(ClosureShape(body: body), to: Words.self)))
+      let shape = ClosureShape(body: body)
+      // Until the context is retained, the closure must live.
+      defer { _fixLifetime(shape) }
+      return .init(retained(unsafeBitCast(shape, to: Words.self)))
     }
 
     /// A closure of the main actor as a handler; it is called on the main actor only.
     static func of<Value>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
-      defer { _fixLifetime(body) }
-      return .init(retained(unsafeBitCast(MainActorClosureShape(body: body), to: Words.self)))
+      let shape = MainActorClosureShape(body: body)
+      defer { _fixLifetime(shape) }
+      return .init(retained(unsafeBitCast(shape, to: Words.self)))
     }
   }
 
@@ -145,8 +147,9 @@
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      defer { _fixLifetime(body) }
-      return owned(details, in: core, by: owner, unsafeBitCast(OwnedShape(body: body), to: Words.self))
+      let shape = OwnedShape(body: body)
+      defer { _fixLifetime(shape) }
+      return owned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
     }
 
     /// The same for a handler on the main actor.
@@ -154,8 +157,9 @@
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      defer { _fixLifetime(body) }
-      return owned(details, in: core, by: owner, unsafeBitCast(MainActorOwnedShape(body: body), to: Words.self))
+      let shape = MainActorOwnedShape(body: body)
+      defer { _fixLifetime(shape) }
+      return owned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
     }
 
     private static func owned(

@@ -36,7 +36,7 @@ extension BusCore {
   /// The site of a subscriber; those without a label share it.
   func site(of subscriber: Subscriber) -> Site {
     if subscriber.label != nil { return Site(subscriber) }
-    return withLock { _ in sites.site(subscriber.fileID, subscriber.line) }
+    return withLock { _ in sites.site(subscriber.fileID, subscriber.line).takeUnretainedValue() }
   }
 
   /// Adds the synchronous handler of a registration to a topic.

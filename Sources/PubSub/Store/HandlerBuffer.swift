@@ -19,7 +19,7 @@ struct HandlerBuffer: Equatable {
     }
 
     /// The entry of a plain subscription; the bus keeps the site.
-    init(id: UInt64, site: Site) { self.init(id, 0, Unmanaged.passUnretained(site).toOpaque()) }
+    init(id: UInt64, site: Unmanaged<Site>) { self.init(id, 0, site.toOpaque()) }
 
     /// The entry of another subscription; it keeps the registration.
     init(_ registration: Registration, isAsynchronous: Bool) {

@@ -32,15 +32,13 @@ struct Released {
 
   mutating func add(_ action: @escaping @Sendable () -> Void) { withOthers { $0.actions.append(action) } }
 
-  mutating func add(_ garbage: [Garbage]) {
-    for one in garbage {
-      switch one {
-      case .context(let context): add(context)
-      case .buffer(let buffer): buffer.deallocate()
-      case .directory(let directory): directory.deallocate()
-      case .table(let table): table.deallocate()
-      case .action(let action): add(action)
-      }
+  mutating func add(_ garbage: Garbage) {
+    switch garbage {
+    case .context(let context): add(context)
+    case .buffer(let buffer): buffer.deallocate()
+    case .directory(let directory): directory.deallocate()
+    case .table(let table): table.deallocate()
+    case .action(let action): add(action)
     }
   }
 
@@ -64,9 +62,17 @@ struct Released {
 /// There from the first thing retired until all is freed. What was retired under a root can be freed when no thread protects
 /// that root or any older one: an older one may name it, too. The last root is the present one. Guarded by the bus's lock.
 struct Retirement {
-  private var roots: [UnsafeRawPointer?]
-  /// As many as there are roots.
-  private var garbage: [[Garbage]]
+  /// What was retired while one root was the present one.
+  ///
+  /// Buffers are apart from the rest: a handler is cancelled in each of them.
+  private struct Pile {
+    let root: UnsafeRawPointer?
+    var buffers: [HandlerBuffer] = []
+    var others: [Garbage] = []
+    var isEmpty: Bool { buffers.isEmpty && others.isEmpty }
+  }
+
+  private var piles: [Pile]
   /// How many actions there are among it.
   private var actions = 0
   /// How many of it are small buffers; and how many are not.
@@ -77,19 +83,16 @@ struct Retirement {
   private var lastID: UInt64 = 0
 
   /// Begins with the present root.
-  init(under root: UnsafeRawPointer?) {
-    roots = [root]
-    garbage = [[]]
-  }
+  init(under root: UnsafeRawPointer?) { piles = [Pile(root: root)] }
 
   /// How many roots a thread may still read, or may have.
-  var rootCount: Int { roots.count }
-  var isEmpty: Bool { roots.count == 1 && garbage[0].isEmpty }
+  var rootCount: Int { piles.count }
+  var isEmpty: Bool { piles.count == 1 && piles[0].isEmpty }
   /// Whether something waits for readers of the present root.
-  var waitsForPresentRoot: Bool { !garbage[garbage.count - 1].isEmpty }
+  var waitsForPresentRoot: Bool { !piles[piles.count - 1].isEmpty }
   /// Whether something waits for readers of the present root, and nothing for readers of an older one: until the last of these
   /// readers leaves, no other post frees anything.
-  var waitsForPresentRootAlone: Bool { roots.count == 1 && waitsForPresentRoot }
+  var waitsForPresentRootAlone: Bool { piles.count == 1 && waitsForPresentRoot }
 
   /// Whether an action waits for readers, and not memory alone.
   var hasActions: Bool { actions > 0 }
@@ -105,9 +108,15 @@ struct Retirement {
   private static let mostSmall = 16
 
   mutating func retire(_ garbage: Garbage) {
-    self.garbage[self.garbage.count - 1].append(garbage)
-    if case .action = garbage { actions += 1 }
-    if case .buffer(let buffer) = garbage { lastID = max(lastID, buffer.lastID) }
+    switch garbage {
+    case .buffer(let buffer):
+      piles[piles.count - 1].buffers.append(buffer)
+      lastID = max(lastID, buffer.lastID)
+    case .action:
+      actions += 1
+      fallthrough
+    default: piles[piles.count - 1].others.append(garbage)
+    }
     count(garbage, 1)
   }
 
@@ -116,44 +125,47 @@ struct Retirement {
   }
 
   /// A new root was published.
-  mutating func didPublish(_ root: UnsafeRawPointer?) {
-    roots.append(root)
-    garbage.append([])
-  }
+  mutating func didPublish(_ root: UnsafeRawPointer?) { piles.append(Pile(root: root)) }
 
   /// Frees what no thread can read any more.
   mutating func reclaim(into released: inout Released) {
     let first = firstRead
     Hook.step("reclaim: free what no thread reads")
-    for index in 0..<first where !garbage[index].isEmpty {
-      for one in garbage[index] { count(one, -1) }
-      released.add(garbage[index])
-      if actions > 0 { actions -= garbage[index].count { if case .action = $0 { true } else { false } } }
-      garbage[index] = []
+    for index in 0..<first where !piles[index].isEmpty {
+      for garbage in piles[index].others + piles[index].buffers.map(Garbage.buffer) {
+        count(garbage, -1)
+        if case .action = garbage { actions -= 1 }
+        released.add(garbage)
+      }
+      piles[index].buffers = []
+      piles[index].others = []
     }
-    let former = min(first, roots.count - 1)
-    roots.removeFirst(former)
-    garbage.removeFirst(former)
+    piles.removeFirst(min(first, piles.count - 1))
     left = (small, others)
   }
 
   /// Cancels a handler wherever an older buffer still names it.
+  ///
+  /// - Complexity: linear in the number of retired buffers, of which there are few: each is half as large again as the one before.
   func cancel(_ id: UInt64) {
     guard id <= lastID else { return }
-    for garbage in garbage {
-      for case .buffer(let buffer) in garbage {
+    for pile in piles {
+      for buffer in pile.buffers {
         if let index = buffer.index(of: id) { pubsub_cancel_handler(buffer.handlers + index) }
       }
     }
   }
 
   /// Whether any thread protects one of the roots.
-  var isRead: Bool { firstRead < roots.count }
+  var isRead: Bool { firstRead < piles.count }
 
   /// The oldest root that a thread protects; their number if none is.
   private var firstRead: Int {
-    // There is always one, so there is an address.
-    roots.withUnsafeBufferPointer { pubsub_first_protected($0.baseAddress.unsafelyUnwrapped, $0.count) }
+    withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: piles.count) { roots in
+      for index in piles.indices { roots.initializeElement(at: index, to: piles[index].root) }
+      // There is always one, so there is an address.
+      return pubsub_first_protected(roots.baseAddress.unsafelyUnwrapped, roots.count)
+    }
   }
 }
 

@@ -11,16 +11,21 @@ package final class Site: Sendable {
 struct SiteTable {
   private var sites: [Subscriber: Site] = [:]
   /// For each line modulo the table's size the site last asked for; finds nearly all, without hashing.
-  private var latest = [Site?](repeating: nil, count: 64)
+  private var latest = [Unmanaged<Site>?](repeating: nil, count: 64)
 
-  mutating func site(_ fileID: String, _ line: Int) -> Site {
+  /// The site of a line; not counted as a reference, as the table keeps it.
+  mutating func site(_ fileID: String, _ line: Int) -> Unmanaged<Site> {
     let place = line & (latest.count - 1)
     // Texts that are one and the same literal are found equal at once.
-    if let known = latest[place], known.subscriber.line == line, known.subscriber.fileID == fileID { return known }
+    if let known = latest[place],
+      known._withUnsafeGuaranteedRef({ $0.subscriber.line == line && $0.subscriber.fileID == fileID })
+    {
+      return known
+    }
     let subscriber = Subscriber(label: nil, fileID: fileID, line: line)
     let site = sites[subscriber] ?? Site(subscriber)
     sites[subscriber] = site
-    latest[place] = site
-    return site
+    latest[place] = .passUnretained(site)
+    return .passUnretained(site)
   }
 }

@@ -13,9 +13,9 @@ public final class Subscription: Sendable {
   private let id: Atomic<UInt64>
 
   /// A plain subscription.
-  init(_ id: UInt64, at site: Site, in store: HandlerStore) {
+  init(_ id: UInt64, at site: Unmanaged<Site>, in store: HandlerStore) {
     target = UnsafeRawPointer(Unmanaged.passUnretained(store).toOpaque())
-    self.site = .passUnretained(site)
+    self.site = site
     self.id = Atomic(id)
     _ = Unmanaged.passRetained(store.core)
   }
