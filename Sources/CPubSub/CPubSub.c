@@ -50,14 +50,25 @@ typedef __attribute__((swiftcall)) void (*owned_function)(
 /// An object's stored properties begin behind its type and its counts.
 enum { object_header = 2 * sizeof(void *) };
 
+/// Calls a handler with its owner, if that is still there; returns the error that it threw.
+PUBSUB_INLINE void *call_owned(const void *event, void *context) {
+    const pubsub_owned *owned = (const pubsub_owned *)((const char *)context + object_header);
+    void *error = NULL;
+    void *owner = swift_tryRetain(owned->owner);
+    if (PUBSUB_UNLIKELY(owner == NULL)) {
+        helpers.owner_is_gone(context);
+        return NULL;
+    }
+    ((owned_function)owned->function)(owner, event, owned->context, &error);
+    swift_release(owner);
+    return error;
+}
+
 static __attribute__((swiftcall)) void call_with_owner(
     const void *event, __attribute__((swift_context)) void *context,
     __attribute__((swift_error_result)) void **error) {
-    const pubsub_owned *owned = (const pubsub_owned *)((const char *)context + object_header);
-    void *owner = swift_tryRetain(owned->owner);
-    if (PUBSUB_UNLIKELY(owner == NULL)) return helpers.owner_is_gone(context);
-    ((owned_function)owned->function)(owner, event, owned->context, error);
-    swift_release(owner);
+    void *thrown = call_owned(event, context);
+    if (PUBSUB_UNLIKELY(thrown != NULL)) *error = thrown;
 }
 
 const void *pubsub_owned_call(void) { return (const void *)&call_with_owner; }
@@ -392,13 +403,19 @@ __attribute__((noinline)) static void report_in_buffer(const pubsub_handler *han
     helpers.report(pubsub_places(buffer) + (handler - buffer->handlers), innermost_topic(), event, error);
 }
 
+/// Calls a handler; one that has an owner without a function in between.
+PUBSUB_INLINE void *call_handler(const pubsub_handler *handler, const void *function, const void *event) {
+    if (function == (const void *)&call_with_owner) return call_owned(event, handler->context);
+    return pubsub_call(function, handler->context, event);
+}
+
 /// Calls so many handlers, in order.
 PUBSUB_INLINE void call_in_order(const pubsub_handler *handler, long rest, const void *event) {
     if (rest == 0) return;
     do {
         const void *function = pubsub_function_of(handler);
         PUBSUB_HOOK("deliver: call a handler");
-        void *error = pubsub_call(function, handler->context, event);
+        void *error = call_handler(handler, function, event);
         if (PUBSUB_UNLIKELY(error != NULL)) report_in_buffer(handler, event, error);
         handler++;
     } while (--rest != 0);
@@ -411,7 +428,7 @@ void pubsub_call_span(
         // One that came after the event was given to the receivers.
         if (PUBSUB_UNLIKELY(function == (const void *)&receiving_function)) continue;
         PUBSUB_HOOK("deliver: call a handler");
-        void *error = pubsub_call(function, handler->context, event);
+        void *error = call_handler(handler, function, event);
         if (PUBSUB_UNLIKELY(error != NULL)) helpers.report(place, innermost_topic(), event, error);
     }
 }

@@ -14,6 +14,15 @@ struct DeliveryOrder {
     /// 1, or -1 in reversed order.
     let step: Int
 
+    /// The handlers of a buffer that a post sees: those that came later stand at its end.
+    init(of buffer: HandlerBuffer, before firstUnseen: UInt64, isReversed: Bool) {
+      var count = buffer.end
+      let entries = buffer.entries
+      while count > 0, entries[count - 1].id >= firstUnseen { count -= 1 }
+      (self.buffer, self.count) = (buffer, count)
+      (first, step) = isReversed ? (count - 1, -1) : (0, 1)
+    }
+
     var firstHandler: UnsafeMutablePointer<pubsub_handler> { buffer.handlers + first }
     var firstPlace: UnsafePointer<pubsub_place> { pubsub_places(buffer.base) + first }
     fileprivate var firstID: UInt64 { buffer.entries[first].id }
@@ -119,12 +128,8 @@ struct DeliveryOrder {
     return buffers.buffer(isReversed ? buffers.count - 1 - step : step)
   }
 
-  /// The handlers of a buffer that the post sees: those that came later stand at its end.
   private func span(_ buffer: HandlerBuffer) -> Span {
-    var count = buffer.end
-    let entries = buffer.entries
-    while count > 0, entries[count - 1].id >= firstUnseen { count -= 1 }
-    return Span(buffer: buffer, first: isReversed ? count - 1 : 0, count: count, step: isReversed ? -1 : 1)
+    Span(of: buffer, before: firstUnseen, isReversed: isReversed)
   }
 
   /// Two lists in one order: the identifiers tell which handler subscribed first.
