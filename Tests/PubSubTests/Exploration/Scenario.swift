@@ -34,11 +34,19 @@
     case fencedPosters = "post, fenced ∥ post, fenced ∥ cancel"
     case housekeepers = "post ∥ post ∥ cancel, subscribe a second priority"
     case busGone = "the bus is let go of ∥ cancel"
+    case reader = "post, post ∥ an iterator is made"
+    case readerBesideHandler = "post ∥ post ∥ an iterator is made, cancel a handler"
+    case nestedReader = "post with a post inside ∥ an iterator is made"
+    case sticky = "sticky posts ∥ sticky post, read by two"
+    case replay = "sticky post, sticky post ∥ an iterator with replay is made"
+    case twoReplays = "sticky post ∥ sticky post ∥ two iterators with replay are made"
+    case nestedSticky = "sticky post with one inside ∥ sticky post, read by two"
 
     var threads: Int {
       switch self {
       case .drainOfTwo, .twoPosters, .twoCancels, .threadEnds: 3
       case .twoReclaimers, .marksTakenOff, .fencedPosters, .housekeepers: 3
+      case .readerBesideHandler, .twoReplays: 3
       default: 2
       }
     }
@@ -75,6 +83,8 @@
       case .twoSubjects: withSubjectsInOnePlace()
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
       case .later, .inner: withSecondPost()
+      case .reader, .readerBesideHandler, .nestedReader: withReaders()
+      case .sticky, .replay, .twoReplays, .nestedSticky: withStickyPosts()
       default: onOneBus()
       }
     }

@@ -51,7 +51,7 @@
       }
     }
 
-    private struct Post {
+    struct Post {
       let number: Int
       let subject: Thing?
       let bus: Int
@@ -66,21 +66,32 @@
       let time: Int
     }
 
-    private var buses: [EventBus?]
+    private(set) var buses: [EventBus?]
     private var time = 0
-    private var posts: [Post] = []
+    private(set) var posts: [Post] = []
     private var watched: [Watched] = []
     private var calls: [Call] = []
     fileprivate var living = 0
+    /// The iterators that threads have made.
+    var readers: [Reader] = []
+    private var kept: [Subscription?] = []
+    /// What the posts are: events of a sticky type, or of one that is not.
+    let isSticky: Bool
     private(set) var failures: [String] = []
     /// What each thread does.
     var bodies: [() -> Void] = []
 
-    init(buses: Int = 1) { self.buses = (0..<buses).map { _ in EventBus() } }
+    init(buses: Int = 1, isSticky: Bool = false) {
+      self.buses = (0..<buses).map { _ in EventBus() }
+      self.isSticky = isSticky
+    }
 
-    fileprivate func fail(_ message: String) { failures.append(message) }
+    func fail(_ message: String) { failures.append(message) }
 
-    private func now() -> Int {
+    /// Keeps a subscription that is not judged.
+    func keep(_ subscription: Subscription?) { kept.append(subscription) }
+
+    func now() -> Int {
       time += 1
       return time
     }
@@ -138,7 +149,11 @@
     func post(_ number: Int, from subject: Thing? = nil, on bus: Int = 0) {
       let place = posts.count
       posts.append(Post(number: number, subject: subject, bus: bus, thread: Interleaver.thread, begun: now()))
-      buses[bus]?.post(Tick(number: number), from: subject)
+      if isSticky {
+        buses[bus]?.post(LevelDidChange(level: number), from: subject)
+      } else {
+        buses[bus]?.post(Tick(number: number), from: subject)
+      }
       posts[place].ended = now()
     }
 
@@ -182,6 +197,7 @@
         for watched in watched where watched.bus == post.bus { judge(post, watched) }
         judgeOrder(post)
       }
+      judgeReaders()
       judgeReleases()
     }
 
@@ -223,6 +239,8 @@
       let cores = buses.compactMap { $0.map { WeakReference($0.core) } }
       for index in buses.indices { buses[index] = nil }
       for watched in watched { watched.subscription = nil }
+      kept = []
+      readers = []
       if living != 0 { fail("\(living) handlers are left when all is gone") }
       if cores.contains(where: { $0.object != nil }) { fail("a bus is left when all is gone") }
     }
