@@ -45,7 +45,8 @@ PUBSUB_INLINE const void *pubsub_cancelled(void) { return (const void *)&pubsub_
 
 /// Calls the box that is the context of such a handler, by pubsub_helpers.call_box: for closures that C cannot call.
 const void *pubsub_boxed(void);
-/// Gives an event to the receiver that is the context of such a handler, by pubsub_helpers.receive.
+/// Does nothing, and tells from every other handler one whose context is a receiver: a post gives it the event before it calls
+/// handlers.
 const void *pubsub_receiving(void);
 /// Calls a handler with its owner, if that is still there; the context is an object that begins with a pubsub_owned.
 const void *pubsub_owned_call(void);
@@ -280,8 +281,6 @@ typedef struct pubsub_helpers {
     void (*report)(const pubsub_place *place, const pubsub_topic *topic, const void *event, void *error);
     /// Calls a box; returns what it threw.
     void *_Nullable (*_Nonnull call_box)(void *box, const void *event);
-    /// Gives an event to a receiver.
-    void (*receive)(void *receiver, const pubsub_topic *topic, const void *event);
     /// Ends the subscription of a registration whose owner is gone.
     void (*owner_is_gone)(void *registration);
 } pubsub_helpers;

@@ -105,11 +105,6 @@ extension BusCore {
       call_box: { box, event in
         Unmanaged<HandlerBox>.fromOpaque(box)._withUnsafeGuaranteedRef { $0.thrown(by: event) }
       },
-      receive: { receiver, topic, event in
-        let receiver = Unmanaged<Receiver>.fromOpaque(receiver).takeUnretainedValue()
-        let outcome = store(of: topic)._withUnsafeGuaranteedRef { receiver.hold(event, of: $0, .posted) }
-        if outcome.contains(.sleeps) { receiver.wake() }
-      },
       owner_is_gone: { registration in
         Unmanaged<Registration>.fromOpaque(registration)._withUnsafeGuaranteedRef { $0.ownerIsGone() }
       })

@@ -6,10 +6,12 @@
   extension Scenario {
     func withReaders() -> World {
       let world = World()
-      world.read("the first reader")
+      let postsInside = [.nestedReader, .firstReader, .firstReaderOfTwo].contains(self)
+      if ![.firstReader, .firstReaderOfTwo].contains(self) { world.read("the first reader") }
+      if self == .firstReaderOfTwo { world.subscribe("high", .high) }
       var isFirst = true
       let one = world.subscribe("one") {
-        guard self == .nestedReader, isFirst else { return }
+        guard postsInside, isFirst else { return }
         isFirst = false
         world.post(2)
       }

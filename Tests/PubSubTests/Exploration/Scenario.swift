@@ -37,6 +37,8 @@
     case reader = "post, post ∥ an iterator is made"
     case readerBesideHandler = "post ∥ post ∥ an iterator is made, cancel a handler"
     case nestedReader = "post with a post inside ∥ an iterator is made"
+    case firstReader = "post with a post inside ∥ the first iterator is made"
+    case firstReaderOfTwo = "post to two priorities with a post inside ∥ the first iterator is made"
     case sticky = "sticky posts ∥ sticky post, read by two"
     case replay = "sticky post, sticky post ∥ an iterator with replay is made"
     case twoReplays = "sticky post ∥ sticky post ∥ two iterators with replay are made"
@@ -83,7 +85,7 @@
       case .twoSubjects: withSubjectsInOnePlace()
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
       case .later, .inner: withSecondPost()
-      case .reader, .readerBesideHandler, .nestedReader: withReaders()
+      case .reader, .readerBesideHandler, .nestedReader, .firstReader, .firstReaderOfTwo: withReaders()
       case .sticky, .replay, .twoReplays, .nestedSticky: withStickyPosts()
       default: onOneBus()
       }
