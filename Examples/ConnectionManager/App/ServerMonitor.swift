@@ -2,7 +2,9 @@ import AppLifecycle
 import ExampleSupport
 import PubSub
 
-/// Watches a server over one connection. Each new connection gets the session's commands and the subscription again.
+/// Watches a server over one connection.
+///
+/// Each new connection gets the session's commands and the subscription again.
 ///
 /// | resource | held while | after | what it is |
 /// | --- | --- | --- | --- |

@@ -22,7 +22,9 @@ import ExampleSupport
   private let transport: any Transport
   private let onFailure: @Sendable (any Error) -> Void
   private var parser = ReplyParser()
-  /// The commands that have not been answered, oldest first. A command whose task was cancelled keeps its place.
+  /// The commands that have not been answered, oldest first.
+  ///
+  /// A command whose task was cancelled keeps its place.
   private var questions: [Answer<Reply>] = []
   /// The reason for which no command can be sent any more.
   private var end: (any Error)?

@@ -53,7 +53,9 @@ import UnixHost
     }
   }
 
-  /// Plays a script on a simulated device, which launches the application as often as the script says. Its clock begins at midnight.
+  /// Plays a script on a simulated device, which launches the application as often as the script says.
+  ///
+  /// Its clock begins at midnight.
   private static func play(_ script: String) -> Never {
     MainLoop.run {
       let device = RecorderDevice()

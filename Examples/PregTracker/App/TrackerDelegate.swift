@@ -28,7 +28,9 @@ import PubSub
   private(set) var dueDate: DueDate?
   private var connections: ConnectionManager?
   private var view: TerminalView?
-  /// The components. The delegate only keeps them alive: subscriptions end with their owners.
+  /// The components.
+  ///
+  /// The delegate only keeps them alive: subscriptions end with their owners.
   private var components: [AnyObject] = []
 
   init(_ surroundings: Surroundings = Surroundings()) { self.surroundings = surroundings }
@@ -70,7 +72,9 @@ extension TrackerDelegate: ApplicationDelegate {
     (self.dueDate, self.viewModel) = (dueDate, viewModel)
   }
 
-  /// Asks the user if a date is still being typed, as it would be lost. A date that was set is saved during the tear-down.
+  /// Asks the user if a date is still being typed, as it would be lost.
+  ///
+  /// A date that was set is saved during the tear-down.
   func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
     guard let view else { return .now }
     return await view.mayQuit() ? .now : .cancel

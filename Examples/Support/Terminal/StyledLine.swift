@@ -18,7 +18,9 @@ package struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
   package var text: String { spans.map(\.text).joined() }
   package var width: Int { spans.reduce(0) { $0 + $1.text.columns } }
 
-  /// Adds text. Control characters in it are made visible, so that it cannot move the cursor or change the terminal.
+  /// Adds text.
+  ///
+  /// Control characters in it are made visible, so that it cannot move the cursor or change the terminal.
   package mutating func append(_ text: String, _ style: Style = .plain) {
     if !text.isEmpty { spans.append(Span(text: text.limited.escaped, style: style)) }
   }
