@@ -14,14 +14,14 @@ import UnixHost
 
 extension DueDateApp: MainApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
-    // What the terminal does becomes what UIKit would post.
+    // The bridge posts UIKit's notifications for what happens in the terminal.
     lifecycle = NotificationCenterBridge(application.bus).postLifecycle()
     let now = CommandLine.arguments.dropFirst().first.map { path in { Self.date(inFile: path) } } ?? { Date() }
     let dueDate = ISO8601DateFormatter().date(from: "2027-04-01T00:00:00Z") ?? .distantFuture
     view = DueDateView(DueDateModel(dueDate: dueDate, now: now), application.bus)
   }
 
-  /// For a test, which decides what day it is: the date in a file, such as `2027-01-01T00:00:00Z`.
+  /// The date in a file, such as `2027-01-01T00:00:00Z`; so a test can decide which day it is.
   private static func date(inFile path: String) -> Date {
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     return ISO8601DateFormatter().date(from: text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .distantPast

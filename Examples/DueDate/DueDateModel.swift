@@ -1,4 +1,4 @@
-// A view model of an app for iOS, as it is: on Linux only its import is another one.
+// The unchanged view model of an iOS app: on Linux only the import differs.
 
 import Foundation
 
@@ -8,7 +8,7 @@ import Foundation
   import NotificationCenterBridge
 #endif
 
-/// How far along a pregnancy is, as a label shows it.
+/// The text of a label that shows how far along a pregnancy is.
 @MainActor final class DueDateModel {
   private(set) var label = ""
   private let dueDate: Date

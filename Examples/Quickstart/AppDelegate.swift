@@ -15,7 +15,7 @@ extension AppDelegate: MainApplicationDelegate {
   }
 }
 
-/// A view that finds out by itself what it has to know; the delegate only makes it and keeps it.
+/// A view that subscribes to the events that it needs; the delegate only makes it and keeps it.
 @MainActor final class Greeting {
   private var text = "Welcome. Press Ctrl-Z and come back with fg; q quits."
 

@@ -6,25 +6,25 @@ import Dispatch
   import Glibc
 #endif
 
-/// What a connection needs of its server.
+/// The server, as a connection sees it.
 @MainActor protocol ConnectionOwner: AnyObject {
   /// The client has sent more than its first share; the server calls ``Connection/takeTurn()`` when it is the client's turn.
   func addToQueue(_ connection: Connection)
   /// The connection is over.
   func didEnd(_ connection: Connection)
-  /// Lends memory to read a share into, and an empty answer.
+  /// Lends memory for a share of bytes, and an empty answer.
   func withBuffers<Result>(_ body: (UnsafeMutableRawBufferPointer, inout [UInt8]) -> Result) -> Result
 }
 
-/// One client: each of its lines is answered by the number of words in it.
+/// The connection of one client, which answers each line with the number of its words.
 @MainActor final class Connection {
   typealias Served = TurnQueue<Connection>.Served
 
-  /// What a client is answered at once, in bytes; the server waits for the rest of the clients after that.
+  /// How many bytes a client's first share has; the client then waits for its turn.
   static let firstShare = 1024
-  /// What a client is answered in its turn.
+  /// How many bytes a client's share has in its turn.
   static let share = 4096
-  /// What the system calls for a share cost, as so many bytes: a turn serves few clients, even if each has sent little.
+  /// The cost of a share's system calls, counted as bytes, so that a turn serves few clients even if each has sent little.
   private static let costOfCalls = 512
 
   private let socket: Int32
@@ -33,7 +33,7 @@ import Dispatch
   private var counter = WordCounter()
   private var isFinishing = false
   private var isOver = false
-  /// Whether it waits for its turn, with its source suspended, instead of for its client.
+  /// Whether the connection waits for its turn, with its source suspended, and not for its client.
   private var isQueued = false
 
   init(_ socket: Int32, owner: any ConnectionOwner) {
@@ -50,9 +50,9 @@ import Dispatch
     if !send(Array("\(greeting)\n".utf8)) { end() }
   }
 
-  /// The service is to end: the line that has begun is the last one.
+  /// Ends the connection after the line that has begun: the service is about to end.
   ///
-  /// What the client has sent may wait unread: it is looked at before the connection counts as idle.
+  /// The client may have sent bytes that are still unread. They are read before the connection counts as idle.
   func finish() {
     isFinishing = true
     if counter.length == 0 { _ = serve(Self.firstShare) }
@@ -67,7 +67,7 @@ import Dispatch
     owner.didEnd(self)
   }
 
-  /// Answers what the client has sent, if it is little; a client that sends without a pause waits for its turn.
+  /// Answers the bytes that the client has sent, if they are few; a client that sends without a pause waits for its turn.
   private func clientHasSent() {
     guard serve(Self.firstShare).hasMore else { return }
     isQueued = true
@@ -75,7 +75,7 @@ import Dispatch
     owner.addToQueue(self)
   }
 
-  /// Answers a share of what the client has sent; if that was all, waits for the client again.
+  /// Answers a share of the bytes that the client has sent, and waits for the client again if there were no more.
   func takeTurn() -> Served {
     guard !isOver else { return Served(work: 0, hasMore: false) }
     let served = serve(Self.share)
@@ -83,13 +83,13 @@ import Dispatch
     return served
   }
 
-  /// A source that stays suspended would never be cancelled, nor tell of anything.
+  /// Resumes the source: a suspended source would never be cancelled, and reports nothing.
   private func leaveQueue() {
     if isQueued { reading.resume() }
     isQueued = false
   }
 
-  /// Reads once, and answers all lines that end in what was read with one write.
+  /// Reads once, and answers all lines that end in those bytes by one write.
   private func serve(_ share: Int) -> Served {
     var count = -1
     let isGoingOn = owner.withBuffers { buffer, answer in
@@ -103,7 +103,7 @@ import Dispatch
     return Served(work: max(count, 0) + Self.costOfCalls, hasMore: isGoingOn && count == share)
   }
 
-  /// Sends without waiting; false for a client that does not take it, as it does not read its answers.
+  /// Sends without waiting; returns false if the client does not read its answers.
   private func send(_ bytes: [UInt8]) -> Bool {
     bytes.isEmpty || write(socket, bytes, bytes.count) == bytes.count
   }

@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// The service's configuration: what it says to each client first.
+/// The service's configuration: the text that it sends to each new client.
 @MainActor final class Greeting {
   private(set) var text = "hello"
   private let path: String?
@@ -14,7 +14,7 @@
     read()
   }
 
-  /// Reads the first line of the file anew; without one, or without a file, the old text stays.
+  /// Reads the first line of the file again; if there is no line or no file, the old text stays.
   func read() {
     guard let path, let file = fopen(path, "r") else { return }
     defer { fclose(file) }

@@ -6,15 +6,15 @@ import UnixHost
   import Glibc
 #endif
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
-  /// `--port N`; 0 for one that is free.
+  /// The port, `--port N`; 0 for any free port.
   private(set) var port: UInt16 = 0
-  /// `--greeting FILE`: its first line is said to each client; read again at SIGHUP.
+  /// The file of the greeting, `--greeting FILE`: the service sends its first line to each client, and reads it again at SIGHUP.
   private(set) var greetingPath: String?
-  /// `--journal FILE`: where the run is recorded.
+  /// The file of the journal, `--journal FILE`.
   private(set) var journalPath: String?
-  /// `--drain MS`: how long a client may take to finish its line once the service is to end; less than the budget.
+  /// The time that a client has to finish its line after the service was told to end, `--drain MS`; less than the budget.
   private(set) var drainTime = Duration.seconds(4)
 
   init(_ arguments: some Sequence<String>) {

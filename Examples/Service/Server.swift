@@ -7,10 +7,10 @@ import UnixHost
   import Glibc
 #endif
 
-/// Accepts connections on 127.0.0.1 and serves each until its client goes, or the service does.
+/// Accepts connections on 127.0.0.1 and serves each until its client disconnects or the service ends.
 ///
-/// Clients that send without a pause share the main actor in turns. A turn is short: small requests, signals and the watchdog's
-/// heartbeat come between two of them, so a thousand greedy clients delay a polite one by little more than one does.
+/// Clients that send without a pause share the main actor in turns. Turns are short, and small requests, signals and the watchdog's
+/// heartbeat come between them. So a thousand greedy clients delay a polite one hardly more than one greedy client does.
 @MainActor final class Server {
   struct Failure: Error, CustomStringConvertible {
     let call: String
@@ -19,19 +19,19 @@ import UnixHost
     var description: String { "\(call): \(String(cString: strerror(code)))" }
   }
 
-  /// Where it listens.
+  /// The port on which the server listens.
   let port: UInt16
   private let greeting: Greeting
   private let listening: any DispatchSourceRead
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var isDraining = false
-  /// How many connections there may be, so that the rest of the program never lacks a descriptor.
+  /// The largest number of connections, chosen so that the rest of the program never lacks a descriptor.
   private let mostConnections = max(1, Socket.descriptorLimit - 32)
-  /// Whether clients wait until there is room for them.
+  /// Whether new clients have to wait until a connection ends.
   private var isFull = false
-  /// Whether the manager is about to be told the status.
+  /// Whether a report of the status to the manager is scheduled.
   private var tellsStatus = false
-  /// So many connections are accepted at a time, before others have their turn.
+  /// How many connections are accepted at a time, before other work runs.
   private static let mostAccepted = 64
   /// The connections whose clients send without a pause.
   ///
@@ -65,7 +65,7 @@ import UnixHost
     } catch {
       pause()
       guard connections.isEmpty else { return }
-      // Other processes have all descriptors, and do not say when they free some.
+      // Other processes use up all descriptors, and no event says when they free some.
       Task {
         try? await Task.sleep(for: .seconds(1))
         resume()
@@ -73,7 +73,7 @@ import UnixHost
     }
   }
 
-  /// Lets clients wait until a connection has ended: else the socket would say all the time that they are there.
+  /// Stops watching for new clients until a connection has ended; otherwise the socket would report them again and again.
   private func pause() {
     listening.suspend()
     isFull = true
@@ -86,7 +86,7 @@ import UnixHost
     listening.resume()
   }
 
-  /// Tells the manager soon, once for all that changes until then.
+  /// Schedules one report of the status to the manager, for all changes until it runs.
   private func tellStatus() {
     guard !tellsStatus else { return }
     tellsStatus = true
@@ -97,11 +97,13 @@ import UnixHost
     }
   }
 
-  /// Takes no more connections, and returns when those that it has are over: an idle one at once, one that is in the middle
-  /// of a line at its end, every one when the time is up or the task is cancelled.
+  /// Stops accepting, and returns when all connections have ended.
+  ///
+  /// An idle connection ends at once, one in the middle of a line at the end of that line. When the time is up or the task is
+  /// cancelled, every connection ends.
   func drain(within limit: Duration) async {
     isDraining = true
-    // A source that is suspended would never be cancelled.
+    // A suspended source would never be cancelled.
     resume()
     listening.cancel()
     tellStatus()
@@ -146,7 +148,7 @@ extension Server: ConnectionOwner {
     return buffer.withUnsafeMutableBytes { body($0, &answer) }
   }
 
-  /// Behind all that the main queue has to do by now.
+  /// Schedules the next turn, behind the work that waits in the main queue now.
   private func scheduleTurn() {
     guard !isTurnDue, !busy.isEmpty else { return }
     isTurnDue = true

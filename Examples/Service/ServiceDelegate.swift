@@ -1,12 +1,13 @@
-// A small daemon: it counts the words of each line that it is sent. `swift run Service --port 7000`, then `nc 127.0.0.1 7000`.
+// A small daemon that counts the words of each line that a client sends: `swift run Service --port 7000`, then
+// `nc 127.0.0.1 7000`.
 // Under systemd 253 and later:
 //
 //     Type=notify-reload
 //     WatchdogSec=30
 //     ExecStart=/path/to/Service --port 7000 --journal /var/lib/words/runs.jsonl
 //
-// An older systemd, as Debian 12's 252, does not know notify-reload: it warns and takes the service for Type=simple, which is
-// started before it is ready and cannot be reloaded. Write there instead of the first line:
+// An older systemd, such as Debian 12's 252, does not know notify-reload. It warns, and treats the service as Type=simple:
+// started before it is ready, without reload. For such a systemd, replace the first line by:
 //
 //     Type=notify
 //     ExecReload=/bin/kill -HUP $MAINPID
@@ -27,8 +28,8 @@ import UnixHost
   private lazy var greeting = Greeting(path: options.greetingPath)
 
   init() {
-    // By default these signals end the process where a file may not grow and where a pipe has lost its reader; ignored, they
-    // make the write fail, which is an error to handle. The host does the same, but not before it runs.
+    // By default these signals end the process when a file exceeds its limit or a pipe has lost its reader. Ignored, they let the
+    // write fail, which is an error to handle. The host ignores them, too, but only once it runs.
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
     options = Options(CommandLine.arguments.dropFirst())
@@ -36,10 +37,10 @@ import UnixHost
 }
 
 extension ServiceDelegate: ServiceApplicationDelegate {
-  /// Records the run, if that was asked for, and says how the one before ended, if not in order.
+  /// Opens the journal if the options name one, and reports how the previous run ended if it did not end in order.
   func prepare(_ application: Application) {
     guard let path = options.journalPath else { return }
-    // Before it is opened: that may fail already. The service goes on without.
+    // Subscribes before the journal is opened, as opening may fail. The service then runs without a journal.
     application.bus.subscribe(self, to: Journal.DidFail.self) { _, event in
       StandardError.writeLine("\(event.failure); \(event.missing)")
     }
@@ -47,7 +48,7 @@ extension ServiceDelegate: ServiceApplicationDelegate {
       StandardError.writeLine("\(event.path) is written again; lines that are missing: \(event.gap.lost)")
     }
     let journal = Journal(at: path, of: application)
-    // A file that is no journal says nothing about a run; the failure has been written.
+    // The file is no journal, so there is no previous run to report. The handler above has reported the failure.
     guard journal.failure?.operation != .recognize else { return }
     let exit = journal.previousExit
     switch exit.kind {
@@ -60,7 +61,7 @@ extension ServiceDelegate: ServiceApplicationDelegate {
 
   func applicationWillFinishLaunching(_ application: Application) {
     do {
-      // The manager is told that the service is ready once the port is open. One that is taken is tried again.
+      // The manager learns that the service is ready once the port is open. If the port is taken, the application tries again.
       try application.manage("server", while: .running) { [options, greeting] in
         let server = try Server(port: options.port, greeting: greeting)
         StandardError.writeLine("listening on port \(server.port)")

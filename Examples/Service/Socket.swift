@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// Sockets on 127.0.0.1 that do not block.
+/// A non-blocking socket on 127.0.0.1.
 enum Socket {
   static func listen(port: UInt16) throws(Server.Failure) -> Int32 {
     #if canImport(Darwin)
@@ -33,9 +33,9 @@ enum Socket {
     return listener
   }
 
-  /// The next connection that waits; nil if none does.
+  /// Accepts the next waiting connection; nil if none waits.
   ///
-  /// - Throws: where the system has nothing left for it; it waits on.
+  /// - Throws: if the system has no descriptor or memory left; the connection goes on waiting.
   static func accept(from listener: Int32) throws(Server.Failure) -> Int32? {
     while true {
       let connection = systemAccept(listener, nil, nil)
@@ -51,7 +51,7 @@ enum Socket {
     }
   }
 
-  /// How many descriptors the process may have.
+  /// The number of descriptors that the process may have.
   static var descriptorLimit: Int {
     let limit = sysconf(Int32(_SC_OPEN_MAX))
     return limit < 0 ? .max : limit
@@ -72,7 +72,7 @@ enum Socket {
   }
 }
 
-// Under names that the methods above do not hide.
+// The system calls, under names that the methods above do not hide.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemAccept(
   _ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>?, _ length: UnsafeMutablePointer<socklen_t>?

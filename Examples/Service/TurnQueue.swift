@@ -1,17 +1,17 @@
-/// Members that have more to do than fits into one share, in the order in which they are served.
+/// A queue of members that are served in turns, a share of work at a time.
 ///
-/// Pure. A turn does a bounded amount of work, however many members there are: all else that the thread has to do comes
-/// between two turns. Each member is served once before any is served again.
+/// A value without I/O. A turn does a bounded amount of work, however many members there are; between two turns the thread does its
+/// other work. Each member is served once before any is served again.
 struct TurnQueue<Member> {
-  /// What serving a member came to.
+  /// The result of serving a member.
   struct Served: Hashable, Sendable {
-    /// How much was done for it.
+    /// The amount of work done for the member.
     var work: Int
-    /// Whether it has to be served again.
+    /// Whether the member has to be served again.
     var hasMore: Bool
   }
 
-  /// The work of a turn; exceeded by the last member's share at most.
+  /// The amount of work in a turn; the last member's share may exceed it.
   let limit: Int
   private var members: [Member] = []
   private var head = 0
@@ -31,7 +31,7 @@ struct TurnQueue<Member> {
     guard work < limit, head < members.count else { return nil }
     defer {
       head += 1
-      // Once half of the array is free: a member is moved less often than it is served.
+      // Compacts only once half of the array is free, so that a member is moved less often than it is served.
       if head * 2 >= members.count {
         members.removeFirst(head)
         head = 0
@@ -40,9 +40,9 @@ struct TurnQueue<Member> {
     return members[head]
   }
 
-  /// Notes what was done for the member that ``next()`` returned.
+  /// Records the work done for the member that ``next()`` returned.
   mutating func didServe(_ member: Member, _ served: Served) {
-    // A look at a member that had nothing to do is work, too.
+    // Checking a member that has nothing to do costs work, too.
     work += max(served.work, 1)
     if served.hasMore { members.append(member) }
   }

@@ -1,11 +1,11 @@
-/// Counts the words of each line in a stream of bytes, and writes the counts down as the answer.
+/// Counts the words of each line in a stream of bytes, and builds the answer from the counts.
 ///
-/// Pure. It keeps counts only, so a line costs no memory, however long it is.
+/// A value without I/O. It keeps only counts, so a line costs no memory, however long it is.
 struct WordCounter: Hashable, Sendable {
-  /// A longer line is not read to its end.
+  /// The limit of a line's length in bytes; counting stops at a longer line.
   static let lineLimit = 65_536
 
-  /// The bytes of the line that has begun; 0 between two lines.
+  /// How many bytes of the present line were read; 0 between two lines.
   private(set) var length = 0
   private var words = 0
   private var isInWord = false
@@ -14,7 +14,7 @@ struct WordCounter: Hashable, Sendable {
   enum Stop: Hashable, Sendable {
     /// All bytes are counted.
     case endOfInput
-    /// A line ended, and only one was wanted.
+    /// A line ended, and the caller wanted only one.
     case endOfLine
     /// The line is longer than ``lineLimit``.
     case lineTooLong
@@ -41,7 +41,7 @@ struct WordCounter: Hashable, Sendable {
       }
       length &+= 1
       if length > Self.lineLimit { return .lineTooLong }
-      // Space, tab and carriage return stand between words.
+      // Space, tab and carriage return separate words.
       if byte == 0x20 || byte == 0x09 || byte == 0x0D {
         isInWord = false
       } else if !isInWord {

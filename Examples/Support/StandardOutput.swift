@@ -1,12 +1,12 @@
 import Glibc
 import UnixHost
 
-/// Standard output, for what the user has asked for.
+/// Standard output, for text that the user has asked for.
 package enum StandardOutput {
-  /// Writes all of a text, and waits for a reader that takes its time.
+  /// Writes all of a text, and waits for a slow reader.
   ///
   /// - Parameters:
-  ///   - text: what the user has asked for.
+  ///   - text: the text that the user has asked for.
   ///   - program: the program's name, for the message of a failure.
   /// - Returns: the exit status. A reader that has seen enough closes the pipe, which is an ordinary end. Any other failure is
   ///   named on standard error and has the status 74, `EX_IOERR` of `sysexits.h`.

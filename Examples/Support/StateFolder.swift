@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a user's programs keep what should outlive them, as the XDG base directories have it.
+/// The folder in which a user's programs keep state between runs, by the XDG base directory specification.
 package enum StateFolder {
   /// The path of a file in the user's folder of state.
   ///

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Something that the system refused: what it was about, and why.
+/// An error of a system call: the subject of the call, and the reason.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
   package let subject: String
   package let reason: String
@@ -14,9 +14,9 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
 }
 
 extension String {
-  /// The text with everything that a terminal would obey, rather than show, made visible: `\u{1B}`.
+  /// The text with every character that a terminal would obey made visible, such as `\u{1B}`.
   ///
-  /// Texts of strangers (a file, a server, a command line) come to a terminal through here only.
+  /// Text from outside (a file, a server, a command line) reaches a terminal only through this property.
   package var escaped: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     return unicodeScalars.reduce(into: "") { $0 += $1.isControl ? $1.escaped(asASCII: true) : String($1) }
@@ -24,7 +24,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Control characters, and the format characters that turn the direction of what follows.
+  /// Whether this is a control character, or a format character that changes the direction of the text after it.
   fileprivate var isControl: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate: true

@@ -1,7 +1,7 @@
 /// The arguments of a command, taken one by one.
 struct Arguments {
   private var rest: ArraySlice<String>
-  /// What stood behind the `=` of the option that was taken last.
+  /// The text after the `=` of the option that was taken last.
   private var inlineValue: String?
   private var takesOptions = true
 
@@ -47,7 +47,7 @@ struct Arguments {
 }
 
 extension String? {
-  /// The one file that a command works on, with one more to come.
+  /// Sets the one file that a command works on.
   mutating func takeFile(_ path: String, for command: String) throws(UsageError) {
     guard self == nil else { throw UsageError("'\(command)' takes one file, not '\(path)', too") }
     self = path

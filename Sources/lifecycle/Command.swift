@@ -1,4 +1,4 @@
-/// What the arguments ask for.
+/// The command that the arguments ask for.
 enum Command: Equatable {
   case help(String)
   case simulate(Simulation)
@@ -9,7 +9,7 @@ enum Command: Equatable {
   case states(StatesCommand)
   case completion(Completion)
 
-  /// Reads the arguments, the program's name not among them.
+  /// Reads the arguments, without the program's name.
   init(_ arguments: ArraySlice<String>) throws(UsageError) {
     switch arguments.first {
     case "completion": self = try Self.completion(arguments.dropFirst())
@@ -45,9 +45,11 @@ enum Command: Equatable {
   }
 }
 
-/// Arguments that make no sense, and why.
+/// An error: the arguments are invalid.
 struct UsageError: Error {
-  /// The reason in one line, which repeats arguments: what a terminal would obey in them is written out.
+  /// The reason in one line.
+  ///
+  /// Characters of repeated arguments that a terminal would obey are written out.
   let message: String
 
   init(_ message: String) { self.message = message.printable }

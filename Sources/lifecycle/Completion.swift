@@ -1,4 +1,4 @@
-/// `lifecycle completion`: what a shell needs to complete the tool's words.
+/// `lifecycle completion`: prints a script that lets a shell complete the tool's words.
 enum Completion: String, CaseIterable {
   case bash, zsh, fish
 
@@ -11,7 +11,7 @@ enum Completion: String, CaseIterable {
     }
   }
 
-  /// The commands, each with what it does and its options; a value stands behind `=`.
+  /// The commands, each with its purpose and its options, and the values of each option.
   ///
   /// No text here has an apostrophe: the shells quote with it.
   static let commands: [(name: String, purpose: String, options: [(name: String, values: [String])], takesFile: Bool)] =
@@ -21,7 +21,7 @@ enum Completion: String, CaseIterable {
         [("--profile", ["app", "scene"]), ("--format", ["table", "jsonl"]), ("--replay", [])], false
       ),
       (
-        "log", "what happened to a program",
+        "log", "the events of a program",
         [("--follow", [])] + Selection.options + [("--json", []), ("--color", ["auto", "always", "never"])], true
       ),
       ("sessions", "one line for each run", [("--json", []), ("--color", ["auto", "always", "never"])], true),
@@ -49,7 +49,7 @@ enum Completion: String, CaseIterable {
     script += "  case ${COMP_WORDS[1]}:$before:$word in\n"
     for command in commands {
       for option in command.options where !isFlag(option.name) {
-        // Without words there are files, as `-o default` says.
+        // If there are no words, bash completes file names, because of `-o default`.
         script += "  \(command.name):\(option.name):*) words='\(option.values.joined(separator: " "))' ;;\n"
       }
     }

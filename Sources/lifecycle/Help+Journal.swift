@@ -1,33 +1,32 @@
 extension Help {
   static let log = """
-    Prints what happened to a program, from the journal that it kept.
+    Prints the events of a program, from the journal that it kept.
 
     USAGE
       lifecycle log [--follow] [--since WHEN] [--until WHEN] [--session WHICH]
                     [--json] [--color auto|always|never] FILE
 
-      FILE               the journal; the files that were put aside when it had
-                         grown too long (FILE.1, FILE.2, ...) are read before it
-      --follow, -f       when all is printed, wait for more, in the next file, too
-      --since WHEN       only what happened since: 30s, 10m, 2h, 1d ago, or at
+      FILE               the journal; its older files (FILE.1, FILE.2, ...) are read
+                         first
+      --follow, -f       after the last line, wait for more, also in the next file
+      --since WHEN       only events since WHEN: 30s, 10m, 2h, 1d ago, or a time:
                          2026-11-21, 2026-11-21T17:15
-      --until WHEN       only what happened before then
-      --session WHICH    only one run: its number, as 'lifecycle sessions' has it;
-                         -1 or 'last'; or its name
-      --json             the records as they stand in the journal, one JSON object a
-                         line, and nothing else: 'lifecycle simulate --replay' takes
-                         them
-      --color auto       in colour on a terminal, unless NO_COLOR is set
+      --until WHEN       only events before WHEN
+      --session WHICH    only one run: its number in 'lifecycle sessions'; -1 or
+                         'last'; or its name
+      --json             only the records, as they stand in the journal, one JSON
+                         object a line: the input of 'lifecycle simulate --replay'
+      --color auto       in color on a terminal, unless NO_COLOR is set
 
-    Below each input of the system stands what it led to: state (a commit), call (of
-    a delegate), post (of a notification), spent (the time of a handler, a resource
-    or a background task), report (of what overran its time or broke a rule).
+    Below each input of the system stand its effects: state (a commit), call (of a
+    delegate), post (of a notification), spent (the time of a handler, a resource or
+    a background task), report (of code that overran its time or broke a rule).
 
-    Lines that are damaged are named on standard error, with their place, and passed
-    over.
+    The tool skips damaged lines, and reports them with their place on standard
+    error.
 
     STATUS
-      0  all was read                   1  something in it is damaged or missing
+      0  all lines were read            1  lines are damaged or missing
       64 wrong usage                    74 reading or writing failed
 
     EXAMPLES
@@ -43,35 +42,36 @@ extension Help {
     USAGE
       lifecycle sessions [--json] [--color auto|always|never] FILE
 
-      FILE               the journal, with the files that were put aside
+      FILE               the journal; its older files are read, too
       --json             one JSON object a line: session, run, program, pid, boot,
                          start and length (seconds), lengthIsLowerBound, times
                          (seconds in each state), records, lost, damaged, ended,
                          evidence
 
-    LENGTH is that of the wall clock. The time in each state is that of the clock of
-    the records, which stands still while the machine sleeps. Of a program that
-    still runs both go until now. One that vanished ran at least (≥) until its last
-    line; a journal has one for each minute, but while suspended. ENDED is one of
+    LENGTH is measured by the wall clock. The time in each state is measured by the
+    clock of the records, which stands still while the machine sleeps. For a program
+    that still runs, both last until now. A program that vanished ran at least (≥)
+    until its last line; a journal has a line for each minute, except while the
+    program is suspended. ENDED is one of
 
-      terminated               told that it ends, and ended in order
-      killed while suspended   vanished while it was suspended
-      killed in the background vanished while it was in the background
-      crashed in the foreground vanished while it was in front (or called exit)
-      ended by the watchdog    ended after something had overrun its time
-      the device restarted     had not ended when the device started anew
+      terminated               it got willTerminate, and ended in order
+      killed while suspended   it vanished while it was suspended
+      killed in the background it vanished while it was in the background
+      crashed in the foreground it vanished in the foreground (or called exit)
+      ended by the watchdog    it ended after code had overrun its time
+      the device restarted     it had not ended when the device restarted
       still running            a program writes the journal now
-      unknown                  was never launched
+      unknown                  it was never launched
 
     STATUS
-      0  all was read                   1  something in it is damaged or missing
+      0  all lines were read            1  lines are damaged or missing
       64 wrong usage                    74 reading or writing failed
 
     """
 
   static let states = """
-    Prints the states of the life cycle and every change between them: the calls
-    that belong to it, and the inputs that lead to it. The tool asks the state
+    Prints the states of the life cycle and every change between them, with the
+    calls and the inputs of each change. The tool takes them from the same state
     machine that runs in programs.
 
     USAGE
@@ -88,7 +88,7 @@ extension Help {
       --profile scene    the scene-based life cycle; a picture shows one scene
 
     STATUS
-      0  it was written                 64 wrong usage
+      0  the output was written         64 wrong usage
       74 writing failed
 
     EXAMPLES
@@ -101,7 +101,7 @@ extension Help {
 
   static let names = """
     Prints every event of the life cycle: its type, the method of the delegate that
-    is called before it, and the raw name that the platform has for it.
+    is called before it, and the platform's raw name for it.
 
     USAGE
       lifecycle names [--json]
@@ -113,31 +113,31 @@ extension Help {
   static let timeline = """
     Makes a picture of a journal: a lane for the application's state, one for each
     scene and one for each resource; bars for the calls of delegates, for handlers
-    and background tasks; marks for what the system did, for reports and for what is
-    missing.
+    and background tasks; marks for inputs of the system, for reports and for
+    missing lines.
 
     USAGE
       lifecycle timeline [--since WHEN] [--until WHEN] [--session WHICH]
                          [--format html|json] FILE -o OUTPUT
 
-      -o page.html       one page that stands alone: it needs no network
+      -o page.html       one self-contained page, which needs no network
       -o trace.json      the Trace Event format, for Perfetto and chrome://tracing
-      -o - --format ...  either of them, to standard output
-      --since WHEN       only what happened since: 30s, 10m, 2h, 1d ago, or at
+      -o - --format ...  a page (html) or a trace (json), to standard output
+      --since WHEN       only events since WHEN: 30s, 10m, 2h, 1d ago, or a time:
                          2026-11-21, 2026-11-21T17:15
-      --until WHEN       only what happened before then
+      --until WHEN       only events before WHEN
       --session WHICH    only one run: its number; -1 or 'last'; or its name
 
-    A page shows 20000 lines of the journal, the latest of those that are asked for,
-    and says how many it leaves out, as does standard error. A trace has all of
-    them, and takes no more memory for a long journal than for a short one.
+    A page shows at most 20000 lines of the journal, the latest of the selected
+    ones. The page and standard error say how many lines are left out. A trace has
+    all of them, and takes no more memory for a long journal than for a short one.
 
     On the page, point at a bar, or go there with the arrow keys, for its details.
-    Long times are drawn short, unless 'true to scale' is ticked; + and - zoom. What
-    'lifecycle simulate --format jsonl' prints makes a picture, too.
+    Long times are drawn short, unless you tick 'true to scale'; + and - zoom. FILE
+    may also be the output of 'lifecycle simulate --format jsonl'.
 
     STATUS
-      0  all was read                   1  something in it is damaged or missing
+      0  all lines were read            1  lines are damaged or missing
       64 wrong usage                    74 reading or writing failed
 
     EXAMPLES
@@ -148,7 +148,7 @@ extension Help {
     """
 
   static let completion = """
-    Prints what a shell needs to complete the words of this tool.
+    Prints a script that lets a shell complete the words of this tool.
 
     USAGE
       lifecycle completion bash|zsh|fish

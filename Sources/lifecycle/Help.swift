@@ -1,9 +1,9 @@
-/// The texts that teach the tool.
+/// The help texts of the tool.
 enum Help {
-  /// The commands, in the order in which they are taught.
+  /// The commands, in the order of the help text.
   static let commands = ["simulate", "log", "sessions", "timeline", "states", "names", "completion"]
 
-  /// The text of a command, or of all of them.
+  /// The help text of a command, or of all commands for nil.
   static func text(of command: String?) throws(UsageError) -> String {
     switch command {
     case nil: overview
@@ -20,8 +20,8 @@ enum Help {
   }
 
   static let overview = """
-    Shows the application life cycle: of an application that is only imagined, or of
-    a program that has kept a journal.
+    Shows the life cycle of an application: one on a simulated system, or a program
+    that has kept a journal.
 
     USAGE
       lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
@@ -35,17 +35,17 @@ enum Help {
       lifecycle completion bash|zsh|fish
 
     COMMANDS
-      simulate    play a script on a simulated system, and print what a bare
-                  application is told; 'lifecycle simulate --help' has the script
-                  language
-      log         what happened to a program, from its journal
-      sessions    one line for each run of a program: how long it was in which
-                  state, and how it ended
-      timeline    a journal as a page for a browser, or for a viewer of traces
+      simulate    play a script on a simulated system, and print the calls and
+                  notifications of an empty application; 'lifecycle simulate --help'
+                  describes the script language
+      log         the events of a program, from its journal
+      sessions    one line for each run of a program: the time in each state, and
+                  how the run ended
+      timeline    a journal as a page for a browser, or as a trace for a viewer
       states      the states and the changes between them: as text, as a picture, or
                   as a page on which you click inputs
-      names       every event with the name that the platform has for it
-      completion  what a shell needs to complete the words of this tool
+      names       every event with the platform's name for it
+      completion  a script that lets a shell complete this tool's words
 
     'lifecycle COMMAND --help' explains a command.
 
@@ -57,8 +57,8 @@ enum Help {
     """
 
   static let simulate = """
-    Plays a script on a simulated system, and prints what a bare application is
-    told.
+    Plays a script on a simulated system, and prints the calls and notifications of
+    an empty application.
 
     USAGE
       lifecycle simulate [--profile app|scene] [--format table|jsonl] [SCRIPT | -]
@@ -66,44 +66,47 @@ enum Help {
 
       SCRIPT             the script; without one, or with -, it is read from
                          standard input
-      --format table     for people: below each input of the system, what it led to:
-                         state (a commit), call (of the delegate), post (of a
-                         notification), each with the state seen at that moment
+      --format table     for people: each input of the system, and below it its
+                         effects: state (a commit), call (of the delegate), post (of
+                         a notification), each with the state at that moment
       --format jsonl     one JSON object a line: t (seconds of virtual time), kind,
-                         name, state, scene, cause, and reason where an input was
+                         name, state, scene, cause, and reason for an input that was
                          ignored
-      --replay FILE      does again what a recorded run (jsonl; - is standard input)
-                         says that the system did, at the same times
+      --replay FILE      plays the inputs of a recorded run (jsonl; - is standard
+                         input) again, at the same times
       --profile app      the app-based life cycle: the delegate of the application
                          is called
-      --profile scene    the scene-based life cycle: each window's scene is called,
-                         and named in parentheses; a replay knows it by itself
+      --profile scene    the scene-based life cycle: the delegate of each window's
+                         scene is called, and the scene named in parentheses; a
+                         replay finds the profile in the recorded run
 
     SCRIPT
-      One action a token; tokens are separated by white space, ';' or new lines;
-      '#' starts a comment. Time passes only with wait:, at once.
+      Each token is one action. White space, ';' or new lines separate tokens; '#'
+      starts a comment. Time passes only with wait:, and then at once.
 
       launch  launch:background  open  home        lock  unlock  passcode:on|off
       switcher  switcher:return|leave|kill         memory  time  fetch  reboot
       suspend  wake  reclaim  quit  kill  crash    interrupt:NAME  end:NAME
       wait:DURATION  (500ms, 5s, 2m, 1h, 1d)
 
-      quit is the user's, and the delegate may refuse it; kill is the system's.
+      quit is the user's request to end, which the delegate may refuse; kill is the
+      system's order to end.
 
-      What the application does: it begins and ends background tasks and modes, and
-      its next CALL (didEnterBackground, willTerminate, ...) takes so long:
+      Actions of the application: it begins and ends background tasks and modes, and
+      its next CALL (didEnterBackground, willTerminate, ...) takes DURATION:
       task:begin:NAME  task:end:NAME               mode:begin:NAME  mode:end:NAME
       slow:CALL:DURATION
 
-      With scenes, one window each; launch and open mean the window main, home means
-      all that are in front:
+      With scenes, each window has one. launch and open concern the window main,
+      home concerns all windows in the foreground:
       scene:connect|open|background|reclaim|close:ID
+      scene:focus|unfocus:ID
 
-      What cannot be done, such as home while suspended, is ignored with a reason,
-      and the script goes on.
+      An action that is impossible, such as home while suspended, is ignored with a
+      reason, and the script goes on.
 
     STATUS
-      0  the script was played     2  the script has a mistake: LINE:COLUMN: what
+      0  the script was played     2  the script has a mistake: LINE:COLUMN: message
       64 wrong usage              74  reading or writing failed
 
     EXAMPLES

@@ -12,7 +12,7 @@ import AppLifecycleTesting
 @main struct Lifecycle {
   /// Runs the command that the arguments ask for, and ends the process with its status.
   @MainActor static func main() async {
-    // A reader that has seen enough closes the pipe; that is an ordinary end, which `write` reports.
+    // A reader that needs no more closes the pipe. `write` reports that, and it counts as an ordinary end.
     signal(SIGPIPE, SIG_IGN)
     StandardStreams.holdClosed()
     let status = await run(CommandLine.arguments.dropFirst())
@@ -33,7 +33,7 @@ import AppLifecycleTesting
       }
       return .success
     } catch let error as UsageError {
-      // After a known command the help of that command is shown.
+      // The message names the command's own help if the command is known.
       let command = arguments.first.flatMap { Help.commands.contains($0) ? "\($0) " : nil } ?? ""
       return complain("lifecycle: \(error.message)\nTry 'lifecycle \(command)--help'.", .usage)
     } catch let error as ScriptError {
@@ -63,7 +63,7 @@ enum ExitStatus: Int32 {
   case damaged = 1
   /// The script, or the trace that was to be replayed, has a mistake; nothing was played.
   case badScript = 2
-  /// The arguments make no sense: EX_USAGE of `sysexits.h`.
+  /// The arguments are invalid: EX_USAGE of `sysexits.h`.
   case usage = 64
   /// Reading or writing failed: EX_IOERR of `sysexits.h`.
   case inputOutput = 74

@@ -1,6 +1,6 @@
 import AppLifecycle
 
-/// `lifecycle names`: every event of the life cycle, with what the platform calls it.
+/// `lifecycle names`: prints every event of the life cycle with the platform's name for it.
 struct Names: Equatable {
   var isJSON = false
 
@@ -54,7 +54,7 @@ struct Names: Equatable {
         text += "\((row.event ?? "-").rightPadded(to: first))  \((row.method ?? "-").rightPadded(to: second))"
         text += "  \(row.rawName ?? "-")\n"
       }
-      // Below each other, where a row has no room.
+      // On several lines, if the terminal is too narrow for a row.
       for row in isNarrow ? Self.rows : [] {
         let names = [row.event, row.method, row.rawName].compactMap(\.self)
         text += names.enumerated().map { "\($0.offset == 0 ? "" : "  ")\($0.element)\n" }.joined()

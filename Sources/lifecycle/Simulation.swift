@@ -3,7 +3,7 @@ import AppLifecycleTesting
 
 /// `lifecycle simulate`: plays a script on a simulated system with a bare application, and prints the record.
 struct Simulation: Equatable {
-  /// Where the script comes from.
+  /// The source of the script.
   enum Source: Equatable {
     case standardInput
     case argument(String)
@@ -11,13 +11,13 @@ struct Simulation: Equatable {
     case trace(String)
   }
 
-  /// How the record is printed.
+  /// The format of the printed record.
   enum Format: String, CaseIterable {
     case table
     case jsonl
   }
 
-  /// Which of the platform's two life cycles the application follows.
+  /// The life cycle that the application follows, one of the platform's two.
   enum Profile: String, CaseIterable {
     case app
     case scene
@@ -25,7 +25,7 @@ struct Simulation: Equatable {
 
   var source: Source = .standardInput
   var format: Format = .table
-  /// The one that the trace shows, if nil; of a script the app-based one.
+  /// The profile; nil for the one that a trace shows, or the app-based one for a script.
   var profile: Profile?
 
   /// Reads the arguments; nil for help.
@@ -49,7 +49,7 @@ struct Simulation: Equatable {
     if script != "-" { source = .argument(script) }
   }
 
-  /// Prints nothing on standard output unless the whole script can be played.
+  /// Plays the script; prints nothing on standard output unless the whole script can be played.
   @MainActor func run() async throws {
     var profile = profile ?? .app
     let script: Script

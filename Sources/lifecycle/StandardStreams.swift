@@ -8,7 +8,7 @@
 
 /// Standard input, output and error, without buffers and without Foundation.
 enum StandardStreams {
-  /// Where text goes.
+  /// A destination of text.
   enum Destination: Int32 {
     case output = 1
     case error = 2
@@ -23,28 +23,30 @@ enum StandardStreams {
     var isClosedPipe: Bool { number == EPIPE }
 
     var description: String {
-      // Of that the system says "Illegal seek".
+      // The system's text for that error is "Illegal seek".
       let reason =
         number == ESPIPE ? "a journal is read from a file, not from a pipe" : String(cString: strerror(number))
       return "cannot \(operation.printable): \(reason)"
     }
   }
 
-  /// Holds the numbers of those that are closed, lest a file get one, and with it what is written to standard error.
+  /// Opens the descriptors 0 to 2 that are closed.
   ///
-  /// Each in the direction that it does not have: using it stays an error.
+  /// Otherwise a file could get such a number, and with it the text for standard error.
+  ///
+  /// Each is opened in the wrong direction, so that using it is still an error.
   static func holdClosed() {
     for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
       _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
     }
   }
 
-  /// All of standard input, as UTF-8; what is none becomes U+FFFD.
+  /// Reads all of standard input as UTF-8; invalid bytes become U+FFFD.
   static func readInput() throws(Failure) -> String {
     String(decoding: try readAll(of: 0, "standard input"), as: UTF8.self)
   }
 
-  /// All of a file.
+  /// Reads all of a file.
   static func readFile(_ path: String) throws(Failure) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure(operation: "open \(path)", number: errno) }
@@ -52,7 +54,7 @@ enum StandardStreams {
     return try readAll(of: descriptor, path)
   }
 
-  /// All that can be read from a descriptor.
+  /// Reads all bytes of a descriptor.
   static func readAll(of descriptor: Int32, _ name: String) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -73,7 +75,7 @@ enum StandardStreams {
     try write(text, to: destination.rawValue, "write to standard \(destination)")
   }
 
-  /// A file that is written in the place of what it held.
+  /// Opens a file for writing, and removes its contents.
   static func create(_ path: String) throws(Failure) -> Int32 {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw Failure(operation: "open \(path)", number: errno) }
@@ -93,7 +95,7 @@ enum StandardStreams {
     }
   }
 
-  /// Waits where the descriptor is non-blocking, as one shared with another program may be; goes on after a signal.
+  /// Waits if the descriptor is non-blocking, as one shared with another program may be; goes on after a signal.
   private static func recover(
     from number: Int32, of operation: String, on descriptor: Int32, until events: Int16
   ) throws(Failure) {
@@ -104,7 +106,7 @@ enum StandardStreams {
   }
 }
 
-/// The system call, out of reach behind the method's name.
+/// The system call, which the method's name hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
 }

@@ -1,18 +1,18 @@
 extension UsageError {
-  /// An option that a command does not have; names the one that was probably meant.
+  /// An error: the command has no such option; the message names a similar one.
   init(unknownOption option: String, of command: String) {
     let options = Completion.commands.first { $0.name == command }?.options.map(\.name) ?? []
     self.init("there is no option '\(option)'" + Self.suggestion(for: option, among: options + ["--help"]))
   }
 
-  /// A command that there is not.
+  /// An error: there is no such command.
   init(unknownCommand command: String) {
     let suggestion = Self.suggestion(for: command, among: Help.commands)
     let all = Help.commands.map { "'\($0)'" }.joined(separator: ", ")
     self.init("there is no command '\(command)'" + (suggestion.isEmpty ? "; there is \(all)" : suggestion))
   }
 
-  /// `; did you mean 'log'?`, or nothing where no word is near.
+  /// The text `; did you mean 'log'?`, or an empty one if no word is similar.
   private static func suggestion(for word: String, among words: [String]) -> String {
     let nearest = words.min { $0.distance(to: word) < $1.distance(to: word) }
     guard let nearest, nearest.distance(to: word) <= max(word.count / 3, 1) else { return "" }
@@ -21,7 +21,7 @@ extension UsageError {
 }
 
 extension String {
-  /// How many letters have to be added, left out, replaced, or swapped with their neighbour.
+  /// The number of letters that have to be added, left out, replaced, or swapped with their neighbor.
   func distance(to other: String) -> Int {
     let (mine, theirs) = (Array(self), Array(other.prefix(64)))
     var before: [Int] = []

@@ -8,13 +8,13 @@ import AppLifecycle
 
 /// A recorded run in the record's format: one JSON object a line.
 enum Trace {
-  /// A line that is no record.
+  /// An error: a line that is no record.
   struct Damage: Error, CustomStringConvertible {
     let line: Int
     var description: String { "\(line):1: not a record of a run" }
   }
 
-  /// The records of a file, `-` being standard input; empty lines are passed over.
+  /// Reads the records of a file, or of standard input for `-`; skips empty lines.
   static func read(_ path: String) throws -> [LifecycleRecord] {
     let bytes =
       path == "-" ? try StandardStreams.readAll(of: 0, "standard input") : try StandardStreams.readFile(path)

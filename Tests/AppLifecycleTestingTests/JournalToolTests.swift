@@ -46,7 +46,7 @@ import Testing
       (["log", "--color", "red", "a"], "--color is auto or always or never, not 'red'"),
       (["sessions", "--fast", "a"], "there is no option '--fast'"), (["names", "a"], "'names' takes no 'a'"),
       (["timeline", "a"], "'timeline' needs -o"),
-      (["timeline", "a", "-o", "b"], "what 'b' is to be is said by its ending"),
+      (["timeline", "a", "-o", "b"], "choose the format of 'b' by its ending"),
       (["timeline", "a", "-o"], "-o needs a file"), (["completion"], "'completion' needs a shell: bash, zsh or fish"),
       (["completion", "csh"], "'completion' needs a shell"), (["help", "lag"], "no command 'lag'"),
       (["lag"], "there is no command 'lag'; did you mean 'log'?"), (["help", "time-line"], "did you mean 'timeline'?"),

@@ -81,7 +81,7 @@
       ).0
       #expect(lines(page.output) == ["1", "1"])
       let omission =
-        "a page shows 20000 lines of a journal, and here the latest: the \(journal.lines - 20_000) before them are left "
+        "a page shows the latest 20000 lines of a journal: the \(journal.lines - 20_000) before them are left "
         + "out, \(journal.runs - 1) whole runs among them; --session, --since and --until choose others, and a trace "
         + "(-o trace.json) has all"
       #expect(lines(page.error) == complaints + ["lifecycle: \(omission)"])

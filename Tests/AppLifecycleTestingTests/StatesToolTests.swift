@@ -173,7 +173,7 @@ import Testing
 
   @Test(arguments: [
     (["states", "page.html"], "'states' takes no 'page.html'"),
-    (["states", "-o", "states.pdf"], "say what 'states.pdf' is to be"),
+    (["states", "-o", "states.pdf"], "choose the format of 'states.pdf'"),
     (["states", "--format", "png"], "--format is text or html or svg or dot or mermaid, not 'png'"),
     (["states", "--profile", "window"], "--profile is app or scene, not 'window'"),
   ])

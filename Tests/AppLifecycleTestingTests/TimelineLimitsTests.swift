@@ -27,7 +27,7 @@ import Testing
   @Test func `a thousand windows at one time have a lane, and what has none is counted`() throws {
     let (page, trace) = try pictures(of: (0..<1_003).map { connecting("window \($0)") })
     let complaint =
-      "lifecycle: 3 bars of scenes or resources are left out, for which there is no lane: there are 1000 at one time\n"
+      "lifecycle: 3 bars of scenes or resources are left out: at most 1000 have a lane at one time\n"
     #expect(page.error == complaint && trace.error == complaint && page.status == 0)
     #expect(page.output.contains("<p id=\"omission\" role=\"note\">3 bars of scenes or resources are left out"))
     #expect(page.output.contains("\"scene window 999\"") && !page.output.contains("\"scene window 1000\""))

@@ -1,5 +1,5 @@
-// A monitor of a Redis server, or of any server that answers lines: `swift run ConnectionManager 127.0.0.1:6379`, then stop the
-// server, start it again, and watch the program find its way back. Ctrl-Z, `fg`, and `q` to quit.
+// A monitor of a Redis server, or of any server that answers lines: `swift run ConnectionManager 127.0.0.1:6379`. Stop the
+// server, start it again, and watch the program reconnect. Ctrl-Z, `fg`, and `q` to quit.
 
 import AppLifecycle
 import ExampleSupport
@@ -19,7 +19,7 @@ import UnixHost
   }
 
   /// - Parameters:
-  ///   - options: what the command line says.
+  ///   - options: the options of the command line.
   ///   - connect: opens a connection to the server.
   init(_ options: Options, connect: @escaping @MainActor () async throws -> any Transport) {
     (self.options, self.connect) = (options, connect)
@@ -35,7 +35,7 @@ extension MonitorDelegate: MainApplicationDelegate {
       }
     }
     do {
-      // A simulated device may launch the application more than once; what is managed stays managed.
+      // A simulated device may launch the application more than once; its managed resources stay.
       monitor = try monitor ?? ServerMonitor(application: application, options: options, connect: connect)
     } catch {
       preconditionFailure("\(error)")  // two resources of one name: a mistake in this program

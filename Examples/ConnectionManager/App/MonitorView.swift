@@ -3,22 +3,22 @@ import ExampleSupport
 import PubSub
 import UnixHost
 
-/// Draws how the resources fare and what the server says, and takes the keys.
+/// Draws the status of the resources and the server's messages, and handles the keys.
 @MainActor final class MonitorView {
-  /// What a key asks for.
+  /// An action that a key asks for.
   enum Command { case quit, retry }
 
   private var contents: MonitorContents { didSet { draw() } }
   private var update = ScreenUpdate()
-  /// Where to draw; nil until the program has the terminal for the first time.
+  /// The terminal to draw on; nil until the program has it for the first time.
   private var screen: Terminal.NeedsDisplay?
 
   /// A view of an application's resources.
   ///
   /// - Parameters:
-  ///   - application: whose resources are shown.
+  ///   - application: the application whose resources are shown.
   ///   - server: the server's name.
-  ///   - perform: does what a key asks for.
+  ///   - perform: carries out the action that a key asks for.
   init(application: Application, server: String, perform: @escaping @MainActor (Command) -> Void) {
     let bus = application.bus
     contents = MonitorContents(server: server)
@@ -49,7 +49,7 @@ import UnixHost
     guard let screen else { return }
     let lines = contents.lines(rows: screen.size.rows, columns: screen.size.columns)
     let text = update.show(lines, columns: screen.size.columns)
-    // Text that is written while the program does not have the terminal is dropped; NeedsDisplay follows when it has it again.
+    // Text written while the program does not have the terminal is dropped. NeedsDisplay is posted when the program has it again.
     if !text.isEmpty { screen.terminal.write(text) }
   }
 }

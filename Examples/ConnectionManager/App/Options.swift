@@ -3,10 +3,10 @@ import ExampleSupport
 import Glibc
 import UnixHost
 
-/// What the command line says.
+/// The options of the command line.
 struct Options: Hashable, Sendable {
   var server = Endpoint(host: "127.0.0.1", port: 6379)
-  /// What the server is told each time the connection is made.
+  /// The commands that are sent to the server each time the connection is opened.
   var session = ["CONFIG SET notify-keyspace-events KEA"]
   var subscribe = "PSUBSCRIBE __keyevent@*__:*"
   var checkInterval = Duration.seconds(5)
@@ -17,7 +17,7 @@ struct Options: Hashable, Sendable {
   struct Mistake: Error, Hashable, CustomStringConvertible {
     let description: String
 
-    /// What the text quotes of the command line cannot command the terminal.
+    /// The text quotes arguments with control characters made visible, so that they cannot command the terminal.
     init(description: String) { self.description = description.escaped }
   }
 
@@ -59,10 +59,10 @@ struct Options: Hashable, Sendable {
     return .milliseconds(number)
   }
 
-  /// Reads the process's own command line; ends the process where that is all there is to do.
+  /// Reads the process's own command line; ends the process after `--help` or a mistake.
   static func ofCommandLine() -> Options {
-    // By default these signals end the process where a file may not grow and where a pipe has lost its reader; ignored, they
-    // make the write fail, which is an error to handle. The host does the same, but not before it runs.
+    // By default these signals end the process when a file exceeds its limit or a pipe has lost its reader. Ignored, they let the
+    // write fail, which is an error to handle. The host ignores them, too, but only once it runs.
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
     do throws(Mistake) {

@@ -2,24 +2,26 @@ import AppLifecycle
 import ExampleSupport
 import PubSub
 
-/// Watches a server over one connection, and repeats all that the connection needs whenever it is made anew.
+/// Watches a server over one connection.
+///
+/// Each new connection gets the session's commands and the subscription again.
 ///
 /// | resource | held while | after | what it is |
 /// | --- | --- | --- | --- |
 /// | connection | the program runs | | a socket, a loop that reads it, and a `PING` now and then |
-/// | session | the program runs | connection | what the server was told, such as `CONFIG SET …` |
-/// | subscription | the program is in the foreground | session | what the server says unasked |
+/// | session | the program runs | connection | the settings on the server, such as `CONFIG SET …` |
+/// | subscription | the program is in the foreground | session | the server's pushes |
 @MainActor final class ServerMonitor {
-  /// The server has said something unasked.
+  /// The server has sent a push.
   struct DidReceive: MainActorEvent { let message: String }
 
   let connection: ManagedResource<Client>
 
-  /// Begins to watch.
+  /// Starts to watch the server.
   ///
   /// - Parameters:
-  ///   - application: holds the connection and what depends on it.
-  ///   - options: which server, and what to tell it.
+  ///   - application: the application that manages the connection and the resources that depend on it.
+  ///   - options: the server, and the commands to send it.
   ///   - connect: opens a connection to the server.
   /// - Throws: ``ResourceError`` if the application manages resources of these names already.
   init(

@@ -1,10 +1,10 @@
 import ExampleSupport
 
-/// A connection to a server that answers each line in order, and may say more unasked.
+/// A connection to a server that answers each line in order, and may send pushes.
 ///
 /// It works while ``run()`` runs, and no longer.
 @MainActor final class Client {
-  /// What ends a connection, or keeps a command from being answered.
+  /// An error that ends a connection or replaces an answer.
   enum Failure: Error, Hashable, CustomStringConvertible {
     case closedByServer
     case notSent
@@ -22,25 +22,27 @@ import ExampleSupport
   private let transport: any Transport
   private let onFailure: @Sendable (any Error) -> Void
   private var parser = ReplyParser()
-  /// The commands that have not been answered, oldest first; one whose asker has gone keeps its place.
+  /// The commands that have not been answered, oldest first.
+  ///
+  /// A command whose task was cancelled keeps its place.
   private var questions: [Answer<Reply>] = []
-  /// Why nothing can be asked any more.
+  /// The reason for which no command can be sent any more.
   private var end: (any Error)?
-  /// Receives what the server says unasked.
+  /// Receives the server's pushes.
   var onPush: (@MainActor (Reply) -> Void)?
 
   /// A client of a server.
   ///
   /// - Parameters:
   ///   - transport: the connection; the client closes it.
-  ///   - onFailure: is called when a write shows that the connection has broken.
+  ///   - onFailure: called when a write shows that the connection has broken.
   init(_ transport: any Transport, onFailure: @escaping @Sendable (any Error) -> Void = { _ in }) {
     (self.transport, self.onFailure) = (transport, onFailure)
   }
 
-  /// Takes what the server says, until the connection ends or the task is cancelled.
+  /// Reads the server's messages until the connection ends or the task is cancelled.
   ///
-  /// - Throws: why it ended.
+  /// - Throws: the reason for which the connection ended.
   func run() async throws {
     do {
       while let bytes = try await transport.read() {
@@ -65,7 +67,7 @@ import ExampleSupport
 
   /// Sends a command and returns the answer.
   ///
-  /// - Throws: ``Failure/refused(_:by:)`` for an answer that is an error, or why there is none.
+  /// - Throws: ``Failure/refused(_:by:)`` if the answer is an error; another error if there is no answer.
   @discardableResult func ask(_ command: String) async throws -> Reply {
     let question = Answer<Reply>()
     try send(command)

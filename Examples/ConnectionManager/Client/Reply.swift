@@ -1,12 +1,12 @@
-/// What a server says at a time: a line, or what Redis's protocol makes of several.
+/// One message of a server: a line, or several lines that Redis's protocol combines.
 indirect enum Reply: Hashable, Sendable {
   /// A line, a number, or a text of any length.
   case text(String)
-  /// A line that begins with `-`: the server could not do what it was asked for.
+  /// A line that begins with `-`: the server could not carry out the command.
   case error(String)
   case array([Reply])
 
-  /// Whether the server says it unasked: it answers no command.
+  /// Whether this is a push: a message that answers no command.
   var isPush: Bool {
     switch self {
     case .array(let elements):
@@ -20,13 +20,13 @@ indirect enum Reply: Hashable, Sendable {
 
   private static let pushes: Set = ["message", "pmessage", "smessage", "unsubscribe", "punsubscribe", "sunsubscribe"]
 
-  /// What a push tells the subscriber; nil for one that only ends a subscription.
+  /// The text of a push; nil for one that only ends a subscription.
   var message: String? {
     guard case .array(let elements) = self else { return "\(self)" }
     let words = elements.map { "\($0)" }
     switch words.first?.lowercased() {
     case "message", "smessage": return words.dropFirst().joined(separator: " ")
-    // Without the pattern, which the channel fits.
+    // The pattern is left out, as the channel matches it.
     case "pmessage": return words.dropFirst(2).joined(separator: " ")
     case "unsubscribe", "punsubscribe", "sunsubscribe": return nil
     default: return words.joined(separator: " ")

@@ -1,19 +1,19 @@
-/// Makes replies of bytes that arrive in pieces.
+/// Parses replies from bytes that arrive in pieces.
 ///
 /// A value without I/O. It reads Redis's protocol, and any other line as a text.
 struct ReplyParser: Hashable, Sendable {
-  /// A reply that is larger is not read to its end: a server must not fill the memory.
+  /// The limit of a reply's length: a server must not fill the memory.
   static let limit = 1 << 20
   private static let deepest = 8
 
   private var bytes: [UInt8] = []
 
-  /// The server does not keep to the protocol.
+  /// An error: the server breaks the protocol.
   struct Malformed: Error, Hashable, CustomStringConvertible {
     var description: String { "the server's answer cannot be read" }
   }
 
-  /// Takes what has arrived; returns the replies that it completes.
+  /// Adds the bytes that have arrived; returns the replies that they complete.
   ///
   /// - Complexity: linear in the length of the reply that has begun, for each piece.
   mutating func append(_ piece: some Collection<UInt8>) throws(Malformed) -> [Reply] {
@@ -32,7 +32,7 @@ struct ReplyParser: Hashable, Sendable {
   /// The reply that begins at an index, and where it ends; nil if its end has not arrived.
   private func reply(at start: Int, depth: Int) throws(Malformed) -> (Reply, end: Int)? {
     guard let (line, end) = line(at: start), let kind = line.first else {
-      // An empty line answers nothing.
+      // An empty line is no reply.
       return try line(at: start).flatMap { (_, end) throws(Malformed) in try reply(at: end, depth: depth) }
     }
     switch kind {

@@ -1,8 +1,8 @@
 import ExampleSupport
 
-/// What a server says unasked, from the command that subscribes to the one that ends it.
+/// The pushes of a server, from the command that subscribes to the one that unsubscribes.
 @MainActor final class Subscription {
-  /// More messages are not kept while nothing takes them: the oldest are dropped.
+  /// How many messages are kept while nothing takes them; beyond that the oldest are dropped.
   static let limit = 1000
 
   private let client: Client
@@ -20,7 +20,7 @@ import ExampleSupport
     return subscription
   }
 
-  /// The next message, once there is one.
+  /// Waits for the next message and returns it.
   ///
   /// - Throws: `CancellationError` if the task is cancelled meanwhile.
   func next() async throws -> String {
@@ -38,13 +38,13 @@ import ExampleSupport
     waiting?.give(.success(()))
   }
 
-  /// Unsubscribes, without waiting: a server that does not answer holds up no tear-down.
+  /// Unsubscribes without waiting, so that a server that does not answer delays no tear-down.
   func end() {
     client.onPush = nil
     if let command = Self.opposite(of: command) { client.tell(command) }
   }
 
-  /// `PUNSUBSCRIBE` for `PSUBSCRIBE …`; nil for a command that nothing takes back.
+  /// The command that unsubscribes: `PUNSUBSCRIBE` for `PSUBSCRIBE …`; nil if there is none.
   static func opposite(of command: String) -> String? {
     let word = command.prefix { $0 != " " }.uppercased()
     guard word.hasSuffix("SUBSCRIBE"), !word.hasSuffix("UNSUBSCRIBE") else { return nil }

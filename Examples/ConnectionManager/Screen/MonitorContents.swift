@@ -1,7 +1,7 @@
 import AppLifecycle
 import ExampleSupport
 
-/// What the screen shows: a value, so that every size can be tested without a terminal.
+/// The contents of the screen, as a value, so that every size can be tested without a terminal.
 struct MonitorContents: Hashable, Sendable {
   /// The server's name.
   let server: String
@@ -10,12 +10,12 @@ struct MonitorContents: Hashable, Sendable {
   private(set) var resources: [ResourceHealth] = []
   private var log: [StyledLine] = []
 
-  /// More than any screen has rows.
+  /// How many lines of the log are kept: more than any screen has rows.
   private static let mostLines = 500
 
   init(server: String) { self.server = server }
 
-  /// Takes a change of a resource; the log has a line for each but the waits.
+  /// Updates the status of a resource, and adds a line to the log unless the resource is idle or waits.
   mutating func note(_ resource: ResourceHealth, among all: [ResourceHealth]) {
     resources = all
     switch resource.status {
@@ -30,7 +30,7 @@ struct MonitorContents: Hashable, Sendable {
 
   private mutating func add(_ line: StyledLine) { log = log.suffix(Self.mostLines - 1) + [line] }
 
-  /// The screen's lines; where rows are short, the latest of the log give way first.
+  /// The lines of the screen: the resources, and the latest lines of the log, as many as there are rows left.
   func lines(rows: Int, columns: Int) -> [StyledLine] {
     let nameWidth = resources.map(\.name.count).max() ?? 0
     var lines = [StyledLine(server, .bold).adding(" · \(state.rawValue) · q quits, r tries again now")]
@@ -47,7 +47,7 @@ struct MonitorContents: Hashable, Sendable {
 }
 
 extension ResourceHealth {
-  /// The status for people, with the error that matters now.
+  /// The status as text, with the present error.
   fileprivate var text: String {
     let error = status == .held || status == .idle ? nil : lastError
     let wait = retryDelay.map { "; next attempt after \($0.rounded)" }

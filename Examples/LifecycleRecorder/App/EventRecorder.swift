@@ -2,15 +2,15 @@ import AppLifecycle
 import Foundation
 import PubSub
 
-/// Keeps every event of the life cycle, with the state that it saw inside it.
+/// Keeps every event of the life cycle, with the state of the application inside it.
 ///
-/// The delegate tells it of its calls; it subscribes to the notifications by itself.
+/// The delegate reports its calls to the recorder. The recorder subscribes to the notifications itself.
 @MainActor final class EventRecorder {
   /// An event was recorded.
   struct DidRecord: MainActorEvent {
-    /// All that is recorded, of earlier launches, too.
+    /// All recorded events, those of earlier launches included.
     let events: [RecordedEvent]
-    /// Why the file does not have all of them; nil if it does.
+    /// The reason for which the file lacks some of them; nil if it lacks none.
     let problem: String?
   }
 
@@ -20,9 +20,9 @@ import PubSub
   private var problem: String?
   private let file: EventFile?
 
-  /// A recorder, which adds to what the file holds.
+  /// Creates a recorder that adds to the events in a file.
   ///
-  /// - Parameter file: where the events are kept; nil: nowhere.
+  /// - Parameter file: the file that keeps the events; nil for none.
   init(file: EventFile? = nil) {
     self.file = file
     events = file?.earlier ?? []

@@ -4,7 +4,7 @@ import ExampleSupport
 import Foundation
 import UnixHost
 
-/// An experiment with the life cycle: it records every event and the state inside it, and shows what earlier launches recorded.
+/// An experiment with the life cycle: it records every event with the state inside it, and shows the records of earlier launches.
 @main enum Program {
   private static let help = """
     usage: LifecycleRecorder [--file PATH] [--table | --script SCRIPT]
@@ -53,7 +53,9 @@ import UnixHost
     }
   }
 
-  /// A simulated device launches the application anew as often as the script says; its clock begins at midnight.
+  /// Plays a script on a simulated device, which launches the application as often as the script says.
+  ///
+  /// Its clock begins at midnight.
   private static func play(_ script: String) -> Never {
     MainLoop.run {
       let device = RecorderDevice()

@@ -1,7 +1,7 @@
 import AppLifecycle
 import PubSub
 
-/// A delegate that has every call recorded.
+/// A delegate that reports each of its calls to a recorder.
 @MainActor final class RecorderDelegate {
   private let recorder: EventRecorder
   /// The number of the present process.
@@ -10,11 +10,11 @@ import PubSub
   private var subscriptions: [Subscription] = []
   private var view: RecorderView?
 
-  /// A delegate.
+  /// Creates a delegate.
   ///
   /// - Parameters:
   ///   - recorder: keeps the calls.
-  ///   - process: the number of the process, asked for at each launch: a simulated device launches more than once.
+  ///   - process: returns the number of the process, at each launch: a simulated device launches more than once.
   init(_ recorder: EventRecorder, process: @escaping () -> Int32) {
     (self.recorder, newProcess) = (recorder, process)
   }

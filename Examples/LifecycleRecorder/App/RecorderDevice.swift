@@ -2,7 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 import Foundation
 
-/// The recorder on a simulated device, whose time is the script's: its table is the same each time.
+/// The recorder on a simulated device in virtual time: the same script gives the same table.
 @MainActor final class RecorderDevice {
   private let system: SimulatedSystem
   private let recorder: EventRecorder
@@ -23,7 +23,7 @@ import Foundation
 
   func play(_ script: String) async throws { try await system.play(script) }
 
-  /// What was recorded.
+  /// The recorded events.
   var table: EventTable {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone

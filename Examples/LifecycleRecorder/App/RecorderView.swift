@@ -3,11 +3,11 @@ import ExampleSupport
 import PubSub
 import UnixHost
 
-/// Shows the end of the table on the terminal's screen, and takes the keys.
+/// Shows the end of the table on the terminal's screen, and handles the keys.
 @MainActor final class RecorderView {
   private var record: EventRecorder.DidRecord?
   private var update = ScreenUpdate()
-  /// Where to draw; nil until the terminal is the program's for the first time.
+  /// The terminal to draw on; nil until the program has it for the first time.
   private var screen: Terminal.NeedsDisplay?
 
   init(bus: EventBus) {

@@ -1,18 +1,18 @@
 import ExampleSupport
 import Foundation
 
-/// A file that keeps events across launches, one JSON object a line.
+/// A file that keeps events between launches, one JSON object a line.
 ///
-/// Each event is one write at the end of the file. The system keeps it whatever becomes of the process: after `kill -9` the file has
-/// all events that had happened. Two programs may use one file at the same time.
+/// Each event is one write at the end of the file. The system keeps it even if the process is killed: after `kill -9` the file
+/// has all events up to then. Two programs may use one file at the same time.
 struct EventFile {
-  /// What the file held when it was opened.
+  /// The events that the file held when it was opened.
   let earlier: [RecordedEvent]
   private let handle: FileHandle
 
-  /// Opens the file; makes it, and the folder in which it is, if they do not exist.
+  /// Opens the file; creates it and its folder if they do not exist.
   ///
-  /// A line that is no event is left alone: another program wrote it, or a full disk cut it short.
+  /// A line that is no event is left as it is: another program wrote it, or a full disk cut it short.
   init(path: String) throws {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -23,7 +23,7 @@ struct EventFile {
     earlier = bytes.split(separator: UInt8(ascii: "\n")).compactMap {
       try? Self.decoder.decode(RecordedEvent.self, from: $0)
     }
-    // Else the next event would continue the line that was cut short, and be lost with it.
+    // Ends a line that was cut short. Otherwise the next event would continue that line, and be lost with it.
     if let last = bytes.last, last != UInt8(ascii: "\n") { try handle.write(contentsOf: Data("\n".utf8)) }
   }
 

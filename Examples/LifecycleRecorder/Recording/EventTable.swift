@@ -3,7 +3,7 @@ import Foundation
 
 /// Events as a table: a heading for each launch, and below it a line for each event.
 struct EventTable {
-  /// A launch and what followed it, up to the end of its process.
+  /// A launch and the events after it, up to the end of its process.
   private struct Launch {
     var first: RecordedEvent
     var last: RecordedEvent
@@ -22,7 +22,7 @@ struct EventTable {
   private let calendar: Calendar
   private let isRunning: (Int32) -> Bool
 
-  /// A table.
+  /// Creates a table.
   ///
   /// - Parameters:
   ///   - events: in the order of the file.
@@ -38,7 +38,7 @@ struct EventTable {
 
   private mutating func add(_ event: RecordedEvent) {
     let isLaunch = event.name == ApplicationCallback.willFinishLaunching.shortName
-    // Events of two programs that run at the same time stand in the file by turns.
+    // The events of two programs that run at the same time are interleaved in the file.
     guard !isLaunch, let index = launches.lastIndex(where: { $0.first.process == event.process }) else {
       launches.append(Launch(first: event, last: event, rows: []))
       return addRow(event, to: launches.endIndex - 1)
@@ -73,7 +73,7 @@ struct EventTable {
     "launch \(number), \(day(launch.first.time)), process \(launch.first.process): \(end(launch))"
   }
 
-  /// How a launch ended, as far as a list of events can tell. (`LifecycleJournal` of this package tells more.)
+  /// The end of a launch, as far as a list of events can show it. (`LifecycleJournal` of this package knows more.)
   private func end(_ launch: Launch) -> String {
     if launch.last.name == ApplicationCallback.willTerminate.shortName { return "it ended with willTerminate" }
     if isRunning(launch.first.process) { return "it runs" }

@@ -3,15 +3,15 @@ import Foundation
 
 /// An event of the life cycle, with the state that the application had inside it.
 struct RecordedEvent: Codable, Hashable, Sendable {
-  /// Where the program was called.
+  /// The way in which the event reached the program: a call of the delegate or a notification.
   enum Place: String, Codable, Sendable { case delegate, notification }
 
-  /// The number of the process, which a launch and its events have in common.
+  /// The number of the process, the same for all events of a launch.
   var process: Int32
   var time: Date
   /// The callback's short name: `didBecomeActive`.
   var name: String
   var place: Place
-  /// What `application.state` was at that moment.
+  /// The value of `application.state` at that moment.
   var state: ApplicationState
 }

@@ -27,7 +27,7 @@ extension GameScene: SceneDelegate {
     }
   }
 
-  /// The other window may still be in sight, and the application with it: so these textures are given up by themselves.
+  /// Releases this scene's textures alone: the other window may keep the application in the foreground.
   func sceneDidEnterBackground(_ scene: Scene) {
     guard let textures else { return }
     do { try scene.application?.unmanage(textures) } catch { preconditionFailure("\(error)") }

@@ -1,12 +1,12 @@
 import AppLifecycle
 
-/// What the game needs of one of its windows.
+/// A window, as the game uses it.
 ///
-/// In the program SDL has the windows; tests have windows that are never shown.
+/// The program's windows are SDL's; tests have windows that are never shown.
 @MainActor protocol GameWindow: AnyObject, Sendable {
   /// Makes the textures that the pictures consist of.
   ///
-  /// - Throws: why the window's device made none.
+  /// - Throws: the reason for which the window's device made none.
   func makeTextures() throws
 
   /// Frees the textures; without effect where there are none.

@@ -2,7 +2,7 @@ import AppLifecycle
 import ExampleSupport
 import PubSub
 
-/// Writes what happens to standard output: the records of the life cycle as JSON Lines, and beside them what the game does.
+/// Writes the records of the life cycle to standard output as JSON Lines, and between them lines about the game.
 @MainActor final class RunLog {
   private var observation: ObserverToken?
 
@@ -20,6 +20,6 @@ import PubSub
     }
   }
 
-  /// A log that is no longer read has no reader to tell: the game goes on.
+  /// A failed write is ignored: if the reader is gone, the game goes on.
   private static func write(_ line: String) { _ = StandardOutput.write(line + "\n", for: "PausingGame") }
 }

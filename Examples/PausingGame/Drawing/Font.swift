@@ -1,4 +1,4 @@
-/// Letters of five columns and seven rows, of which a window library without fonts makes textures.
+/// Letters of five columns and seven rows, for a window library without fonts.
 enum Font {
   static let width = 5, height = 7
 

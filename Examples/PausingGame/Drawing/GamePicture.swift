@@ -1,5 +1,5 @@
 extension Picture {
-  /// What the game's window shows.
+  /// The picture in the game's window.
   init(of game: Game, isPaused: Bool) {
     self.init(width: Game.size.x, height: Game.size.y)
     addHeader(game)

@@ -1,4 +1,4 @@
-/// Something that a picture consists of; each window has a texture for each.
+/// An element of a picture; each window has a texture for each sprite.
 enum Sprite: Sendable, Hashable {
   case plain, sky, brick, paddle, ball
   case letter(Character)
@@ -36,7 +36,7 @@ struct Color: Sendable, Hashable {
   ]
 }
 
-/// What a window shows: sprites in order, each over those before it.
+/// The contents of a window: sprites in order, each drawn over those before it.
 struct Picture: Sendable, Hashable {
   struct Shape: Sendable, Hashable {
     let sprite: Sprite

@@ -1,5 +1,5 @@
 extension Picture {
-  /// What the window of the scores shows: the numbers, and what is left of the wall.
+  /// The picture in the window of the scores: the numbers, and the remaining bricks.
   init(scoresOf game: Game, isPaused: Bool) {
     self.init(width: 260, height: 300)
     add("\(game.score)", x: width / 2, y: 28, dot: 6, alignment: 0.5, .white)

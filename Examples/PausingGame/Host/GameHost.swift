@@ -3,7 +3,7 @@ import UnixHost
 
 /// The game's host: it tells the application what happens to its windows.
 ///
-/// Signals, memory, the clock, and code that exceeds its budget are the affair of `ProcessHost`.
+/// `ProcessHost` handles signals, memory, the clock, and code that exceeds its budget.
 @MainActor final class GameHost {
   let application: Application
   private let (batches, reports) = AsyncStream.makeStream(of: [WindowEvent].self)
@@ -21,19 +21,19 @@ import UnixHost
     return await ProcessHost(application: application).run()
   }
 
-  /// Notes what has happened to the windows since the previous call; the application is told in order, soon.
+  /// Queues the events since the previous call; the application gets them soon, in order.
   func report(_ batch: [WindowEvent]) { reports.yield(batch) }
 
-  /// Tells the application what has happened to the windows, and returns when it has dealt with all of it.
+  /// Sends the application the inputs for a batch of events, and returns when it has handled all of them.
   func take(_ batch: [WindowEvent]) async {
     for input in inputs(for: batch) { await application.handle(input) }
   }
 
-  /// What a batch of events means for the application: only what the application does not know yet, in an order that spares it
+  /// Translates a batch of events into inputs: only changes that the application does not know yet, in an order that avoids
   /// states in between.
   ///
-  /// A window library reports first that one window has lost the focus, then that another has it. The application is told in the
-  /// opposite order, so that it never lacks the focus while the player moves between its windows.
+  /// A window library reports first that one window has lost the focus, then that another has it. The application gets these
+  /// inputs in the opposite order, so that it never lacks the focus while the player moves between its windows.
   private func inputs(for batch: [WindowEvent]) -> [SystemInput] {
     var shown: [SystemInput] = []
     var focused: [SystemInput] = []

@@ -5,8 +5,8 @@
 
   /// Wakes SDL's event loop when work waits for the main actor.
   ///
-  /// SDL waits for no descriptors. A thread waits for `MainLoop.descriptor` instead, and pushes an event. Then it rests until the
-  /// loop has done the work; otherwise it would push one event after another.
+  /// SDL cannot wait for descriptors. A thread waits for `MainLoop.descriptor` instead, and pushes an event. Then it waits until
+  /// the loop has done the work; otherwise it would push one event after another.
   @MainActor final class MainActorWatch {
     /// The type of the events that the thread pushes.
     nonisolated static let eventType = SDL_USEREVENT.rawValue

@@ -27,7 +27,7 @@
         var event = SDL_Event()
         // A game that is being played shows sixty pictures a second; a paused one waits for events, and costs nothing.
         var hasEvent = SDL_WaitEventTimeout(&event, isPlaying ? 16 : -1) == 1
-        // All that SDL has by now is one batch: a focus that moves from window to window is two events.
+        // All events that SDL has now form one batch: a focus that moves from window to window is two events.
         while hasEvent {
           switch event.type {
           case MainActorWatch.eventType: watch.performWork()

@@ -4,7 +4,7 @@
 
   /// A window of SDL, with a renderer for its pictures.
   @MainActor final class SDLWindow: GameWindow {
-    /// SDL could not do something.
+    /// An error of SDL.
     struct Failure: Error, CustomStringConvertible {
       let description = String(cString: SDL_GetError())
     }
@@ -15,7 +15,7 @@
     private var textures: [Sprite: OpaquePointer] = [:]
     private var whenClosed: (() -> Void)?
 
-    /// The number by which events name the window.
+    /// The identifier of the window in events.
     var number: UInt32 { SDL_GetWindowID(window) }
 
     /// Opens a window.
@@ -55,7 +55,7 @@
       textures = [:]
     }
 
-    /// Shows a picture; while the window has no textures, nothing.
+    /// Shows a picture; without effect while the window has no textures.
     func show(_ picture: Picture) {
       guard !textures.isEmpty else { return }
       for shape in picture.shapes {
@@ -70,7 +70,7 @@
       SDL_RenderPresent(renderer)
     }
 
-    /// Has code called when the window is closed.
+    /// Sets the code that is called when the window is closed.
     func onClose(_ body: @escaping () -> Void) { whenClosed = body }
 
     func close() {

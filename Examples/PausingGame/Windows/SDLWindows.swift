@@ -12,7 +12,7 @@
     ///
     /// - Throws: why there can be no windows, such as that there is no display.
     init() throws {
-      // Signals are the affair of the process host.
+      // The process host handles signals.
       SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
       SDL_SetMainReady()
       guard SDL_Init(SDL_INIT_VIDEO) == 0 else { throw SDLWindow.Failure() }
@@ -34,7 +34,7 @@
       }
     }
 
-    /// What an event of SDL says about one of the windows; nil where that is nothing for the application.
+    /// Translates an SDL event about one of the windows; nil if it does not concern the application.
     func news(in event: SDL_WindowEvent) -> WindowEvent? {
       guard let window = windows.values.first(where: { $0.number == event.windowID }) else { return nil }
       switch SDL_WindowEventID(UInt32(event.event)) {
@@ -47,7 +47,7 @@
       }
     }
 
-    /// Shows in each window how the game stands.
+    /// Shows the present state of the game in each window.
     func show(_ session: GameSession) {
       windows[.main]?.show(Picture(of: session.game, isPaused: session.isPaused))
       windows[.scores]?.show(Picture(scoresOf: session.game, isPaused: session.isPaused))

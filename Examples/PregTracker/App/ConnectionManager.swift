@@ -1,9 +1,9 @@
 import AppLifecycle
 import PubSub
 
-/// Holds the connection to the tips server while the program is in the foreground, and not a moment longer.
+/// Holds the connection to the tips server exactly while the program is in the foreground.
 ///
-/// A process that the system stops keeps its sockets open, and its peer waits for nothing.
+/// A process that the system stops keeps its sockets open, so its peer would wait in vain.
 @MainActor final class ConnectionManager {
   struct DidChange: MainActorEvent {
     let tip: String
@@ -27,7 +27,7 @@ import PubSub
     } release: {
       await $0.stop()
     }
-    // Opened once the server is there, after willEnterForeground; closed before didEnterBackground is over, the server later.
+    // Opened once the server runs, after willEnterForeground. Closed within didEnterBackground, before the server.
     connection = try application.manage("tips connection", while: .foreground, after: server) { server in
       server.connect { self.take($0) }
     } release: {

@@ -5,7 +5,7 @@ import PubSub
 @MainActor final class EventLog {
   struct DidChange: MainActorEvent { let events: [ScreenContents.Event] }
 
-  /// More than any screen has rows.
+  /// How many events are kept: more than any screen has rows.
   private static let limit = 200
 
   private var events: [ScreenContents.Event] = []

@@ -3,9 +3,9 @@ import LifecycleJournal
 import PubSub
 import UnixHost
 
-/// Tells the user how the run before this one ended, if not in order, and when the journal cannot be written.
+/// Tells the user if the previous run did not end in order, and if the journal cannot be written.
 @MainActor final class JournalReporter {
-  /// What the user should know; nil where all is well.
+  /// A problem that the user should know of; nil if there is none.
   struct DidReport: MainActorEvent {
     let previousRun: String?
     let problem: String?
@@ -17,7 +17,7 @@ import UnixHost
 
   init(journal: Journal, application: Application) {
     (self.journal, bus) = (journal, application.bus)
-    // With replay: the journal was opened, or failed to open, before any component could subscribe.
+    // With replay, as the journal was opened, or failed to open, before any component could subscribe.
     bus.subscribe(self, to: Journal.DidFail.self, replay: .latest, on: .shared) { reporter, event in
       reporter.failure = event
       reporter.report()
@@ -28,19 +28,19 @@ import UnixHost
   }
 
   private func report() {
-    // A file that is no journal says nothing about a run.
+    // If the file is no journal, there is no previous run to report.
     let isForeign = journal.failure?.operation == .recognize
     let previousRun = isForeign ? nil : journal.previousExit.notice
     bus.post(DidReport(previousRun: previousRun, problem: problem), from: self)
   }
 
-  /// The last failure, unless the journal can be written again: that may be so before its event arrives.
+  /// The last failure, unless the journal can be written again, which may be true before the event of the recovery arrives.
   private var problem: String? {
     guard let failure, journal.failure != nil || failure.failure.operation == .rotate else { return nil }
     return "\(failure.failure); \(failure.missing)"
   }
 
-  /// The screen goes with the program, and its warning with it: this is what is read afterwards.
+  /// Writes the warning to standard error at the end: the warning on the screen disappears with the screen.
   private func sayWhatIsMissing() {
     guard let failure = journal.failure else { return }
     StandardError.writeLine("PregTracker: \(failure); the journal may lack a part of this run")
@@ -48,7 +48,7 @@ import UnixHost
 }
 
 extension PreviousExit {
-  /// What the user should know of it; nil where there is nothing to say.
+  /// The text that the user should read; nil if there is nothing to report.
   var notice: String? {
     switch kind {
     case .firstRun, .terminated: nil

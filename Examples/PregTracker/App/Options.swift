@@ -1,7 +1,7 @@
 import ExampleSupport
 import Glibc
 
-/// What the command line says.
+/// The options of the command line.
 struct Options: Equatable, Sendable {
   var dueDate: CivilDate?
   var statePath: String?
@@ -16,7 +16,7 @@ struct Options: Equatable, Sendable {
   struct Mistake: Error, Equatable, CustomStringConvertible {
     let description: String
 
-    /// What the text quotes of the command line cannot command the terminal.
+    /// The text quotes arguments with control characters made visible, so that they cannot command the terminal.
     init(description: String) { self.description = description.escaped }
   }
 
@@ -67,7 +67,7 @@ struct Options: Equatable, Sendable {
     }
   }
 
-  /// The file of the due date where the command line names none.
+  /// The default file of the due date, used if the command line names none.
   static var defaultStatePath: String? { StateFolder.path("PregTracker/due-date") }
 
   static let help = """

@@ -1,7 +1,7 @@
 import AppLifecycle
 import PubSub
 
-/// Makes the label, and makes it anew whenever the day it was made on may be over.
+/// Makes the label, and makes it again whenever the day may have changed.
 @MainActor final class PregnancyViewModel {
   struct DidChange: MainActorEvent {
     let label: String
@@ -13,20 +13,20 @@ import PubSub
   private let today: Today
   private let bus: EventBus
 
-  /// With `isStale` the one subscription that this example is about is left out.
+  /// With `isStale`, leaves out the subscription that keeps the label right.
   init(dueDate: DueDate, today: Today, application: Application, isStale: Bool) {
     (self.dueDate, self.today, bus) = (dueDate, today, application.bus)
     bus.subscribe(self, to: DueDate.DidChange.self, from: dueDate) { model, _ in model.refresh() }
     if !isStale {
-      // The program may have stood still for days. Nothing told it then: now is the time to look at the calendar.
+      // The program may have been suspended for days without any event. So it looks at the calendar now.
       bus.subscribe(self, to: Application.WillEnterForeground.self) { model, _ in model.refresh() }
-      // And midnight may pass while it is in front.
+      // Midnight may pass while the program is in the foreground.
       bus.subscribe(self, to: Application.SignificantTimeChange.self) { model, _ in model.refresh() }
     }
     refresh()
   }
 
-  /// What the label should say now.
+  /// The text that the label should show now.
   static func label(of dueDate: CivilDate?, on today: Today) -> (text: String, progress: Double?) {
     do {
       guard let dueDate else { return ("No due date yet", nil) }

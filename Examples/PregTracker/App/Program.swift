@@ -5,11 +5,11 @@ import Foundation
 import LifecycleJournal
 import UnixHost
 
-/// A pregnancy tracker whose label went stale, and how it is put right.
+/// A pregnancy tracker whose label went stale, and the subscription that keeps it right.
 @main enum Program {
   static func main() {
-    // By default these signals end the process where a file may not grow and where a pipe has lost its reader; ignored, they
-    // make the write fail, which is an error to handle. The host does the same, but not before it runs.
+    // By default these signals end the process when a file exceeds its limit or a pipe has lost its reader. Ignored, they let the
+    // write fail, which is an error to handle. The host ignores them, too, but only once it runs.
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGPIPE, SIG_IGN)
     let options: Options
@@ -34,7 +34,7 @@ import UnixHost
     guard let path = options.statePath ?? Options.defaultStatePath else {
       fail("PregTracker: --state PATH is needed, as neither XDG_STATE_HOME nor HOME says where", status: EX_USAGE)
     }
-    // Before a journal is opened for a run that does not take place.
+    // Checked before the journal is opened, so that a run that does not take place leaves no record.
     if let obstacle = TerminalHost.obstacle(to: .init()) { fail("PregTracker: \(obstacle)", status: EX_UNAVAILABLE) }
     MainLoop.run {
       var surroundings = TrackerDelegate.Surroundings(options)
@@ -53,12 +53,12 @@ import UnixHost
     }
   }
 
-  /// A script on a simulated device, whose time is not ours: a day passes at once.
+  /// Plays a script on a simulated device, in virtual time: a day passes at once.
   private static func play(_ options: Options) -> Never {
     MainLoop.run {
       var surroundings = TrackerDelegate.Surroundings(options)
       if options.script == nil, options.dueDate == nil, options.statePath == nil {
-        // A demonstration wants a label to watch.
+        // A demonstration needs a label to watch.
         surroundings.dueDate = try? surroundings.today.read().advanced(by: 138)
       }
       let run = ScriptedRun(surroundings)

@@ -2,21 +2,21 @@ import AppLifecycle
 import AppLifecycleTesting
 import PubSub
 
-/// Plays a script on a simulated device, and keeps what its user would have seen.
+/// Plays a script on a simulated device, and keeps what the device's user would have seen.
 ///
 /// The same script gives the same text each time: tips come from memory, time from the device's clock, and with it the calendar's
 /// today.
 @MainActor final class ScriptedRun {
-  /// What is played if no script is given: the program is left for a day.
+  /// The default script: the user leaves the program for a day.
   nonisolated static let demonstration = "launch; home; wait:1d; open"
 
-  /// What was to be seen after one action of the script.
+  /// The screen after one action of the script.
   struct Sight: Hashable {
     let action: String
     let today: String
     let connection: String
     let label: String
-    /// The label is not the one that today should have.
+    /// Whether the label differs from the one that today should have.
     let isStale: Bool
   }
 
@@ -39,7 +39,7 @@ import PubSub
     system.bus.subscribe(self, to: ConnectionManager.DidChange.self) { $0.connection = $1.status }
   }
 
-  /// Plays a script; if there is a mistake in it, nothing of it.
+  /// Plays a script; a script with a mistake is not played at all.
   func play(_ script: String) async throws {
     for action in try Script(script).actions {
       try await system.play(action.token)

@@ -2,9 +2,9 @@ import AppLifecycle
 import Dispatch
 import PubSub
 
-/// Counts for how long the program has been in front.
+/// Counts how long the program has been active.
 ///
-/// It pauses whenever the program is not active, and so does its ticking: nothing wakes the machine for a screen that shows no
+/// It pauses whenever the program is not active, and then posts no ticks: nothing wakes the machine for a screen that shows no
 /// clock.
 @MainActor final class SessionTimer {
   struct DidTick: MainActorEvent { let elapsed: Duration }
@@ -15,9 +15,9 @@ import PubSub
   private let bus: EventBus
 
   /// - Parameters:
-  ///   - application: the application whose time in front is counted.
-  ///   - clock: the time that is counted.
-  ///   - ticks: whether each second is posted, for a screen that shows it; in real time.
+  ///   - application: the application whose active time is counted.
+  ///   - clock: measures the time.
+  ///   - ticks: whether to post each second, in real time, for a screen that shows it.
   init(application: Application, clock: some Clock<Duration>, ticks: Bool) {
     let origin = clock.now
     now = { origin.duration(to: clock.now) }
@@ -37,10 +37,10 @@ import PubSub
 
   var elapsed: Duration { stopwatch.elapsed(at: now()) }
 
-  /// Posts each second of what is shown, soon after it has begun.
+  /// Posts a tick for each second, soon after the second has begun.
   ///
-  /// A timer of libdispatch's on the main queue wakes two threads for each tick, once; a loop around `Task.sleep` wakes four,
-  /// eight times in all. The system may put off a tick by the leeway, to wake up for several timers at once.
+  /// A libdispatch timer on the main queue wakes two threads once for each tick; a loop around `Task.sleep` wakes four threads,
+  /// eight times in all. The system may delay a tick by the leeway, to wake up for several timers at once.
   private func startTicking() {
     stopTicking()
     let fraction = Duration(secondsComponent: 0, attosecondsComponent: elapsed.components.attoseconds)

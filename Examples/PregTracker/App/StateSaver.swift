@@ -5,13 +5,13 @@ import UnixHost
 
 /// Saves the due date when the program goes to the background: the last moment at which the system lets it run for sure.
 @MainActor final class StateSaver {
-  /// Something about the file that the user should know; nil when it is put right.
+  /// A problem with the file that the user should know of; nil once it is solved.
   struct DidReport: MainActorEvent { let problem: String? }
 
   private let file: StateFile
   private let dueDate: DueDate
   private let bus: EventBus
-  /// Why the last attempt to save failed; nil if it did not.
+  /// The reason for which the last attempt to save failed; nil if it succeeded.
   private var failure: String?
 
   init(file: StateFile, dueDate: DueDate, application: Application) {
@@ -23,8 +23,8 @@ import UnixHost
 
   /// Reads the due date, if there is one.
   ///
-  /// What is in the file's place and holds none is kept aside. What will be in the way is told now, while the user can do
-  /// something about it.
+  /// A file at the path that holds no date is renamed and kept. A problem that will prevent saving is reported now, while the
+  /// user can still solve it.
   private func load() {
     let content = file.read()
     if case .due(let date) = content { dueDate.set(date) }
@@ -51,7 +51,7 @@ import UnixHost
     }
   }
 
-  /// The screen goes with the program, and its warning with it: this is what is read afterwards.
+  /// Writes the warning to standard error at the end: the warning on the screen disappears with the screen.
   private func sayWhatIsLost() {
     guard let failure else { return }
     StandardError.writeLine("PregTracker: \(failure)")

@@ -3,23 +3,23 @@ import ExampleSupport
 import PubSub
 import UnixHost
 
-/// Draws what the others tell, and takes the keys.
+/// Draws what the other components post, and handles the keys.
 ///
-/// It asks no other component: all that it shows came as events.
+/// It calls no other component: everything that it shows came in events.
 @MainActor final class TerminalView {
   private var contents = ScreenContents() { didSet { if contents != oldValue { drawSoon() } } }
   private var interaction = Interaction() { didSet { contents.mode = interaction.mode } }
   private var update = ScreenUpdate()
-  /// Whether keys are being taken: what they change is drawn once, after the last of them.
+  /// Whether keys are being handled: the screen is drawn once, after the last of them.
   private var isTakingKeys = false
   private var needsDrawing = false
-  /// Where to draw; nil until the terminal is ours for the first time.
+  /// The terminal to draw on; nil until the program has it for the first time.
   private var screen: Terminal.NeedsDisplay?
-  /// Takes the user's answer whether to quit.
+  /// Receives the user's answer whether to quit.
   private var answer: AsyncStream<Bool>.Continuation?
   private let perform: @MainActor (Interaction.Command) -> Void
 
-  /// What a key asks for is handed to `perform`, except drawing.
+  /// Passes the action that a key asks for to `perform`, except drawing.
   init(bus: EventBus, perform: @escaping @MainActor (Interaction.Command) -> Void) {
     self.perform = perform
     bus.subscribe(self, to: PregnancyViewModel.DidChange.self) { view, model in
@@ -87,7 +87,7 @@ import UnixHost
     guard let screen else { return }
     let lines = ScreenLayout(columns: screen.size.columns, rows: screen.size.rows).lines(contents)
     let text = update.show(lines, columns: screen.size.columns)
-    // Text written while the program does not have the terminal is dropped; NeedsDisplay comes when it has it again.
+    // Text written while the program does not have the terminal is dropped. NeedsDisplay is posted when the program has it again.
     if !text.isEmpty { screen.terminal.write(text) }
   }
 }

@@ -2,21 +2,21 @@ import AppLifecycle
 import LifecycleJournal
 import PubSub
 
-/// Puts the program together.
+/// Makes the program's components.
 ///
-/// The components know nothing of each other, nor of this: they meet in the events of the bus.
+/// The components know neither each other nor the delegate: they communicate by events of the bus.
 @MainActor final class TrackerDelegate {
-  /// What differs between the program in a terminal, a script that is played, and a test.
+  /// The settings in which the program in a terminal, a played script, and a test differ.
   struct Surroundings {
     var clock: any Clock<Duration> = SuspendingClock()
     var today = Today.system
     var timeOfDay: @MainActor () -> String = { "" }
     var tips: @MainActor () throws -> any TipsService = { try LocalTips() }
-    /// Where the due date is kept; nil: nowhere.
+    /// The path of the due date's file; nil to keep the date nowhere.
     var state: StateFile?
-    /// Where the run is recorded; nil: nowhere.
+    /// The journal; nil to record nothing.
     var journal: Journal?
-    /// Counts more than what is kept.
+    /// The due date that was given at the start; it takes precedence over the one in the file.
     var dueDate: CivilDate?
     var isStale = false
     /// Whether the session timer is shown.
@@ -28,7 +28,9 @@ import PubSub
   private(set) var dueDate: DueDate?
   private var connections: ConnectionManager?
   private var view: TerminalView?
-  /// They only have to live: subscriptions end with their owners.
+  /// The components.
+  ///
+  /// The delegate only keeps them alive: subscriptions end with their owners.
   private var components: [AnyObject] = []
 
   init(_ surroundings: Surroundings = Surroundings()) { self.surroundings = surroundings }
@@ -70,7 +72,9 @@ extension TrackerDelegate: ApplicationDelegate {
     (self.dueDate, self.viewModel) = (dueDate, viewModel)
   }
 
-  /// What is set is saved on the way out; a date that is still being typed would be lost.
+  /// Asks the user if a date is still being typed, as it would be lost.
+  ///
+  /// A date that was set is saved during the tear-down.
   func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
     guard let view else { return .now }
     return await view.mayQuit() ? .now : .cancel

@@ -1,7 +1,7 @@
 import ExampleSupport
 import Foundation
 
-/// A day of the calendar, with neither a time nor a time zone: what a due date is.
+/// A day of the calendar, such as a due date, with neither a time nor a time zone.
 ///
 /// All arithmetic is Foundation's, in a Gregorian calendar fixed to GMT, where every day has 24 hours. So a change to
 /// summer time or a journey never moves a due date.
@@ -10,7 +10,7 @@ struct CivilDate: Hashable, Sendable {
   let month: Int
   let day: Int
 
-  /// The years that can be written and counted: four digits, and none before the calendar itself.
+  /// The valid years: four digits, and none before the Gregorian calendar.
   static let years = 1583...9999
 
   /// Reads `YYYY-MM-DD`, nothing else, and only days that exist.

@@ -1,10 +1,10 @@
-/// Where a day stands in a pregnancy, counted as obstetricians count.
+/// A day of a pregnancy, counted as obstetricians count.
 ///
 /// Day 0 is the first day of the last period, 280 days (40 weeks) before the due date. `20+2` is 20 completed weeks and 2 days.
 struct PregnancyDay: Hashable, Sendable {
   /// The due date's number.
   static let dueDay = 280
-  /// The last day that is counted: after 44 weeks no pregnancy goes on, and the count would only be noise.
+  /// The last day that is counted: no pregnancy lasts longer than 44 weeks.
   static let lastDay = 44 * 7
 
   /// The day's number; negative before day 0, above 280 past the due date.
@@ -19,7 +19,7 @@ struct PregnancyDay: Hashable, Sendable {
   /// How far the pregnancy is, from 0 to 1.
   var progress: Double { Double(min(max(number, 0), Self.dueDay)) / Double(Self.dueDay) }
 
-  /// The line that this whole program is about.
+  /// The text of the label, which this program keeps up to date.
   var label: String {
     let remaining = Self.dueDay - number
     if number < 0 { return "Day 0 of 280 is \(days(-number)) away · \(days(remaining)) to go" }

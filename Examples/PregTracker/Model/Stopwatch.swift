@@ -1,12 +1,12 @@
-/// Time that passes only while it is running: pure, as the present moment is handed in.
+/// A stopwatch as a value: the caller passes the present moment.
 struct Stopwatch: Hashable, Sendable {
   private var total = Duration.zero
   private var since: Duration?
 
-  /// Goes on; if it runs already, nothing changes.
+  /// Starts or continues the stopwatch; without effect while it runs.
   mutating func start(at now: Duration) { since = since ?? now }
 
-  /// Pauses; if it stands already, nothing changes.
+  /// Pauses the stopwatch; without effect while it is paused.
   mutating func stop(at now: Duration) {
     total = elapsed(at: now)
     since = nil

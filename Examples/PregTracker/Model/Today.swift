@@ -1,9 +1,9 @@
 import ExampleSupport
 import Foundation
 
-/// Where the calendar's today comes from.
+/// The source of the present calendar day.
 ///
-/// It is asked at each use: a day that is remembered is a day that goes stale.
+/// Components read it at each use: a stored day would go stale.
 struct Today: Sendable {
   let read: @Sendable () throws -> CivilDate
 
@@ -22,14 +22,14 @@ struct Today: Sendable {
     }
   }
 
-  /// The same calendar, so many days ahead: how a simulated clock moves it.
+  /// This source, moved a number of days ahead, as a simulated clock does.
   func advanced(by days: @escaping @Sendable () -> Int) -> Today {
     Today { try read().advanced(by: days()) }
   }
 }
 
 extension Calendar {
-  /// A due date is written in the Gregorian calendar, also where people's own calendar is another; the zone is theirs.
+  /// The Gregorian calendar, in the user's time zone: due dates are written in it, whatever calendar the user has.
   fileprivate var gregorian: Calendar {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = timeZone

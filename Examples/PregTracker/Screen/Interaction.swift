@@ -1,8 +1,8 @@
 import UnixHost
 
-/// What the keys mean: a state machine, pure.
+/// A pure state machine that gives keys their meaning.
 ///
-/// The due date is edited in a line of the screen; nothing ever waits for a key.
+/// The user edits the due date in a line of the screen. The program never blocks for a key.
 struct Interaction: Hashable, Sendable {
   enum Mode: Hashable, Sendable {
     case browsing, help
@@ -22,7 +22,7 @@ struct Interaction: Hashable, Sendable {
   /// The line in which a date is typed.
   struct Editor: Hashable, Sendable {
     var text = ""
-    /// Why the text, as it was when Enter was pressed, is no date.
+    /// The reason for which the text is no date, as of the last Enter.
     var complaint: String?
   }
 
@@ -30,13 +30,13 @@ struct Interaction: Hashable, Sendable {
   enum Command: Hashable, Sendable {
     case quit, nextTip, redraw
     case setDueDate(CivilDate)
-    /// The answer whether to quit and lose what was typed.
+    /// The answer whether to quit and lose the typed date.
     case answer(Bool)
   }
 
   private(set) var mode = Mode.browsing
 
-  /// Asks whether to quit, if something would be lost; false if nothing would.
+  /// Asks whether to quit, if a typed date would be lost; returns false if none would.
   mutating func askToQuit() -> Bool {
     guard case .editing(let editor) = mode, !editor.text.isEmpty else { return false }
     mode = .quitting(editor)
@@ -102,7 +102,7 @@ struct Interaction: Hashable, Sendable {
 extension Interaction.Editor {
   /// Longer than any date, so that a wrong one can be typed and named.
   private static let limit = 40
-  /// The same in bytes: a single character may have any number of combining marks.
+  /// The longest text, in bytes: a single character may have any number of combining marks.
   private static let byteLimit = 4 * limit
 
   /// Adds as much of the text as fits into the line.

@@ -14,10 +14,10 @@ struct ScreenContents: Hashable, Sendable {
   var tipsStatus = ""
   var inFront = Duration.zero
   var events: [Event] = []
-  /// How the run before ended, where that was not in order.
+  /// The end of the previous run, if it did not end in order.
   var previousRun: String?
   var journalProblem: String?
-  /// What is wrong with the file of the due date.
+  /// The problem with the file of the due date; nil if there is none.
   var problem: String?
   var mode = Interaction.Mode.browsing
 }

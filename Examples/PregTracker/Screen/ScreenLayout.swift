@@ -15,7 +15,7 @@ struct ScreenLayout {
 
   /// Exactly as many lines as the screen has rows, none wider than it has columns.
   func lines(_ contents: ScreenContents) -> [StyledLine] {
-    // The label is at the top of everything that there is: it is there however few rows there are.
+    // The label comes first, so that it is shown however few rows there are.
     if contents.mode == .help { return fill(label(contents.label, rows: rows) + helpLines) }
     let dueDate = dueDate(contents)
     let label = label(contents.label, rows: contents.mode.editor != nil ? rows - dueDate.count : rows)
@@ -36,7 +36,7 @@ struct ScreenLayout {
     ]
     let keys = Block(lines: [self.keys(contents.mode)], importance: 8)
 
-    // The table takes what is left, and wants three rows at least before it gives way to the rest.
+    // The table gets the remaining rows. Less important parts are removed until it has room for its heading and three events.
     let wanted = min(contents.events.count, 3) + 1
     var room: Int { rows - blocks.reduce(keys.lines.count) { $0 + $1.lines.count } }
     while room < wanted, let least = blocks.indices.min(by: { blocks[$0].importance < blocks[$1].importance }),
@@ -104,7 +104,7 @@ struct ScreenLayout {
     return [line, StyledLine(complaint, .warning)]
   }
 
-  /// All of it, on as many lines as it takes: it names a file or a process, and says what became of it.
+  /// The whole message, on as many lines as it needs: it names a file or a process, which must not be cut.
   private func notice(_ text: String?) -> [StyledLine] {
     guard let text = text?.limited.escaped else { return [] }
     var rest = text[...]

@@ -23,10 +23,10 @@ enum File {
     return bytes
   }
 
-  /// Replaces a file's content, or leaves all as it was: after a crash or a power cut the old file is there or the new one.
+  /// Replaces a file's content as a whole: after a crash or a power cut either the old file or the new one is there.
   ///
-  /// Written beside it, flushed to the disk, then renamed over it; a directory that is missing is made. A symbolic link stays
-  /// one: what it names is replaced.
+  /// Writes a new file beside the old one, flushes it to the disk, and renames it over the old one. Makes a missing directory. A
+  /// symbolic link stays: the file that it names is replaced.
   static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
     let path = resolved(path)
     let directory = self.directory(of: path)
@@ -52,7 +52,7 @@ enum File {
       unlink(temporary)
       throw error
     }
-    // The new name is on the disk only when the directory is. Some file systems refuse this; the file is whole all the same.
+    // The new name is on the disk only when the directory is flushed. Some file systems refuse that; the file is whole even so.
     let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if parent >= 0 {
       fsync(parent)
@@ -60,7 +60,7 @@ enum File {
     }
   }
 
-  /// Gives a file another name, one that is free, and returns it.
+  /// Renames a file to a free name, and returns that name.
   ///
   /// The names are `PATH.kept-1`, `PATH.kept-2` and so on. Refuses what is not a file: a directory or a device there is a mistake in the path, and moving it would be another.
   static func setAside(_ path: String) throws(SystemError) -> String {
@@ -86,7 +86,7 @@ enum File {
     }
     var directory = self.directory(of: path)
     while access(directory, W_OK | X_OK) != 0 {
-      // What is missing will be made: what counts is the nearest directory that is there.
+      // Missing directories will be made, so the nearest existing directory decides.
       guard errno == ENOENT, directory != self.directory(of: directory) else { return SystemError(directory) }
       directory = self.directory(of: directory)
     }

@@ -1,14 +1,14 @@
 import ExampleSupport
 import Glibc
 
-/// The file in which the due date outlives the program: one line, `due 2026-06-25`.
+/// The file that keeps the due date between runs: one line, `due 2026-06-25`.
 struct StateFile: Hashable, Sendable {
   let path: String
 
   enum Content: Hashable, Sendable {
     case absent
     case due(CivilDate)
-    /// There is something, and it is not ours to replace: what is wrong with it.
+    /// The path leads to something that this program must not replace; the text says what is wrong with it.
     case unusable(SystemError)
   }
 
@@ -27,10 +27,9 @@ struct StateFile: Hashable, Sendable {
 
   /// Writes the due date, whole or not at all.
   ///
-  /// What stands in the way and is not a due date of this program's, or is read-only,
-  /// is kept under another name, never lost.
+  /// A file that is read-only, or that holds no due date of this program, is kept under another name and never lost.
   ///
-  /// - Returns: What had to be kept, and where; nil if nothing.
+  /// - Returns: a message that says which file was kept, and where; nil if none was.
   func save(_ due: CivilDate) throws(SystemError) -> SystemError? {
     let content = read()
     guard content != .due(due) else { return nil }
@@ -39,9 +38,9 @@ struct StateFile: Hashable, Sendable {
     return kept
   }
 
-  /// Keeps what is in the file's place under another name, if it must not be replaced.
+  /// Renames the present file, if it must not be replaced.
   ///
-  /// - Returns: What had to be kept, and where; nil if nothing.
+  /// - Returns: a message that says which file was kept, and where; nil if none was.
   func setAsideIfNeeded(_ content: Content) throws(SystemError) -> SystemError? {
     let reason: SystemError
     switch content {

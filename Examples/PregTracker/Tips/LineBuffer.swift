@@ -1,11 +1,11 @@
-/// Makes lines of bytes that arrive in pieces.
+/// Joins bytes that arrive in pieces to lines.
 struct LineBuffer: Hashable, Sendable {
-  /// More of one line is not kept: a server that never ends its line must not fill the memory.
+  /// How many bytes of one line are kept: a server that never ends its line must not fill the memory.
   static let limit = 1000
 
   private var line: [UInt8] = []
 
-  /// Takes what has arrived; returns the lines that it completes, without their ends.
+  /// Adds the bytes that have arrived; returns the lines that they complete, without line ends.
   mutating func append(_ bytes: some Sequence<UInt8>) -> [String] {
     var lines: [String] = []
     for byte in bytes {

@@ -37,7 +37,7 @@ import ExampleSupport
       do {
         return try await listener.accept()
       } catch {
-        // Out of descriptors, say. Without the pause this would be a loop that takes a whole core.
+        // The process may be out of descriptors. Without the pause this loop would take a whole core.
         try? await Task.sleep(for: .seconds(1))
       }
     }

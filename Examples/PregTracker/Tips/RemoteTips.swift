@@ -1,7 +1,7 @@
 import AppLifecycle
 import ExampleSupport
 
-/// A tips server somewhere: sends a line as soon as one connects, and another for each line that it receives.
+/// A tips server on the network: it sends a line to each new connection, and another for each line that it receives.
 @MainActor final class RemoteTips: TipsService {
   private let endpoint: Endpoint
   private let retry: RetryPolicy
@@ -42,7 +42,7 @@ import ExampleSupport
         report(.connected(to: "\(endpoint)"))
         var lines = LineBuffer()
         while let bytes = try await socket.read() {
-          // Of tips that come together only the last one would be seen.
+          // The screen would show only the last of several tips that arrive together.
           if let tip = lines.append(bytes).last {
             failures = 0  // it works; a server that accepts and hangs up at once does not get here
             report(.tip(tip))

@@ -1,23 +1,23 @@
-/// Where tips come from: a server over TCP in the program, a list in memory where a script is played.
+/// The source of tips: a server over TCP in the program, a list in memory where a script is played.
 @MainActor protocol TipsService: AnyObject, Sendable {
-  /// Opens a connection, which tells all that happens to it until it has been closed.
+  /// Opens a connection, which reports its state and the tips until it has been closed.
   func connect(_ report: @escaping @MainActor (TipsReport) -> Void) -> any TipsConnection
   func stop() async
 }
 
-/// A connection to a tips service, or the attempts to have one.
+/// A connection to a tips service, or the attempts to open one.
 @MainActor protocol TipsConnection: AnyObject, Sendable {
   func requestTip()
-  /// The connection is closed when this returns.
+  /// Closes the connection; it is closed when this returns.
   func close() async
 }
 
-/// What a connection tells.
+/// A report of a connection.
 enum TipsReport: Hashable, Sendable {
   case connecting(to: String)
   case connected(to: String)
   case tip(String)
-  /// It failed, and is tried again after a delay.
+  /// The connection failed, and is tried again after a delay.
   case failed(String, retryingIn: Duration)
 }
 

@@ -17,7 +17,7 @@ package struct Address: Sendable {
   /// All addresses of a host, in the order in which they should be tried.
   ///
   /// `getaddrinfo` blocks, for many seconds if the name server is gone, and cannot be interrupted. So it runs on a thread that
-  /// may wait, and a task that is cancelled does not wait for it.
+  /// may block, and a task that is cancelled does not wait for it.
   package static func resolve(_ endpoint: Endpoint) async throws -> [Address] {
     let answer = Answer<[Address]>()
     DispatchQueue.global().async { answer.give(Result { try lookUp(endpoint) }) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Passes one result to the task that waits for it; of several results the first one counts.
+/// Passes one result to the task that waits for it; only the first of several results counts.
 package final class Answer<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -13,7 +13,7 @@ package final class Answer<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// The result, once it is there.
+  /// Waits for the result and returns it.
   ///
   /// One task may wait, once. Cancelling it ends the wait with a `CancellationError`.
   package var value: Value {
@@ -38,7 +38,7 @@ package final class Answer<Value: Sendable>: Sendable {
     if let early { continuation.resume(with: early) }
   }
 
-  /// Gives the result; without effect if there is one already.
+  /// Sets the result; without effect if there is one already.
   package func give(_ result: Result<Value, any Error>) {
     let waiting: CheckedContinuation<Value, any Error>? = state.withLock {
       switch $0 {

@@ -5,7 +5,9 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
   package init(host: String, port: UInt16) { (self.host, self.port) = (host, port) }
 
-  /// Reads `HOST:PORT`; an IPv6 address stands in brackets, or its colons could not be told from the port's.
+  /// Reads `HOST:PORT`.
+  ///
+  /// An IPv6 address stands in brackets, as its colons would be confused with the port's.
   package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
       return nil

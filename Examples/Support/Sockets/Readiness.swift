@@ -1,14 +1,14 @@
 import Dispatch
 
-/// What a descriptor can be waited for.
+/// The condition for which a task waits at a descriptor: readable or writable.
 package enum Readiness {
   case readable, writable
 
   /// Returns when the descriptor is ready, or when the task is cancelled.
   ///
-  /// The thread is free meanwhile. Not isolated, as the handlers run on a thread of libdispatch's.
+  /// The thread is free meanwhile. Not isolated, as the handlers run on a libdispatch thread.
   package func wait(for descriptor: CInt) async {
-    // Unsafe in name only: a source may be cancelled from any thread.
+    // `unsafe` is safe here: a source may be cancelled from any thread.
     nonisolated(unsafe) let source: any DispatchSourceProtocol =
       switch self {
       case .readable: DispatchSource.makeReadSource(fileDescriptor: descriptor)
@@ -17,7 +17,7 @@ package enum Readiness {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         source.setEventHandler { source.cancel() }
-        // The only place that resumes: it runs once, and from then on libdispatch has let go of the descriptor.
+        // Only this handler resumes the task: it runs once, when libdispatch no longer uses the descriptor.
         source.setCancelHandler { continuation.resume() }
         source.activate()
       }

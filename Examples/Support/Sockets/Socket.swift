@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP socket that never blocks its thread: what would block suspends the task, and cancelling the task ends the wait.
+/// A TCP socket that never blocks its thread: a call that would block suspends the task, and cancelling the task ends the wait.
 @MainActor package final class Socket {
   private let descriptor: CInt
   private var isOpen = true
@@ -9,9 +9,9 @@ import Glibc
 
   deinit { if isOpen { Glibc.close(descriptor) } }
 
-  /// Ends the connection at once: when this returns, the other side's end of stream is on its way.
+  /// Ends the connection at once: when this returns, the end of the stream is on its way to the peer.
   ///
-  /// Not while a task waits for the socket: cancel the task first.
+  /// Do not call this while a task waits for the socket: cancel the task first.
   package func close() {
     if isOpen { Glibc.close(descriptor) }
     isOpen = false
@@ -35,7 +35,7 @@ import Glibc
 
   private static func connect(to address: Address, named name: String) async throws(SystemError) -> Socket {
     let socket = try Socket(family: address.family, named: name)
-    // Three repeated requests, some 15 seconds, instead of more than two minutes: the program tries again by itself.
+    // Repeats the request three times, some 15 seconds, instead of more than two minutes: the program tries again by itself.
     socket.setOption(IPPROTO_TCP, TCP_SYNCNT, 3)
     if address.withSockaddr({ Glibc.connect(socket.descriptor, $0, $1) }) != 0 {
       guard errno == EINPROGRESS else { throw SystemError(name) }
@@ -48,7 +48,7 @@ import Glibc
     return socket
   }
 
-  /// Listens on a port of the kernel's choice that only this machine can reach.
+  /// Listens on a port that the kernel chooses and only this machine can reach.
   package static func listenOnLoopback() throws(SystemError) -> (Socket, Endpoint) {
     let name = "127.0.0.1"
     var address = sockaddr_in()
@@ -78,7 +78,7 @@ import Glibc
     setsockopt(descriptor, CInt(level), option, &value, socklen_t(MemoryLayout<CInt>.size))
   }
 
-  /// The next connection to this listening socket.
+  /// Accepts the next connection to this listening socket.
   package func accept() async throws -> Socket {
     while true {
       try Task.checkCancellation()
@@ -96,11 +96,11 @@ import Glibc
     }
   }
 
-  /// What has arrived, at least one byte; nil at the end of the stream.
+  /// Reads the bytes that have arrived, at least one; nil at the end of the stream.
   package func read() async throws -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
-      // Reading what is there already does not suspend: a peer that never pauses would keep the actor for itself.
+      // Reading bytes that are there already does not suspend, so a peer that never pauses would keep the actor busy.
       await Task.yield()
       try Task.checkCancellation()
       guard isOpen else { return nil }
@@ -117,8 +117,8 @@ import Glibc
 
   /// Sends a line, without waiting.
   ///
-  /// A line that the peer does not take in time is dropped: it is a few bytes, and a peer that leaves a whole buffer of them unread
-  /// is not listening. With MSG_NOSIGNAL a connection that is gone is an error here, not the end of the process.
+  /// A line that does not fit into the socket's buffer is dropped: lines are short, and a peer that leaves a whole buffer unread
+  /// is not listening. With MSG_NOSIGNAL a lost connection is an error here, and does not end the process.
   ///
   /// - Returns: whether the whole line is on its way.
   @discardableResult package func send(_ line: String) -> Bool {

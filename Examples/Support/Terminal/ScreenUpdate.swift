@@ -1,4 +1,4 @@
-/// What to send to a terminal so that it shows new lines in place of old ones: only those that differ, no flicker.
+/// Computes the text that makes a terminal show new lines in place of old ones: only lines that differ, so nothing flickers.
 package struct ScreenUpdate {
   private var shown: [StyledLine]?
 
@@ -10,11 +10,11 @@ package struct ScreenUpdate {
   /// The text that makes the terminal show `lines`; empty if it does already.
   package mutating func show(_ lines: [StyledLine], columns: Int) -> String {
     defer { shown = lines }
-    // The cursor is hidden: the editor draws its own. The host makes the terminal's visible again when it leaves.
+    // The cursor is hidden, as the editor draws its own. The host shows the terminal's cursor again when it leaves.
     var text = shown == nil ? "\u{1B}[?25l\u{1B}[2J" : ""
     for (row, line) in lines.enumerated() where shown.map({ $0[row] != line }) ?? (line.width > 0) {
       text += "\u{1B}[\(row + 1);1H\(line.rendered)"
-      // After a line that fills the row the cursor still stands on its last column, and would erase that.
+      // After a line that fills the row, the cursor still stands on the last column and would erase it.
       if line.width < columns { text += "\u{1B}[K" }
     }
     return text

@@ -18,7 +18,9 @@ package struct StyledLine: Hashable, Sendable, ExpressibleByStringLiteral {
   package var text: String { spans.map(\.text).joined() }
   package var width: Int { spans.reduce(0) { $0 + $1.text.columns } }
 
-  /// Adds text; whatever it holds, it cannot move the cursor or change the terminal.
+  /// Adds text.
+  ///
+  /// Control characters in it are made visible, so that it cannot move the cursor or change the terminal.
   package mutating func append(_ text: String, _ style: Style = .plain) {
     if !text.isEmpty { spans.append(Span(text: text.limited.escaped, style: style)) }
   }
@@ -72,7 +74,7 @@ extension StyledLine.Style {
 }
 
 extension StringProtocol {
-  /// How many columns of a terminal the text takes.
+  /// The width of the text in columns of a terminal.
   package var columns: Int { reduce(0) { $0 + $1.columns } }
 
   /// As much of the beginning as fits.
@@ -86,12 +88,12 @@ extension StringProtocol {
 }
 
 extension String {
-  /// Longer than what any screen shows of one text, in Unicode scalars.
+  /// The longest text, in Unicode scalars: more than any screen shows.
   private static let mostScalars = 4096
-  /// More than any character of a language or any emoji has.
+  /// The most marks on a character: more than any character of a language or any emoji has.
   private static let mostScalarsOfCharacter = 16
 
-  /// The text with what would cost time and show nothing left out: all beyond a length, and all but the first marks on a character.
+  /// The text, cut to the longest length, and each character to its first marks.
   ///
   /// A file, a server or a command line may hold a character with a million combining marks.
   package var limited: String {
@@ -105,7 +107,7 @@ extension String {
 }
 
 extension Character {
-  /// Two for the ideographs, Hangul, full-width forms and emoji that terminals draw in two columns, else one.
+  /// The width: two columns for the ideographs, Hangul, full-width forms and emoji that terminals draw so wide, else one.
   fileprivate var columns: Int {
     guard let first = unicodeScalars.first else { return 0 }
     if first.properties.isEmojiPresentation { return 2 }

@@ -8,10 +8,10 @@ import LifecycleJournal
   import Darwin
 #endif
 
-/// Waits until something changes where a file is: in its directory, or with the directories above it.
+/// Waits until something changes in a file's directory, or in the directories above it.
 ///
-/// A directory that is removed, or moved, takes its watch along. So the directories above are watched, too, and each is looked
-/// up again by its path before each wait. Where the path is a symbolic link, the same holds for the path of the file behind it.
+/// A directory that is removed or moved takes its watch along. So the directories above are watched, too, and each is found
+/// again by its path before each wait. If the path is a symbolic link, the directories of the file behind it are watched, too.
 struct DirectoryChanges {
   private let path: String
   private let descriptor: Int32
@@ -27,14 +27,14 @@ struct DirectoryChanges {
     #endif
   }
 
-  /// Waits; false once nothing reads standard output any more.
+  /// Waits for a change; returns false once standard output has no reader any more.
   mutating func wait() -> Bool {
-    // A change that came before its directory was watched causes no event: the caller looks once more instead.
+    // A change before its directory was watched causes no event, so the caller checks once more.
     if watchDirectories() { return true }
     var waiting = [
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: 1, events: 0, revents: 0),
     ]
-    // Where nothing tells of changes, a look once a second has to do.
+    // If the system reports no changes, the caller checks once a second.
     _ = poll(&waiting, 2, descriptor >= 0 ? -1 : 1_000)
     var events = [UInt8](repeating: 0, count: 4_096)
     while descriptor >= 0, read(descriptor, &events, events.count) > 0 {}
@@ -47,13 +47,13 @@ struct DirectoryChanges {
     return [path.hasPrefix("/") ? "/" : "."] + slashes.map { String(path[..<$0]) }
   }
 
-  /// Watches what the paths lead to by now; true if that is not what was watched before.
+  /// Watches the directories to which the paths lead now; returns true if these differ from the ones watched before.
   private mutating func watchDirectories() -> Bool {
     #if os(Linux)
       guard descriptor >= 0 else { return false }
       let ends = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
       let names = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM)
-      // Names in the directories above, which may be many, matter only while one of them may be the file's way back.
+      // The directories above may change often. Names in them matter only while the file is missing, as one may lead back to it.
       let above = access(path, F_OK) == 0 ? ends : ends | names
       var next: [Int32: UInt32] = [:]
       let paths = Set([path, (try? JournalFiles.followed(path, files: SystemFiles())) ?? path])

@@ -8,7 +8,7 @@ import LifecycleJournal
   import Darwin
 #endif
 
-/// Reads a journal on as it grows, into each new file, until the output is closed.
+/// Goes on reading a journal as it grows, and each new file of it, until the output is closed.
 struct Follower {
   private let path: String
   private var reader: JournalReader
@@ -20,13 +20,13 @@ struct Follower {
     identity = reader.identity
   }
 
-  /// Calls for every reader that may have something new, again and again.
+  /// Calls a closure with each reader that may have new lines, again and again.
   consuming func run(_ read: (JournalReader) throws -> Void) throws {
     var changes = DirectoryChanges(of: path)
     repeat {
       try read(reader)
       while let next = nextFile() {
-        // No program writes the old file any longer: now it is complete.
+        // No program writes to the old file any more, so it is complete.
         try read(reader)
         reader = next
         identity = next.identity
@@ -39,13 +39,13 @@ struct Follower {
   private func nextFile() -> JournalReader? {
     guard let present = try? files.status(at: path).identity else { return nil }
     guard present != identity else {
-      // Another program has cut it: its present contents came afterwards.
+      // Another program has cut the file, so its present contents are new.
       let isCut = reader.size ?? .max < reader.position
       return isCut ? try? JournalReader(path: path, ending: .isAwaited) : nil
     }
     let names = JournalFiles.all(of: path, files: files)
     let old = names.lastIndex { (try? files.status(at: $0))?.identity == identity }
-    // Where the old one is no longer kept, the oldest that is may be long past: go on with the newest.
+    // If the old file is no longer kept, the oldest kept one may be much older than needed: go on with the newest.
     let next = old.map { names[($0 + 1)...].first ?? path } ?? path
     return try? JournalReader(path: next, ending: .isAwaited)
   }

@@ -1,7 +1,7 @@
 import AppLifecycle
 import LifecycleJournal
 
-/// Reads a journal, all of its files, oldest first, and tells the runs apart.
+/// Reads all files of a journal, oldest first, and divides the lines into runs.
 final class JournalScan {
   /// A line, and the run that it belongs to.
   struct Item {
@@ -9,26 +9,26 @@ final class JournalScan {
     let entry: JournalEntry
     /// The run's number in the journal, from 1; 0 before the first.
     let session: Int
-    /// The run as it stands after the line.
+    /// The summary of the run, up to and including this line.
     let run: RunSummary
   }
 
   private(set) var session = 0
   private(set) var run = RunSummary()
-  /// Whether a run has the name that is sought.
+  /// Whether some run has the name that the user asks for.
   private(set) var hasSought = false
-  /// How many lines were passed over.
+  /// The number of damaged lines that were skipped.
   private(set) var damagedLines = 0
-  /// How many records are missing, as the journal itself says.
+  /// The number of missing records, by the journal's own gap lines.
   private(set) var lostRecords = 0
-  /// Is told of each run when the next one begins, with that one's first line.
+  /// Called for each run when the next one begins, with the first line of that next run.
   ///
-  /// ``finish()`` tells it of the last one.
+  /// ``finish()`` calls it for the last run.
   var didEndRun: ((_ session: Int, RunSummary, _ next: RunHeader?) throws -> Void)?
   private let sought: SessionChoice?
   private let progress: Progress?
 
-  /// A scan that is to tell whether a run is there, and that shows how far it has got.
+  /// Creates a scan that looks for a run and shows its progress.
   init(seeking sought: SessionChoice? = nil, progress: Progress? = nil) {
     (self.sought, self.progress) = (sought, progress)
   }
@@ -42,7 +42,7 @@ final class JournalScan {
   ) throws -> JournalReader {
     let names = JournalFiles.all(of: path, files: SystemFiles())
     for name in names.dropLast() {
-      // It may have been moved on between being listed and being opened; it is read under its next name.
+      // The file may have been renamed after it was listed; it is read under its next name.
       guard let reader = try? JournalReader(path: name) else { continue }
       try read(reader, take)
     }
@@ -56,7 +56,7 @@ final class JournalScan {
     return reader
   }
 
-  /// Reads a file on from where its reader stands.
+  /// Reads the rest of a file, from its reader's present position.
   func read(_ reader: JournalReader, _ take: (Item) throws -> Void) throws {
     progress?.begin(reader.path, from: reader.position, size: reader.size ?? 0)
     while let entry = reader.next() {
@@ -70,7 +70,7 @@ final class JournalScan {
     progress?.clear()
   }
 
-  /// The end of what is read: the last run has ended, or is under way.
+  /// Ends the scan: the last run has ended, or is under way.
   func finish() throws {
     if session > 0 { try didEndRun?(session, run, nil) }
   }
@@ -95,7 +95,7 @@ final class JournalScan {
     }
   }
 
-  /// Reports damaged lines on standard error, up to a number that a person would read.
+  /// Reports damaged lines on standard error, up to a limit that a person would read.
   func complain(about item: Item) {
     guard case .damaged(let damage) = item.entry.content else { return }
     complaints += 1
@@ -105,7 +105,7 @@ final class JournalScan {
     try? StandardStreams.write("lifecycle: \(place): \(damage), at byte \(item.entry.offset)\n", to: .error)
   }
 
-  /// Tells on standard error how much more is damaged than was told line by line.
+  /// Reports on standard error how many more lines are damaged.
   func sumUpComplaints() {
     guard complaints > Self.mostComplaints else { return }
     let more = complaints - Self.mostComplaints
@@ -115,6 +115,6 @@ final class JournalScan {
   private static let mostComplaints = 20
   private var complaints = 0
 
-  /// What scripts are told about a journal that was read.
+  /// The exit status after a journal was read.
   var status: ExitStatus { damagedLines == 0 && lostRecords == 0 ? .success : .damaged }
 }

@@ -1,7 +1,7 @@
 import AppLifecycle
 import LifecycleJournal
 
-/// `lifecycle log`: what a journal says, for people or for programs.
+/// `lifecycle log`: prints a journal, for people or for programs.
 struct Log: Equatable {
   var path: String
   var follows = false
@@ -61,7 +61,7 @@ struct Log: Equatable {
 }
 
 extension JournalScan.Item {
-  /// When it was, by the wall clock; nil where the line does not say.
+  /// The wall-clock time of the line; nil if the line does not give it.
   var wallTime: Duration? {
     switch entry.content {
     case .line(.record(let record)): run.wallTime(at: record.instant)

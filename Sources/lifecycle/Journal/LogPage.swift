@@ -5,12 +5,12 @@ import LifecycleJournal
 struct LogPage {
   let paint: Paint
   let isJSON: Bool
-  /// Whether there is no room for all columns: then the state is told where it changes alone.
+  /// Whether the page is too narrow for all columns; then the state is printed only where it changes.
   let isNarrow: Bool
   private(set) var text = ""
   private var session = -1
 
-  /// A page for a terminal so many columns wide; nil for one that has room for everything.
+  /// Creates a page for a terminal of a number of columns; nil for one that has room for everything.
   init(paint: Paint, isJSON: Bool, width: Int?) {
     (self.paint, self.isJSON, isNarrow) = (paint, isJSON, width ?? .max < 80)
   }
@@ -40,7 +40,7 @@ struct LogPage {
   }
 
   private func row(of item: JournalScan.Item) -> String? {
-    // What no program has written has no time of day, only one since it began.
+    // A record that no program has written has no time of day, only the time since its beginning.
     let clock = item.run.header == nil ? item.wallTime?.timeOfDay(isLocal: false) : item.wallTime?.localTime
     let time = paint.faint(isNarrow ? String((clock ?? "").prefix(8)) : (clock ?? "").rightPadded(to: 12))
     func row(_ state: ApplicationState, _ text: String) -> String {
@@ -74,7 +74,7 @@ struct LogPage {
     }
   }
 
-  /// What an input led to, indented below it.
+  /// An effect of an input, indented below it.
   private func step(_ kind: String, _ text: String) -> String {
     isNarrow ? " \(kind) \(text)" : "  \(kind.rightPadded(to: 6))  \(text)"
   }

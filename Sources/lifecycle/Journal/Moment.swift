@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// A time that a user names: so long ago, or a date where the user is.
+/// A time that a user names: a length before now, or a date in the user's time zone.
 enum Moment: Equatable {
   case ago(Duration)
   case at(Duration)

@@ -8,33 +8,33 @@
 
 /// The progress of reading a long file, shown on the terminal.
 ///
-/// A terminal that takes nothing at the moment is not waited for.
+/// It does not wait for a terminal that accepts no bytes at the moment.
 final class Progress {
   private var name = ""
   private var size: Int64 = 0
-  /// The position from which on there is something new to show.
+  /// The position from which on the shown percentage changes.
   private var next = Int64.max
   private var isOnScreen = false
   private static let shortest: Int64 = 32 * 1_024 * 1_024
 
-  /// Nil if there is no terminal to show it on.
+  /// Creates a progress; nil if there is no terminal to show it on.
   ///
-  /// - Parameter isBesideOutput: whether the output appears on standard output while the file is read; on a terminal it is
-  ///   what one sees.
+  /// - Parameter isBesideOutput: whether output appears on standard output while the file is read. If that is a terminal, the
+  ///   output itself shows the progress.
   init?(isBesideOutput: Bool = false) {
     guard isatty(2) == 1, !isBesideOutput || isatty(1) == 0 else { return nil }
   }
 
-  /// A file of a length in bytes is read from a place on.
+  /// Begins to show a file of a length in bytes, read from a position on.
   func begin(_ name: String, from position: Int64, size: Int64) {
     (self.name, self.size) = (name, size)
     next = size - position < Self.shortest ? .max : position + size / 100
   }
 
-  /// The file has been read up to a place.
+  /// Shows that the file has been read up to a position.
   func show(_ position: Int64) {
     guard position >= next else { return }
-    // It may have grown meanwhile.
+    // The file may have grown meanwhile.
     let shown = min(position / (size / 100), 100)
     next = (shown + 1) * (size / 100)
     guard isTerminalReady else { return }
@@ -42,14 +42,14 @@ final class Progress {
     try? StandardStreams.write("\r\(name.printable): \(shown) %", to: .error)
   }
 
-  /// Makes room for what is printed.
+  /// Removes the progress from the terminal, before other output.
   func clear() {
     guard isOnScreen, isTerminalReady else { return }
     isOnScreen = false
     try? StandardStreams.write("\r\u{1B}[K", to: .error)
   }
 
-  /// Whether the terminal takes something now: its user may have stopped it, and a line may be slow.
+  /// Whether the terminal accepts bytes now: the user may have stopped it, and a serial line may be slow.
   private var isTerminalReady: Bool {
     var terminal = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
     return poll(&terminal, 1, 0) == 1 && terminal.revents & Int16(POLLOUT) != 0

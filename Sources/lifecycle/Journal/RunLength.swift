@@ -1,24 +1,24 @@
 import AppLifecycle
 import LifecycleJournal
 
-/// How long a run lasted, as far as its journal tells.
+/// The length of a run, as far as its journal shows it.
 struct RunLength {
   /// The length by the wall clock.
   let length: Duration
   /// The time in each state, by the clock of the records.
   let times: [ApplicationState: Duration]
-  /// Whether the run lasted so long at least: its last line is not that of a process that ended.
+  /// Whether the length is a lower bound: the last line does not show the end of the process.
   let isLowerBound: Bool
-  /// The state in which the last line leaves the run.
+  /// The state after the last line.
   private let last: ApplicationState
 
-  /// The length of a run.
+  /// Computes the length of a run.
   ///
   /// - Parameters:
   ///   - run: the run.
   ///   - now: the wall clock's time, since 1970 in UTC, if the program still runs.
   init(of run: RunSummary, runningAt now: Duration?) {
-    // A clock that was set back tells nothing.
+    // The difference is meaningless if the clock was set back.
     let since = now.map { max($0 - run.wallTime(at: run.lastInstant), .zero) } ?? .zero
     length = run.length + since
     var times = run.times
@@ -29,10 +29,10 @@ struct RunLength {
     isLowerBound = now == nil && !run.hasEnded && run.header != nil
   }
 
-  /// The length for people: `≥ 8.0s` where that is a lower bound.
+  /// The length as text: `≥ 8.0s` if it is a lower bound.
   var words: String { (isLowerBound ? "≥ " : "") + length.brief }
 
-  /// The time in a state for people; nil where there was none.
+  /// The time in a state as text; nil if the run was never in it.
   func words(for state: ApplicationState) -> String? {
     times[state].map { (isLowerBound && state == last ? "≥ " : "") + $0.brief }
   }

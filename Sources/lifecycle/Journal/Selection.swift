@@ -1,15 +1,15 @@
 import LifecycleJournal
 
-/// What of a journal is asked for: a run, a time.
+/// The part of a journal that the user asks for: a run, a range of time.
 struct Selection: Equatable {
   var session: SessionChoice?
   var since: Moment?
   var until: Moment?
 
-  /// The options that say so, for the help on them.
+  /// The options of a selection, with the words that complete their values.
   static let options: [(name: String, values: [String])] = [("--since", []), ("--until", []), ("--session", ["last"])]
 
-  /// Takes an option with its value; false where it is another's.
+  /// Takes an option with its value; returns false if the option does not belong to a selection.
   mutating func take(_ option: String, _ arguments: inout Arguments) throws(UsageError) -> Bool {
     switch option {
     case "--since": since = try Self.moment(of: option, &arguments)
@@ -29,23 +29,23 @@ struct Selection: Equatable {
     return moment
   }
 
-  /// Whether less than everything is asked for.
+  /// Whether the user asks for less than the whole journal.
   var isNarrow: Bool { self != Selection() }
 
-  /// The selection in numbers and times of a journal, which is read once where a run is counted from the end.
+  /// The selection in run numbers and times of a journal; reads the journal once if a run is counted from the end.
   func resolved(in path: String) throws -> Resolved {
     let now = RunFacts.ofThisProcess().wallTime()
     return Resolved(
       session: try session?.resolved(in: path), earliest: since?.wallTime(now: now), end: until?.wallTime(now: now))
   }
 
-  /// What is looked for, line by line.
+  /// A selection that decides line by line.
   struct Resolved {
     let session: SessionChoice?
     let earliest: Duration?
     let end: Duration?
 
-    /// Whether a line belongs to the run that is asked for.
+    /// Whether a line belongs to the selected run.
     func includesRun(of item: JournalScan.Item) -> Bool { session?.matches(item) ?? true }
 
     /// Whether a line is too old.

@@ -3,11 +3,11 @@ import LifecycleJournal
 /// One run of a journal, as a user names it.
 enum SessionChoice: Equatable {
   case number(Int)
-  /// Counted from the last, which is 1.
+  /// The number of the run, counted from the last, which is 1.
   case fromEnd(Int)
   case name(String)
 
-  /// `3` is the third, `-1` or `last` the last; anything else is the run's name.
+  /// Reads a choice: `3` is the third run, `-1` or `last` the last; any other text is the run's name.
   init(_ text: String) {
     if text == "last" {
       self = .fromEnd(1)
@@ -18,7 +18,7 @@ enum SessionChoice: Equatable {
     }
   }
 
-  /// The choice without a count from the end, for which the journal is read once.
+  /// The choice as a number from the beginning or a name; reads the journal once if it counts from the end.
   func resolved(in path: String) throws -> SessionChoice {
     guard case .fromEnd(let number) = self else { return self }
     let scan = JournalScan(progress: Progress())
@@ -26,7 +26,7 @@ enum SessionChoice: Equatable {
     return .number(scan.session - number + 1)
   }
 
-  /// A run that the journal does not hold.
+  /// An error: the journal does not hold the run.
   struct Missing: Error, CustomStringConvertible {
     let path: String
     let choice: SessionChoice
@@ -44,7 +44,7 @@ enum SessionChoice: Equatable {
     }
   }
 
-  /// Throws where what was read holds no such run.
+  /// Throws an error if the journal that was read holds no such run.
   func check(in path: String, of scan: JournalScan) throws(Missing) {
     let isThere =
       switch self {

@@ -74,7 +74,7 @@ struct Sessions: Equatable {
     return row + "  " + ending(run, exit, paint)
   }
 
-  /// The same below each other, where a row has no room.
+  /// The run on several lines, for a terminal that is too narrow for a row.
   private static func lines(
     _ session: Int, _ run: RunSummary, _ length: RunLength, _ exit: PreviousExit, _ paint: Paint
   ) -> String {
@@ -91,7 +91,7 @@ struct Sessions: Equatable {
   }
 
   private static func ending(_ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
-    // What only a script has played has no process that could have ended.
+    // A run that only a script has played has no process that could have ended.
     guard run.header != nil else { return "a recorded run" }
     var text = exit.kind.isAlarming ? paint.alarm(exit.kind.text) : exit.kind.text
     if run.lost > 0 { text += paint.alarm(", \(run.lost) lines missing") }
@@ -120,6 +120,6 @@ extension String? {
 }
 
 extension PreviousExit.Kind {
-  /// Whether a person should look into it.
+  /// Whether the end deserves the user's attention.
   var isAlarming: Bool { self == .crashedInForeground || self == .watchdog }
 }

@@ -8,25 +8,25 @@ import AppLifecycle
   import Darwin
 #endif
 
-// How the tool writes times, lengths and what others have named.
+// The tool's format for times, lengths, and names from outside.
 
 extension Duration {
-  /// The time since 1970 as date and time of day where the user is: `2026-11-21 17:15:11`.
+  /// The time since 1970 as date and time of day in the user's time zone: `2026-11-21 17:15:11`.
   var localDateTime: String {
     let parts = parts(isLocal: true)
     return "\(parts.date) \(parts.time)"
   }
 
-  /// The time of day where the user is, with milliseconds: `17:15:11.042`.
+  /// The time of day in the user's time zone, with milliseconds: `17:15:11.042`.
   var localTime: String { timeOfDay(isLocal: true) }
 
-  /// The time of day where the user is, or in UTC.
+  /// The time of day, in the user's time zone or in UTC.
   func timeOfDay(isLocal: Bool) -> String {
     let milliseconds = Int(components.attoseconds.magnitude / 1_000_000_000_000_000)
     return "\(parts(isLocal: isLocal).time).\(String(milliseconds).leftPadded(to: 3, with: "0"))"
   }
 
-  /// How far the time of day where the user is was ahead of UTC then.
+  /// The offset of the user's time zone from UTC at that time.
   var secondsEastOfGreenwich: Int {
     var seconds = time_t(clamping: min(max(components.seconds, 0), 253_402_300_799))
     var parts = tm()
@@ -35,7 +35,7 @@ extension Duration {
   }
 
   private func parts(isLocal: Bool) -> (date: String, time: String) {
-    // What lies before 1970, or beyond all calendars, is nonsense that a damaged file may hold.
+    // A damaged file may hold times before 1970, or beyond all calendars.
     var seconds = time_t(clamping: min(max(components.seconds, 0), 253_402_300_799))
     var parts = tm()
     if isLocal { localtime_r(&seconds, &parts) } else { gmtime_r(&seconds, &parts) }
@@ -46,7 +46,7 @@ extension Duration {
     )
   }
 
-  /// A length for people, two units at most: `350ms`, `4.2s`, `3m 05s`, `2h 03m`, `5d 01h`.
+  /// The length as text, with at most two units: `350ms`, `4.2s`, `3m 05s`, `2h 03m`, `5d 01h`.
   var brief: String {
     if self < .zero { return "-" + (.zero - self).brief }
     func two(_ number: Int64) -> String { String(number).leftPadded(to: 2, with: "0") }
@@ -63,7 +63,7 @@ extension Duration {
 }
 
 extension String {
-  /// The text with what a terminal would obey written out: a journal may hold anything.
+  /// The text with every character that a terminal would obey written out: a journal may hold anything.
   var printable: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in
@@ -83,7 +83,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is one that moves, hides or turns what others have written.
+  /// Whether the character moves, hides or reverses other text.
   fileprivate var isControl: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: value != 0x200D
@@ -94,7 +94,7 @@ extension Unicode.Scalar {
 
 /// The terminal on standard output.
 enum Terminal {
-  /// How many columns it has; nil where standard output is none, or it does not say.
+  /// The number of columns; nil if standard output is no terminal, or the terminal does not report it.
   static var width: Int? {
     var size = winsize()
     guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -102,9 +102,9 @@ enum Terminal {
   }
 }
 
-/// Colours of a terminal.
+/// The colors of a terminal.
 struct Paint {
-  /// When the output is coloured.
+  /// The condition under which the output is colored.
   enum Choice: String, CaseIterable {
     case auto, always, never
   }
@@ -127,7 +127,7 @@ struct Paint {
   func faint(_ text: String) -> String { code("2", text) }
   func alarm(_ text: String) -> String { code("1;31", text) }
 
-  /// A text in the colour of a state.
+  /// A text in the color of a state.
   func state(_ text: String, _ state: ApplicationState) -> String {
     switch state {
     case .active: code("32", text)

@@ -1,6 +1,6 @@
-/// What the tool's pages have in common: each stands alone, asks nothing of the network, and says so to the browser.
+/// The common parts of the tool's pages: each page is self-contained, and forbids the browser to use the network.
 enum HTMLPage {
-  /// The page up to what is in its body.
+  /// The page up to the contents of its body.
   static func head(title: String, style: String) -> String {
     """
     <!DOCTYPE html>
@@ -58,12 +58,12 @@ enum HTMLPage {
 }
 
 extension String {
-  /// JSON that may stand in a page: no tag can begin in it.
+  /// The JSON in a form that may stand in a page: no tag can begin in it.
   var asScriptData: String {
     utf8.contains(UInt8(ascii: "<")) ? String(flatMap { $0 == "<" ? Array("\\u003c") : [$0] }) : self
   }
 
-  /// The text for a page: nothing in it is a tag, and what a reader could not see is written out.
+  /// The text in a form that may stand in a page: it has no tags, and invisible characters are written out.
   var asHTML: String {
     printable.reduce(into: "") { html, character in
       switch character {

@@ -1,7 +1,7 @@
 // The diagram as text: for a terminal, for Mermaid, and for Graphviz.
 
 extension StateDiagram {
-  /// The changes and calls in words, below each other.
+  /// The changes and calls as text, one below the other.
   var text: String {
     var text = ""
     for change in changes {
@@ -49,10 +49,10 @@ extension StateDiagram {
   /// The changes without a process.
   var losses: [Change] { changes.filter(\.losesProcess) }
 
-  /// What stands beside the arrow of a change: its calls, then what leads to it.
+  /// The label of a change's arrow: its calls, and then the inputs that lead to it.
   func lines(of change: Change, width: Int = 30) -> [String] { change.callbacks + wrapped(change.inputs, width) }
 
-  /// Words in lines of a width.
+  /// Breaks words into lines of a width.
   func wrapped(_ words: [String], _ width: Int) -> [String] {
     var lines: [String] = []
     for word in words {

@@ -61,7 +61,7 @@ struct StateDiagram: Equatable {
     return diagram
   }
 
-  /// What an effect is to the subject.
+  /// The meaning of an effect for the subject.
   private enum Step {
     case commit(String)
     case callback(String, CommitOrder)

@@ -1,5 +1,5 @@
 extension StateDrawing {
-  /// How the picture looks, of a page's colors.
+  /// The picture's style sheet, which uses a page's colors.
   static let style = """
     text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: var(--ink); }
     .paper { fill: var(--paper); } .tip { fill: var(--faint); } .arrow { fill: none; stroke: var(--faint); stroke-width: 1.5; }
@@ -13,6 +13,6 @@ extension StateDrawing {
     .frame { fill: none; stroke: var(--line); } .loss .arrow { stroke-dasharray: 5 4; }
     """
 
-  /// The colors of a picture that stands alone.
+  /// The colors of a self-contained picture.
   static let colors = HTMLPage.palette
 }

@@ -1,6 +1,6 @@
-/// The diagram as a picture: SVG, in light and in dark, as the reader's system has it.
+/// The diagram as an SVG picture, in light or in dark, as the reader's system is set.
 ///
-/// Where a state and an arrow stand is decided here; which there are, and what stands beside them, by the state machine.
+/// This type decides the positions of states and arrows. The state machine decides which exist, and their labels.
 struct StateDrawing {
   let diagram: StateDiagram
 
@@ -10,7 +10,7 @@ struct StateDrawing {
     var y: Int
   }
 
-  /// Where a state stands, whichever life cycle it belongs to.
+  /// The position of a state, whichever life cycle it belongs to.
   private enum Place: String {
     case outside, inactive, active, background, suspended
 
@@ -34,7 +34,7 @@ struct StateDrawing {
     }
   }
 
-  /// An arrow: its points, and where its label begins.
+  /// An arrow: its points, and the place where its label begins.
   private struct Arrow {
     let from: Place
     let to: Place
@@ -64,12 +64,12 @@ struct StateDrawing {
     Arrow(from: .suspended, to: .background, path: "M 798 440 L 604 440", label: Point(x: 700, y: 460)),
   ]
 
-  /// The changes that the picture has no arrow for; a test wants none.
+  /// The changes for which the picture has no arrow; a test checks that there are none.
   var undrawn: [StateDiagram.Change] {
     diagram.changes.filter { change in !change.losesProcess && Self.arrow(of: change) == nil }
   }
 
-  /// The picture, to stand alone as a file.
+  /// The picture as a file of its own.
   var file: String {
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.size.x) \(Self.size.y)" width="\(Self.size.x)" height="\(Self.size.y)" role="img" aria-label="\(name)">
@@ -83,7 +83,7 @@ struct StateDrawing {
     """
   }
 
-  /// The picture, to stand in a page that has the colors.
+  /// The picture for a page that defines the colors.
   var element: String {
     """
     <svg viewBox="0 0 \(Self.size.x) \(Self.size.y)" role="img" aria-label="\(name)" class="diagram">

@@ -1,10 +1,10 @@
 import AppLifecycle
 
-/// Every state that an application can reach, and what each input does there: asked of the state machine itself.
+/// Every state that an application can reach, and the effect of each input there, as the state machine itself gives them.
 struct StateGraph {
   typealias Effect = LifecycleStateMachine.Effect
 
-  /// What an input does in a state.
+  /// The effect of an input in a state.
   struct Step {
     /// The index of the state afterwards.
     var target: Int
@@ -14,7 +14,7 @@ struct StateGraph {
 
   let profile: LifecycleProfile
   let inputs: [SystemInput]
-  /// The state machine in each of its states; first the one of an application that was never launched.
+  /// The state machine in each of its states; the first is that of an application that was never launched.
   private(set) var states: [LifecycleStateMachine]
   /// The step of each input in each state.
   private(set) var steps: [[Step]] = []
@@ -55,7 +55,9 @@ struct StateGraph {
 }
 
 extension SystemInput {
-  /// One of each kind, in the order in which the page and the tables show them; a test compares them with the script language.
+  /// One input of each kind, in the order in which the page and the tables show them.
+  ///
+  /// A test compares them with the script language.
   static func all(windows: [SceneIdentifier]) -> [SystemInput] {
     [
       .launch, .launchInBackground, .open, .home, .beginInterruption(.call), .endInterruption(.call), .openSwitcher,

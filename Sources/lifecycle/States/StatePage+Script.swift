@@ -1,5 +1,5 @@
 extension StatePage {
-  /// How the page looks beside its picture.
+  /// The style sheet of the page, except for its picture.
   static let style = """
     header, main { max-width: 90rem; margin: 0 auto; padding: 0 1.25rem; } header { padding-top: 1.1rem; }
     h1 { margin: 0; font-size: 1.35rem; } header p { margin: 0.2rem 0 0.8rem; color: var(--faint); }
@@ -27,7 +27,7 @@ extension StatePage {
     @media (max-width: 60rem) { .columns { grid-template-columns: 1fr; } }
     """
 
-  /// What walks through the states.
+  /// The script that moves through the states.
   static let script = #"""
     "use strict";
     const data = JSON.parse(document.getElementById("data").textContent);

@@ -1,6 +1,6 @@
 import AppLifecycle
 
-/// The states as a page: inputs to click, and what each of them does.
+/// The states as a page: inputs to click, and the effects of each.
 ///
 /// The page holds every state and every step as data, and walks through them; it decides nothing.
 struct StatePage {
@@ -39,7 +39,7 @@ struct StatePage {
   private var data: String {
     let inputs = graph.inputs.map { "[\($0.scriptToken.asJSON),\($0.group.asJSON)]" }
     let states = graph.states.map(json)
-    // A step that is ignored stays where it is, and needs one number.
+    // An ignored input leaves the state as it is, so its step needs only one number.
     let steps = graph.steps.enumerated().map { state, row in
       "["
         + row.map { $0.target == state ? "\(-$0.effects - 1)" : "[\($0.target),\($0.effects)]" }.joined(separator: ",")
@@ -54,7 +54,7 @@ struct StatePage {
       """
   }
 
-  /// What the page says of a state: the state itself, its reasons, its scenes, and whether the screen is locked.
+  /// The page's description of a state: the state itself, its reasons, its scenes, and whether the screen is locked.
   private func json(of machine: LifecycleStateMachine) -> String {
     var probe = machine
     let isLocked = probe.handle(.lock) == [.ignore(.alreadyLocked)]
@@ -66,7 +66,7 @@ struct StatePage {
       "[\(machine.state.rawValue.asJSON),[\(reasons.joined(separator: ","))],[\(scenes.joined(separator: ","))],\(isLocked)]"
   }
 
-  /// An effect as lines: a kind, a text, and the scene if it is one's.
+  /// An effect as lines: a kind, a text, and the scene if the effect concerns one.
   private static func lines(of effect: StateGraph.Effect) -> [String] {
     func line(_ kind: String, _ text: String, _ scene: SceneIdentifier? = nil) -> String {
       "[\([kind, text, scene?.rawValue].compactMap { $0?.asJSON }.joined(separator: ","))]"

@@ -1,12 +1,12 @@
 import AppLifecycle
 
-/// `lifecycle states`: the states and the changes between them, asked of the state machine.
+/// `lifecycle states`: prints the states and the changes between them, as the state machine gives them.
 struct StatesCommand: Equatable {
-  /// What is made.
+  /// The format of the output.
   enum Form: String, CaseIterable {
     case text, html, svg, dot, mermaid
 
-    /// The form that a file's ending asks for.
+    /// The format for a file name's ending.
     init?(ending: Substring) {
       switch ending {
       case "mmd": self = .mermaid
@@ -38,7 +38,7 @@ struct StatesCommand: Equatable {
     }
     if let output, output != "-" {
       guard let form = form ?? output.split(separator: ".").last.flatMap({ Form(ending: $0) }) else {
-        throw UsageError("say what '\(output)' is to be: by its ending, .html, .svg, .dot or .mmd, or by --format")
+        throw UsageError("choose the format of '\(output)' by its ending, .html, .svg, .dot or .mmd, or by --format")
       }
       (self.form, self.output) = (form, output)
     } else {
@@ -63,7 +63,7 @@ struct StatesCommand: Equatable {
     switch form {
     case .text: return diagrams.map { "\($0.subject)\n\n\($0.text)" }.joined(separator: "\n")
     case .dot: return diagrams.map(\.dot).joined(separator: "\n")
-    // A file of Mermaid and one of SVG hold one diagram: of the scene where there are scenes.
+    // A Mermaid file and an SVG file hold one diagram: that of a scene, if there are scenes.
     case .mermaid: return diagrams[diagrams.count - 1].mermaid
     case .svg, .html: return StateDrawing(diagram: diagrams[diagrams.count - 1]).file
     }

@@ -8,9 +8,9 @@ import LifecycleJournal
   import Darwin
 #endif
 
-/// Where a picture goes, piece by piece: a file, or standard output.
+/// The file or standard output to which a picture is written, piece by piece.
 ///
-/// The file is not touched before there is something to be written.
+/// The file is not opened before the first piece is written.
 final class OutputFile {
   private let path: String
   private var descriptor: Int32?
@@ -19,8 +19,8 @@ final class OutputFile {
 
   /// - Parameters:
   ///   - path: the file; `-` is standard output.
-  ///   - journal: what must not be written over.
-  /// - Throws: where the file is one of the journal's.
+  ///   - journal: the journal, which must not be overwritten.
+  /// - Throws: an error if the file is one of the journal's.
   init(_ path: String, besides journal: String) throws(UsageError) {
     self.path = path
     if path == "-" { descriptor = 1 }
@@ -31,7 +31,7 @@ final class OutputFile {
     }
   }
 
-  /// A file that no journal stands beside.
+  /// Creates an output without a journal to protect.
   init(_ path: String) {
     self.path = path
     if path == "-" { descriptor = 1 }

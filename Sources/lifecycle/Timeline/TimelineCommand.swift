@@ -1,8 +1,8 @@
 import LifecycleJournal
 
-/// `lifecycle timeline`: a journal as a picture, or as a trace for a viewer of traces.
+/// `lifecycle timeline`: writes a journal as a page, or as a trace for a viewer.
 struct TimelineCommand: Equatable {
-  /// What is made, as the file's name says.
+  /// The format of the output.
   enum Form: String, CaseIterable {
     case html, json
   }
@@ -32,7 +32,7 @@ struct TimelineCommand: Equatable {
     guard let path else { throw UsageError("'timeline' needs a journal: lifecycle timeline FILE -o page.html") }
     guard let output else { throw UsageError("'timeline' needs -o: page.html, trace.json, or - with --format") }
     guard let form = form ?? output.split(separator: ".").last.flatMap({ Form(rawValue: String($0)) }) else {
-      throw UsageError("what '\(output)' is to be is said by its ending, .html or .json, or by --format")
+      throw UsageError("choose the format of '\(output)' by its ending, .html or .json, or by --format")
     }
     (self.path, self.output, self.form, self.selection) = (path, output, form, selection)
   }
@@ -68,7 +68,7 @@ struct TimelineCommand: Equatable {
       try reading.run()
       try wanted.session?.check(in: path, of: scan)
     } catch {
-      // What was read before may be what is needed most.
+      // The part that was read before the failure may be the most important one, so the trace is finished.
       var trace = reading.picture
       if file.hasBegun { try? trace.finish() }
       throw error

@@ -1,40 +1,40 @@
 import AppLifecycle
 import LifecycleJournal
 
-/// One run as bars and marks on lanes, each told once it has ended: a pure fold over the run's lines.
+/// A pure fold over the lines of a run, which gives bars and marks on lanes, each once it has ended.
 ///
-/// It holds what has not ended, and no more: its memory does not grow with the run. Times are those of the records.
+/// It holds only bars that have not ended, so its memory does not grow with the run. Times are those of the records.
 struct TimelineFold {
-  /// How many scenes and resources have a lane at one time.
+  /// The largest number of scenes and resources that have a lane at one time.
   static let mostLanes = 1_000
 
   /// When the run began.
   private(set) var begin = Duration.zero
-  /// How many scenes and resources went without a lane, as there were too many at one time.
+  /// The number of bars of scenes and resources that had no lane, as there were too many at one time.
   private(set) var undrawn = 0
   /// The last line.
   private var here = TimelinePlace(instant: .zero, line: -1)
-  /// Where the picture begins.
+  /// The place at which the picture begins.
   private var first = TimelinePlace(instant: .zero, line: 0)
   private var isCutHere = false
   private var state = ApplicationState.notRunning
   private var stateBar: TimelineItem?
-  /// What the last call lasts until, if it has not ended.
+  /// The bar of the last call, if it has not ended.
   private var call: TimelineItem?
   private var lanes = OpenLanes()
-  /// What has ended with the line that is being taken.
+  /// The bars and marks that ended with the present line.
   private var ended: [TimelineItem] = []
 
-  /// The picture begins with the next line: what lasts there begins with it.
+  /// Lets the picture begin with the next line: bars that last until then begin there.
   mutating func cut() { isCutHere = true }
 
   /// Takes the next line.
   ///
   /// - Parameters:
   ///   - line: the line.
-  ///   - items: what has ended with it, or happened, is added here: on each lane but those of handlers and tasks in the order
-  ///     of time.
-  /// - Returns: the line as a picture shows it; nil where it does not.
+  ///   - items: gets the bars that ended with the line, and the marks of the line. On each lane except those of handlers and
+  ///     tasks they come in the order of time.
+  /// - Returns: the line as a picture shows it; nil if the picture does not show it.
   mutating func take(_ line: JournalLine, into items: inout [TimelineItem]) -> TimelineLine? {
     var shown: TimelineLine?
     switch line {
@@ -60,7 +60,7 @@ struct TimelineFold {
     return shown
   }
 
-  /// The end of the run: what has not ended lasts until its last line.
+  /// Ends the run: bars that have not ended last until its last line.
   mutating func finish(into items: inout [TimelineItem]) {
     closeCall()
     closeState()
@@ -69,7 +69,7 @@ struct TimelineFold {
     ended = []
   }
 
-  /// A time that a line tells of, and that may be long past.
+  /// The place of a time that a line names, and that may be long past.
   private func place(of instant: Duration) -> TimelinePlace {
     instant < first.instant ? first : TimelinePlace(instant: instant, line: nil)
   }
@@ -95,7 +95,7 @@ struct TimelineFold {
     stateBar = nil
   }
 
-  /// A call whose end nothing tells, which has no length.
+  /// A call whose end no line records; its bar has no length.
   private mutating func closeCall() {
     if let call { ended.append(call) }
     call = nil
@@ -115,8 +115,8 @@ struct TimelineFold {
   // MARK: Records
 
   private mutating func take(_ record: LifecycleRecord) {
-    // A call has ended when its notification is posted, or the next call made. When the handlers have ended is not
-    // written, only that they had when something else was called.
+    // A call has ended when its notification is posted, or the next call is made. The journal does not record when the handlers
+    // ended; they had ended before the next call.
     if call?.style == "call" || call != nil && record.kind == .delegate { call?.end = here }
     closeCall()
     let cause = "cause \(record.cause.rawValue.cutForPicture)"
@@ -139,11 +139,11 @@ struct TimelineFold {
     state = next
     closeState()
     stateBar = bar(.state, next.rawValue, next.rawValue, cause)
-    // A process that is gone has no scenes, and holds nothing.
+    // A process that has ended has no scenes and holds no resources.
     if next == .notRunning { ended += lanes.closeAll(at: here) }
   }
 
-  /// What a scene is in after a notification of it, by that one's raw name.
+  /// The state of a scene after one of its notifications, by the notification's raw name.
   private static let sceneStates: [String: SceneState] = [
     SceneCallback.willConnect.notificationName: .background,
     SceneCallback.willEnterForeground.notificationName: .foregroundInactive,
@@ -189,7 +189,7 @@ struct TimelineFold {
     case .delegate, .subscriber, .runBody, .observer: break
     case .task: bar.style = "task"
     case .resource:
-      // An acquire begins a time in which the resource is held, a release ends it.
+      // The resource is held from the end of an acquire to the beginning of a release.
       close(lane, at: entry.step == "release" ? bar.begin : here)
       bar.style = entry.step.cutForPicture
       bar.name = "\(name): \(bar.style)"
@@ -201,13 +201,13 @@ struct TimelineFold {
   }
 }
 
-/// The bars of scenes and resources that have not ended; one a lane, and so many at most.
+/// The bars of scenes and resources that have not ended: one for each lane, up to a limit.
 private struct OpenLanes {
   private var bars: [TimelineLane: TimelineItem] = [:]
 
   subscript(_ lane: TimelineLane) -> TimelineItem? { bars[lane] }
 
-  /// Begins a bar on a lane that has none; false where there is no room for one more.
+  /// Begins a bar on a lane that has none; returns false if the limit is reached.
   mutating func open(_ bar: TimelineItem) -> Bool {
     guard bars.count < TimelineFold.mostLanes else { return false }
     bars[bar.lane] = bar
@@ -221,7 +221,7 @@ private struct OpenLanes {
     return bar
   }
 
-  /// Ends all, in the order in which they began.
+  /// Ends all bars, in the order in which they began.
   mutating func closeAll(at place: TimelinePlace) -> [TimelineItem] {
     defer { bars.removeAll() }
     return bars.values.sorted { ($0.begin.line ?? 0, $0.name) < ($1.begin.line ?? 0, $1.name) }.map { bar in
@@ -237,7 +237,7 @@ private struct OpenLanes {
 }
 
 extension LedgerEntry.Outcome {
-  /// For people.
+  /// The outcome as text.
   var words: String {
     switch self {
     case .completed: "completed"

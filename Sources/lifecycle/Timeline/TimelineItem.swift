@@ -1,14 +1,14 @@
 /// A moment of a run.
 ///
-/// Much happens at one time: what came after what, the lines say.
+/// Many lines may have the same time; the line's number gives their order.
 struct TimelinePlace: Equatable {
   /// The time of the records.
   var instant: Duration
-  /// The number of the line in its run, from 0; nil for the last one that is there and not after the time.
+  /// The number of the line in its run, from 0; nil for the last line that is not after the time.
   var line: Int?
 }
 
-/// What is drawn below each other.
+/// A row of the picture.
 enum TimelineLane: Hashable {
   case state
   case scene(String)
@@ -18,7 +18,7 @@ enum TimelineLane: Hashable {
   case handlers
   case resource(String)
   case tasks
-  /// What happened at one moment.
+  /// Inputs, reports and gaps, each at one moment.
   case system
 }
 
@@ -26,26 +26,26 @@ enum TimelineLane: Hashable {
 struct TimelineItem: Equatable {
   var lane: TimelineLane
   var name: String
-  /// What it is painted as: a state's name, `call`, `handlers`, `handler`, `task`, `acquire`, `held` or `release`; on the lane of
-  /// the system `input`, `ignored`, `report`, `task` or `gap`.
+  /// The style in which the item is painted: a state's name, `call`, `handlers`, `handler`, `task`, `acquire`, `held` or
+  /// `release`; on the lane of the system `input`, `ignored`, `report`, `task` or `gap`.
   var style: String
   var begin: TimelinePlace
-  /// Where it ends; at a mark where it begins, too.
+  /// The end of the bar; for a mark, its only place.
   var end: TimelinePlace
   var details: String
-  /// Whether it is one of those to blame, or has failed.
+  /// Whether the code overran its time or failed.
   var isAlarming = false
 }
 
-/// A line of the journal, as far as a picture needs it.
+/// The parts of a journal's line that a picture needs.
 struct TimelineLine: Equatable {
   var instant: Duration
-  /// Whether it is one that is to be told apart from others of the same time.
+  /// Whether the line has a slot of its own among lines of the same time.
   var isShown: Bool
 }
 
 extension String {
-  /// The text, cut where it is longer than a picture can show: a line of a journal may hold a megabyte.
+  /// The text, cut to the length that a picture can show: a line of a journal may hold a megabyte.
   var cutForPicture: String {
     guard utf8.count > Self.longest, unicodeScalars.count > Self.longest else { return self }
     return String(String.UnicodeScalarView(unicodeScalars.prefix(Self.longest))) + "…"

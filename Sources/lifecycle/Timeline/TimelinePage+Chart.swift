@@ -1,5 +1,5 @@
 extension TimelinePage {
-  /// What draws one run, and goes through it.
+  /// The script that draws one run and moves through it.
   static let chart = #"""
     // MARK: A run
 

@@ -1,8 +1,8 @@
 extension TimelinePage {
-  /// What draws the page from its data: lanes of items, each of which a pointer and the keyboard can reach.
+  /// The script that draws the page from its data: lanes of items, each of which the pointer and the keyboard can reach.
   static let script = [words, chart, start].joined(separator: "\n\n")
 
-  /// How times are said, and where they lie.
+  /// The script that formats times and computes their positions.
   private static let words = #"""
     "use strict";
     const runs = JSON.parse(document.getElementById("data").textContent);
@@ -117,7 +117,7 @@ extension TimelinePage {
     }
     """#
 
-  /// What begins the page.
+  /// The script that starts the page.
   private static let start = #"""
     // MARK: The page
 

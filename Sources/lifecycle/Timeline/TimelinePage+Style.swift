@@ -1,5 +1,5 @@
 extension TimelinePage {
-  /// How the page looks: in light and in dark, on a screen and on paper.
+  /// The page's style sheet: in light and in dark, on a screen and on paper.
   static let style = """
     header, main { max-width: 120rem; margin: 0 auto; padding: 0 1.25rem; }
     header { display: flex; flex-wrap: wrap; align-items: end; justify-content: space-between; gap: 0.6rem 2rem;

@@ -1,13 +1,13 @@
 import AppLifecycle
 import LifecycleJournal
 
-/// A journal as one page that stands alone: it asks nothing of the network, and says so to the browser.
+/// A journal as one self-contained page, which forbids the browser to use the network.
 ///
 /// The page holds the runs as data, and draws them itself: for the window's width, zoomed, with time compressed or not.
 struct TimelinePage {
   let runs: [TimelineRun]
   let title: String
-  /// What is not on it, for people; nil where it is nothing.
+  /// A text that says what the page leaves out; nil if it leaves out nothing.
   let omission: String?
 
   /// Writes the page, run by run.
@@ -71,14 +71,14 @@ struct TimelinePage {
     let items = (states + others).map { styles, name in
       "<li data-styles=\"\(styles)\"><span class=\"swatch \(styles)\"></span>\(name)</li>"
     }
-    return "<ul class=\"key\" aria-label=\"Colours\">\(items.joined())</ul>"
+    return "<ul class=\"key\" aria-label=\"Colors\">\(items.joined())</ul>"
   }()
 
   // MARK: Data
 
   private func json(of run: TimelineRun) -> String {
     let title = run.header.map { "\($0.program), process \($0.processID)" } ?? "a recorded run"
-    // What only a script has played has no process that could have ended.
+    // A run that only a script has played has no process that could have ended.
     let exit = run.header == nil ? nil : run.exit?.kind
     let lanes = run.lanes.map { lane, items in
       "{\"name\":\(lane.title.printable.asJSON),\"kind\":\"\(lane.kind)\",\"items\":["
@@ -122,7 +122,7 @@ extension TimelineLane {
     }
   }
 
-  /// How the page's script lays the lane out.
+  /// The layout of the lane, for the page's script.
   fileprivate var kind: String {
     switch self {
     case .state: "states"

@@ -1,34 +1,34 @@
 import LifecycleJournal
 
-/// What becomes of a journal's runs, one after another.
+/// The consumer of a journal's runs, one after another: a page or a trace.
 protocol TimelinePicture {
-  /// A run comes into the picture, with a line of this number.
+  /// Begins a run, whose first shown line has this number.
   mutating func begin(_ session: Int, _ header: RunHeader?, at begin: Duration, line: Int) throws
-  /// The next line, and what has ended with it.
+  /// Takes the next line, and the bars and marks that ended with it.
   mutating func take(_ line: TimelineLine?, _ ended: [TimelineItem], clock: JournalClockMark?) throws
-  /// The run is over: what has ended with it, and how it ended itself.
+  /// Ends the run: takes the bars that last until its end, and the way in which it ended.
   mutating func end(_ ended: [TimelineItem], _ exit: PreviousExit) throws
 }
 
 /// Reads a journal into a picture, run by run.
 ///
-/// What it holds of a run is what has not ended: its memory does not grow with the journal.
+/// It holds only the calls and states of a run that have not ended, so its memory does not grow with the journal.
 final class TimelineReading<Picture: TimelinePicture> {
   private(set) var picture: Picture
-  /// How many scenes and resources went without a lane.
+  /// The number of bars of scenes and resources that had no lane.
   private(set) var undrawn = 0
   private let path: String
   private let wanted: Selection.Resolved
   private let scan: JournalScan
   private var fold = TimelineFold()
-  /// The run that is folded, and how many of its lines have been.
+  /// The run that is being folded, and the number of its lines so far.
   private var session = 0
   private var line = 0
   private var isInPicture = false
   private var ended: [TimelineItem] = []
-  /// The run's last line, where it says that the program still ran.
+  /// The run's last line, if it is an `alive` line.
   ///
-  /// Those between two others would be slots without end on the page: nothing happened there.
+  /// `alive` lines between two other lines are not drawn: each would take a slot on the page, and nothing happened there.
   private var alive: JournalScan.Item?
 
   init(of path: String, wanted: Selection.Resolved, scan: JournalScan, into picture: Picture) {
@@ -68,7 +68,7 @@ final class TimelineReading<Picture: TimelinePicture> {
     }
   }
 
-  /// Takes a line into the picture.
+  /// Adds a line to the picture.
   private func draw(_ item: JournalScan.Item) throws {
     guard case .line(let content) = item.entry.content else { return }
     let isTooOld = wanted.isBefore(item)
@@ -76,7 +76,7 @@ final class TimelineReading<Picture: TimelinePicture> {
       (session, line, isInPicture) = (item.session, 0, false)
       fold = TimelineFold()
     }
-    // What is too old says how things stood when the picture begins.
+    // Lines that are too old are folded, but not drawn: they give the states at the beginning of the picture.
     if !isTooOld, !isInPicture, line > 0 { fold.cut() }
     ended.removeAll(keepingCapacity: true)
     let shown = fold.take(content, into: &ended)
@@ -91,7 +91,7 @@ final class TimelineReading<Picture: TimelinePicture> {
 }
 
 extension JournalLine {
-  /// What the line says of the wall clock.
+  /// The wall-clock time that the line gives.
   fileprivate var clockMark: JournalClockMark? {
     switch self {
     case .run(let header): JournalClockMark(instant: header.instant, wallTime: header.wallTime)

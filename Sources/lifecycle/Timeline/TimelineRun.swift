@@ -7,39 +7,41 @@ struct TimelineRun: Equatable {
   let header: RunHeader?
   /// When the run began.
   let begin: Duration
-  /// The number of the first line on the page: those before it are left out.
+  /// The number of the first line on the page; earlier lines are left out.
   private(set) var firstLine: Int
   private(set) var lines: [TimelineLine] = []
   private(set) var items: [TimelineItem] = []
-  /// What the wall clock said, since 1970 in UTC, at times of the records.
+  /// The wall-clock times, since 1970 in UTC, of some records.
   private(set) var clocks: [JournalClockMark] = []
-  /// How the run ended, and the run as it was then.
+  /// The end of the run, and its summary at that time.
   var exit: PreviousExit?
 
-  /// A run of which a page shows the lines from one on.
+  /// Creates a run of which a page shows the lines from a number on.
   init(session: Int, header: RunHeader?, begin: Duration, firstLine: Int) {
     (self.session, self.header, self.begin, self.firstLine) = (session, header, begin, firstLine)
   }
 
   /// The last line's time.
   var end: Duration { lines.last?.instant ?? begin }
-  /// The wall clock's time when the run began, since 1970 in UTC.
+  /// The wall-clock time at which the run began, since 1970 in UTC.
   var start: Duration { header?.start ?? .zero }
 
-  /// Takes the next line that is shown, and what has ended with it.
+  /// Adds the next shown line, and the bars and marks that ended with it.
   mutating func take(_ line: TimelineLine?, _ ended: [TimelineItem], clock: JournalClockMark?) {
     if let line { lines.append(line) }
     if let clock { clocks.append(clock) }
     for item in ended {
       var item = item
-      // Found now: lines of the same time that are still to come are later ones.
+      // The line is found now, before later lines of the same time follow.
       item.begin = resolved(item.begin)
       item.end = resolved(item.end)
       items.append(item)
     }
   }
 
-  /// Leaves out the lines before the last ones, and what ended there; what lasted still begins with the first that is left.
+  /// Removes all but the last lines, and the bars that ended before them.
+  ///
+  /// A bar that lasts longer then begins with the first line left.
   mutating func leaveOut(_ count: Int) {
     lines.removeFirst(count)
     firstLine += count
@@ -53,7 +55,7 @@ struct TimelineRun: Equatable {
     if let last = clocks.lastIndex(where: { $0.instant <= first.instant }) { clocks.removeFirst(last) }
   }
 
-  /// With the last line that is not after the time, where none is named.
+  /// The place with a line: if it names none, the last line that is not after its time.
   private func resolved(_ place: TimelinePlace) -> TimelinePlace {
     if place.line != nil { return place }
     var (low, high) = (0, lines.count)
@@ -65,7 +67,7 @@ struct TimelineRun: Equatable {
       instant: max(place.instant, lines.first?.instant ?? begin), line: firstLine + max(low - 1, 0))
   }
 
-  /// The lanes with something on them, from top to bottom; scenes and resources as they come into the picture.
+  /// The lanes that are not empty, from top to bottom; scenes and resources in the order in which they first appear.
   var lanes: [(lane: TimelineLane, items: [TimelineItem])] {
     var lanes: [TimelineLane: [TimelineItem]] = [:]
     var order: [TimelineLane] = []
@@ -74,7 +76,7 @@ struct TimelineRun: Equatable {
       lanes[item.lane, default: []].append(item)
     }
     func place(_ lane: TimelineLane) -> (Int, Int) { (lane.rank, lanes[lane]?.first?.begin.line ?? 0) }
-    // A sort keeps the order of equals.
+    // The sort is stable.
     return order.sorted { place($0) < place($1) }.map { ($0, lanes[$0] ?? []) }
   }
 }

@@ -1,17 +1,17 @@
 import AppLifecycle
 import LifecycleJournal
 
-/// The runs of a page: those that a journal ends with, as far as one page can hold them.
+/// The runs of a page: the last ones of a journal, as many as one page can hold.
 ///
-/// A browser draws what is on a page; a gigabyte is beyond any. So the latest lines are kept, and those before them counted.
+/// No browser can draw a gigabyte. So the latest lines are kept, and those before them are only counted.
 struct TimelineRuns: TimelinePicture {
-  /// How many lines of a journal a page shows.
+  /// The largest number of lines that a page shows.
   static let mostLines = 20_000
 
   private(set) var runs: [TimelineRun] = []
-  /// How many runs are left out altogether.
+  /// The number of runs that are left out as a whole.
   private(set) var omittedRuns = 0
-  /// How many lines of runs that were asked for are left out.
+  /// The number of selected lines that are left out.
   private(set) var omittedLines = 0
   private let most: Int
   private var count = 0
@@ -27,7 +27,7 @@ struct TimelineRuns: TimelinePicture {
     runs[runs.count - 1].take(line, ended, clock: clock)
     guard line != nil else { return }
     count += 1
-    // A quarter more than wanted, so that a line costs the same however many are left out.
+    // Keeps up to a quarter more than wanted before it removes lines, so that the cost of a line is constant on average.
     if count > most + most / 4 { leaveOut() }
   }
 
@@ -37,7 +37,7 @@ struct TimelineRuns: TimelinePicture {
     runs[runs.count - 1].exit = exit
   }
 
-  /// The end of the journal.
+  /// Ends the journal.
   mutating func finish() { leaveOut() }
 
   private mutating func leaveOut() {
@@ -61,23 +61,23 @@ struct TimelineRuns: TimelinePicture {
 }
 
 extension TimelineRuns {
-  /// What is left out, for people, with what to do about it; nil where it is nothing.
+  /// A text that says what is left out, and how to show it; nil if nothing is left out.
   func omission(undrawn: Int) -> String? {
     var sentences: [String] = []
     if omittedLines > 0 {
       let among = omittedRuns == 0 ? "" : ", \(omittedRuns) whole run\(omittedRuns == 1 ? "" : "s") among them"
       sentences.append(
-        "a page shows \(most) lines of a journal, and here the latest: the \(omittedLines) before them are left "
+        "a page shows the latest \(most) lines of a journal: the \(omittedLines) before them are left "
           + "out\(among); --session, --since and --until choose others, and a trace (-o trace.json) has all")
     }
     if let undrawn = Self.withoutLane(undrawn) { sentences.append(undrawn) }
     return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
   }
 
-  /// That there were more scenes or resources at one time than have lanes; nil where there were not.
+  /// A text that says how many bars had no lane; nil if there were none.
   static func withoutLane(_ undrawn: Int) -> String? {
     guard undrawn > 0 else { return nil }
-    return "\(undrawn) bars of scenes or resources are left out, for which there is no lane: there are "
-      + "\(TimelineFold.mostLanes) at one time"
+    return "\(undrawn) bars of scenes or resources are left out: "
+      + "at most \(TimelineFold.mostLanes) have a lane at one time"
   }
 }

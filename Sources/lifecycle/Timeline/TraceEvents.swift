@@ -29,7 +29,7 @@ struct TraceEvents: TimelinePicture {
     try take(nil, ended, clock: nil)
   }
 
-  /// The end of the trace; also of one that had to be broken off, so that viewers open what there is.
+  /// Ends the trace, also after a failure, so that viewers can open the part that was written.
   mutating func finish() throws {
     try output.write(isFirst ? "\(Self.head)\n]}\n" : "\n]}\n")
     try output.flush()
@@ -60,7 +60,7 @@ private struct TraceRun {
   }
 
   mutating func events(of item: TimelineItem) -> String {
-    // Handlers and tasks overlap as they like; as asynchronous events each has a row of its own.
+    // Handlers and tasks may overlap, so they are asynchronous events, each of which has a row of its own.
     let isPair = item.lane == .handlers || item.lane == .tasks
     let (thread, naming) = thread(of: isPair ? .system : item.lane)
     let what = "{\"name\":\(item.name.asJSON),\"cat\":\(item.style.asJSON)"
@@ -78,10 +78,10 @@ private struct TraceRun {
     return "\(naming)\(what),\"ph\":\"X\",\(place(thread, item.begin)),\"dur\":\(length),\(args)"
   }
 
-  /// The number of a lane's thread, with the events that name it where it is new.
+  /// The number of a lane's thread, and, if the lane is new, the events that name it.
   private mutating func thread(of lane: TimelineLane) -> (number: Int, naming: String) {
     if let thread = threads[lane] { return (thread, "") }
-    // Scenes without end would be names without end: those that are long past are told again if they come back.
+    // The names must not grow without end, so old ones are forgotten, and written again if the lane comes back.
     if threads.count >= 2 * TimelineFold.mostLanes { threads.removeAll() }
     lastThread += 1
     threads[lane] = lastThread
@@ -93,7 +93,9 @@ private struct TraceRun {
     )
   }
 
-  /// Several runs of one process number must not fall together: the run's own number tells them apart.
+  /// The process, thread and time of an event.
+  ///
+  /// The process is the run's number in the journal, as several runs may have had the same process number.
   private func place(_ thread: Int, _ place: TimelinePlace) -> String {
     "\"pid\":\(session),\"tid\":\(thread),\"ts\":\(microseconds(place.instant - begin))"
   }
@@ -102,7 +104,7 @@ private struct TraceRun {
 }
 
 extension TimelineLane {
-  /// The name of the lane's thread in a trace, and where it stands among the others.
+  /// The name of the lane's thread in a trace, and its position among the others.
   fileprivate var inTrace: (title: String, place: Int) {
     switch self {
     case .state: ("state", 0)
