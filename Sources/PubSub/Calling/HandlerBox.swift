@@ -1,5 +1,6 @@
-/// A closure in an object: the form of a handler in the portable build, where C cannot call closures. C calls it by its
-/// address.
+/// A closure in an object: the form of a handler in the portable build, where C cannot call closures.
+///
+/// C calls it by its address.
 class HandlerBox {
   func call(_ event: UnsafeRawPointer) throws { preconditionFailure("a box of no type") }
 

@@ -22,13 +22,15 @@ struct EventQueue {
   let limit: Int
   let dropsOldest: Bool
   private(set) var events = RawEvents()
-  /// The marks, in rising order of event number. An event that was moved to a batch keeps its mark here until the run
-  /// reaches it.
+  /// The marks, in rising order of event number.
+  ///
+  /// An event that was moved to a batch keeps its mark here until the run reaches it.
   private(set) var marks: [Mark] = []
   /// The gaps, in rising order of position, at most one at each position.
   private(set) var gaps: [Gap] = []
-  /// Dropped events that are not released yet. Releasing them may run the program's code, so it must happen without the
-  /// lock.
+  /// Dropped events that are not released yet.
+  ///
+  /// Releasing them may run the program's code, so it must happen without the lock.
   private var dropped = RawEvents()
 
   init(_ buffering: Buffering) {

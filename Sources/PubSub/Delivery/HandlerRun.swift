@@ -11,8 +11,9 @@ struct HandlerRun: Sendable {
   /// The number of the run among the runs of its receiver.
   let number: UInt64
   let eventType: any BusEvent.Type
-  /// The post that waits for this run, if one does. Through it, the wait graph follows the chain of waits to the
-  /// poster.
+  /// The post that waits for this run, if one does.
+  ///
+  /// Through it, the wait graph follows the chain of waits to the poster.
   let cause: AwaitedPost?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }

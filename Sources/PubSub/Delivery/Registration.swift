@@ -8,8 +8,9 @@ internal import Synchronization
 final class Registration: @unchecked Sendable {
   /// The owner and, in the direct build, its handler; it must be the first stored property, because C reads it there.
   let owned: OwnedCall
-  /// The identifier, which rises with each subscription of a bus. It is set once, under the bus's lock, before a post
-  /// can reach the handler.
+  /// The identifier, which rises with each subscription of a bus.
+  ///
+  /// It is set once, under the bus's lock, before a post can reach the handler.
   var id: UInt64 = 0
   /// The store that holds the handler; nil for a wildcard, whose handler is in every matching store.
   ///
@@ -18,13 +19,16 @@ final class Registration: @unchecked Sendable {
   let core: BusCore
   let site: Site
   let priority: Priority
-  /// The subject. Its address stays the key in the store's tables, even after the subject has been released.
+  /// The subject.
+  ///
+  /// Its address stays the key in the store's tables, even after the subject has been released.
   private let subjectReference: ObjectReference?
   let subjectAddress: UnsafeRawPointer?
   /// The mailbox or the sequence buffer of the handler; nil for a synchronous handler.
   private let backing: Backing?
-  /// Whether no store holds the handler any more. It is set last, so that a reader that finds it set can rely on the
-  /// removal.
+  /// Whether no store holds the handler any more.
+  ///
+  /// It is set last, so that a reader that finds it set can rely on the removal.
   private let isRemoved = Atomic(false)
 
   init(
