@@ -38,7 +38,7 @@ struct JSONObject {
   /// Returns a text; nil if it is missing or of another type.
   func string(_ key: String) -> String? { if case .string(let text) = self[key] { text } else { nil } }
 
-  /// Returns a text, or nil in an optional for `null` or a missing field; nil if the value is of another type.
+  /// Returns `.some(text)`, or `.some(nil)` for `null` or a missing field; nil if the value is of another type.
   func optionalString(_ key: String) -> String?? {
     switch self[key] {
     case .string(let text): .some(text)
