@@ -48,7 +48,7 @@ public import UnixHost
   }
 }
 
-// MARK: - What the program has written
+// MARK: - The output of the program
 
 extension RecordingTerminal {
   /// The output of the program, including escape sequences, since the beginning or the latest ``clearOutput()``.
@@ -76,7 +76,7 @@ extension RecordingTerminal {
   public var showsCursor: Bool { recording.screen.showsCursor }
 }
 
-// MARK: - What the terminal does
+// MARK: - The actions of the terminal
 
 extension RecordingTerminal {
   /// Asks the program to draw: `Terminal.NeedsDisplay`, as after a launch or `fg`.

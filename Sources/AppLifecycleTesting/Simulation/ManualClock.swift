@@ -128,7 +128,7 @@ public final class ManualClock: SimulatedClock {
   }
 }
 
-// MARK: - Letting time pass
+// MARK: - Advancing the clock
 
 extension ManualClock {
   /// The latest instant (292 billion years); later ones are cut to it, so that sums of durations cannot overflow.
@@ -152,7 +152,7 @@ extension ManualClock {
   /// Advances the clock to an instant, as ``advance(by:)`` does; if the instant has passed, this only runs the work
   /// that is ready.
   ///
-  /// - Parameter end: the clock's time afterwards.
+  /// - Parameter end: the clock's time afterward.
   /// - Throws: the work that has escaped from the simulation since the last check.
   @MainActor public func advance(to end: Instant) async throws(EscapedWork) {
     await executor.driven {

@@ -156,7 +156,7 @@ extension SimulationExecutor {
   }
 }
 
-// MARK: - Quiet
+// MARK: - Waiting until idle
 
 extension SimulationExecutor {
   /// Waits until no work is left that can run without time passing, and no external work is under way.
@@ -184,7 +184,7 @@ extension SimulationExecutor {
   }
 }
 
-// MARK: - The outside world
+// MARK: - External work
 
 extension SimulationExecutor {
   /// Runs work of the outside world: real input and output, a real sleep.

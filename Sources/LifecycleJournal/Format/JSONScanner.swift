@@ -142,7 +142,7 @@ struct JSONScanner {
     return value
   }
 
-  // MARK: What the format does not have
+  // MARK: Values outside the format
 
   /// Skips an array or an object, without recursion.
   ///

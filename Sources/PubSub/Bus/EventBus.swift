@@ -80,7 +80,7 @@ extension EventBus {
   }
 }
 
-// MARK: - Looking
+// MARK: - Inspecting a bus
 
 extension EventBus {
   /// Returns whether a post of this type would reach a subscriber or a tracer; if not, the caller need not make the
@@ -133,7 +133,7 @@ public final class Tracing: Sendable {
   deinit { core.remove(tracer) }
 }
 
-// MARK: - For what carries events between buses
+// MARK: - For bridges between buses
 
 extension EventBus {
   /// The number of posts under way on this thread, on all buses; a nested post counts in addition to the post around

@@ -109,7 +109,7 @@
         Unmanaged<AnyObject>.fromOpaque(pointer).takeRetainedValue(), to: (any AnyObject & Sendable).self)
     }
 
-    /// Releases the unowned reference; the value must not be used afterwards.
+    /// Releases the unowned reference; the value must not be used afterward.
     func end() { swift_unownedRelease(pointer) }
   }
 
@@ -139,7 +139,7 @@
 
     private var reference: ObjectReference? { words.owner.map { ObjectReference(pointer: $0) } }
 
-    /// Releases the unowned reference to the owner; the value must not be used afterwards.
+    /// Releases the unowned reference to the owner; the value must not be used afterward.
     func end() { reference?.end() }
   }
 

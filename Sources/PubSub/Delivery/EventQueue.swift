@@ -43,7 +43,7 @@ struct EventQueue {
   var isBounded: Bool { limit != .max }
   var isEmpty: Bool { events.isEmpty && gaps.isEmpty }
 
-  // MARK: Coming
+  // MARK: Adding events
 
   /// Adds an event.
   @inline(__always)
@@ -93,7 +93,7 @@ struct EventQueue {
     events.append(event, as: E.self)
   }
 
-  // MARK: Going
+  // MARK: Taking events
 
   /// Returns the number of events that were dropped before the first event, and forgets it; nil if there were none.
   mutating func takeGap() -> Int? {

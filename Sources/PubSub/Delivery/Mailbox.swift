@@ -57,7 +57,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   override var mailbox: (any AsynchronousReceiver)? { self }
 
-  // MARK: Coming
+  // MARK: Adding events
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = form.element(event, store)
@@ -157,7 +157,7 @@ extension Mailbox {
   }
 }
 
-// MARK: - As the bus sees it
+// MARK: - The interface to the bus
 
 extension Mailbox: AsynchronousReceiver {
   var isCancelled: Bool { isClosed.load(ordering: .acquiring) }

@@ -78,7 +78,7 @@ extension BusCore {
   }
 }
 
-// MARK: - What C cannot do
+// MARK: - The functions that C calls
 
 extension BusCore {
   static let helpersAreSet: Void = withUnsafePointer(
@@ -118,7 +118,7 @@ extension BusCore {
   ) { pubsub_set_helpers($0) }
 }
 
-// MARK: - Posts nested too deep
+// MARK: - Posts that exceed the nesting limit
 
 extension BusCore {
   /// A refused post, which the refusing bus reports after the outermost post on the thread has ended.

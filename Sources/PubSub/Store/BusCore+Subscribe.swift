@@ -205,7 +205,7 @@ extension BusCore {
   }
 }
 
-// MARK: - Looking and waiting
+// MARK: - Listing and draining
 
 extension BusCore {
   /// All subscriptions, in order of subscription.

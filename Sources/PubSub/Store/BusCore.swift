@@ -68,7 +68,7 @@ final class BusCore: @unchecked Sendable {
 // MARK: - The lock
 
 extension BusCore {
-  /// Runs a writer's work under the lock; afterwards, without the lock, releases what the writer removed.
+  /// Runs a writer's work under the lock; afterward, without the lock, releases what the writer removed.
   func withLock<Result>(_ body: (inout Released) -> Result) -> Result {
     var released = Released()
     // The result leaves through a variable: as the closure's result it would have to be `sending`.
@@ -202,7 +202,7 @@ extension BusCore {
   }
 }
 
-// MARK: - Owners and subjects that are gone
+// MARK: - Released owners and subjects
 
 extension BusCore {
   /// Cancels the subscriptions whose owner or subject has been released, when a sweep is due; no other code may ever

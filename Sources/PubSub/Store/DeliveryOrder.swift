@@ -66,7 +66,7 @@ struct DeliveryOrder {
   ///   - root: the topic's root, which the caller protects.
   ///   - subject: the address of the post's subject.
   ///   - firstUnseen: the identifier of the first subscription that does not see the post.
-  ///   - isReversed: whether the order is the mirror image.
+  ///   - isReversed: whether the order is reversed (trait `reversed`).
   init(_ root: UnsafeRawPointer, from subject: UnsafeRawPointer?, before firstUnseen: UInt64, isReversed: Bool) {
     (self.firstUnseen, self.isReversed) = (firstUnseen, isReversed)
     if pubsub_is_directory(root) {

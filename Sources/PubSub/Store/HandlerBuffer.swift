@@ -121,7 +121,7 @@ struct HandlerBuffer: Equatable {
       steps -= 1
     }
     Hook.step("lower: show fewer handlers")
-    // The caller cancels the handler next. That store is a fence, so a reader that protects the buffer afterwards sees
+    // The caller cancels the handler next. That store is a fence, so a reader that protects the buffer afterward sees
     // this end.
     end = lowered
   }

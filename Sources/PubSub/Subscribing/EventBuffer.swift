@@ -38,7 +38,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     events.free()
   }
 
-  // MARK: Coming
+  // MARK: Adding events
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = element(event, store)
@@ -66,7 +66,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  // MARK: Going
+  // MARK: Taking events
 
   /// Moves the next element to uninitialized memory; returns false if none is held.
   ///

@@ -10,7 +10,7 @@ extension EventBus {
   /// Cancels all subscriptions of an owner, as the owner's release would.
   ///
   /// After this call, as after ``Subscription/cancel()``, no later post reaches their handlers. Any thread may call
-  /// this method. The owner may subscribe again afterwards.
+  /// this method. The owner may subscribe again afterward.
   ///
   /// - Parameter owner: the object that was passed to `subscribe(owner, to:)`.
   /// - Complexity: linear in the number of subscriptions on the bus.
