@@ -143,7 +143,7 @@ extension ManualClock {
   /// When the method returns, all work that is due at the new instant has run.
   ///
   /// - Parameter duration: the time to pass; if it is not positive, no time passes.
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   @MainActor public func advance(by duration: Duration) async throws(EscapedWork) {
     let duration = min(max(duration, .zero), Self.latest.offset)
     try await advance(to: min(now.advanced(by: duration), Self.latest))
@@ -153,7 +153,7 @@ extension ManualClock {
   /// that is ready.
   ///
   /// - Parameter end: the clock's time afterward.
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   @MainActor public func advance(to end: Instant) async throws(EscapedWork) {
     await executor.driven {
       await settle()
@@ -191,7 +191,7 @@ extension ManualClock {
   ///
   /// - Parameter limit: the largest time to pass, because some tasks sleep again and again. The clock stops at the last
   ///   deadline within it.
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   @MainActor public func run(limit: Duration = .seconds(365 * 86_400)) async throws(EscapedWork) {
     let end = min(now.advanced(by: min(limit, Self.latest.offset)), Self.latest)
     await executor.driven {
@@ -206,7 +206,7 @@ extension ManualClock {
   /// Call it at the end of a test that drives the clock only by ``running(_:)`` or ``settle()``, which do not check for
   /// escaped work.
   ///
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   public func checkForEscapes() async throws(EscapedWork) {
     await settle()
     try executor.checkForEscapes()

@@ -193,7 +193,7 @@ extension SimulationExecutor {
   /// continue in the order in which their calls began, however long each took. So the record does not depend on the
   /// machine.
   ///
-  /// - Parameter body: the work; it must not touch the simulated world.
+  /// - Parameter body: the work; it must not use anything in the simulation.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, in the same order.
   public func external<Success, Failure: Error>(

@@ -133,7 +133,8 @@ public final class Journal: Sendable {
   ///
   /// - Parameter entry: the call that has ended.
   /// - Returns: whether the entry is in the file.
-  /// - Complexity: as for ``append(_:)-(LifecycleRecord)``.
+  /// - Complexity: one write, linear in the length of the entry; when the file is full, also a rename for each kept
+  ///   file.
   @discardableResult
   public func append(_ entry: LedgerEntry) -> Bool {
     var notices: [JournalWriter.Notice] = []

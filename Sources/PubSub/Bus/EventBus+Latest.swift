@@ -31,7 +31,8 @@ extension EventBus {
 
   /// Removes the latest event of a sticky type; a later subscriber receives no replay until the next post.
   ///
-  /// Subscribers that have received the event keep it. Any thread may call this method; the event is released on that thread.
+  /// Subscribers that have received the event keep it. Any thread may call this method; the bus releases the event on
+  /// that thread.
   ///
   /// - Parameter type: the events.
   /// - Complexity: constant; takes a lock that posts of this type also take.

@@ -1,6 +1,7 @@
 internal import CPubSub
 
-/// Delivers events from posters to subscribers, in order, without either knowing the other.
+/// An event bus: it delivers events from posters to subscribers in a defined order, and neither needs to know the
+/// other.
 ///
 /// A post reaches its subscribers in order of priority (highest first), and within a priority in the order of
 /// subscription. This one order covers all subscribers: to a type, to a name, to all events, and to one subject. Event
@@ -20,7 +21,7 @@ public final class EventBus: Sendable {
   /// Creates a bus without subscribers.
   ///
   /// - Parameters:
-  ///   - taskExecutor: where asynchronous handlers prefer to run; nil for the global executor.
+  ///   - taskExecutor: the executor preference of asynchronous handlers; nil for the global executor.
   ///   - nestingLimit: how many posts may be nested in one another, from 1 to 1,024. A deeper post is refused, and
   ///     reported as ``PostRefused``.
   public convenience init(taskExecutor: (any TaskExecutor)? = nil, nestingLimit: Int = 128) {
@@ -89,7 +90,7 @@ extension EventBus {
 
   /// One subscription, as ``EventBus/subscriptions`` lists it.
   public struct Listing: Sendable, Hashable, CustomStringConvertible {
-    /// The subscriber: its label and its place in the source.
+    /// The subscriber: its label and its source position.
     public let subscriber: Subscriber
     /// The name of the events; nil for a subscription to all events.
     public let eventName: EventName?
@@ -119,7 +120,7 @@ extension EventBus {
   public func trace(_ body: @escaping @Sendable (any BusEvent) -> Void) -> Tracing { Tracing(core, body) }
 }
 
-/// Keeps a tracer on an ``EventBus``; its release ends the tracing.
+/// A tracer on an ``EventBus``; releasing it ends the tracing.
 public final class Tracing: Sendable {
   private let core: BusCore
   private let tracer: BusCore.Tracer

@@ -53,7 +53,7 @@ enum Posting {
       subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
   }
 
-  /// How many posts are under way on this thread, on whichever bus.
+  /// The number of posts under way on this thread, on all buses.
   static var depth: Int { pubsub_depth(pubsub_record_of_thread()) }
 
   @inline(__always)
@@ -166,7 +166,7 @@ extension BusCore {
 
   /// Posts `Undelivered` for an event without a receiver; never for itself.
   func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
-    // Most programs have no subscriber to `Undelivered`. A tracer is no receiver.
+    // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count as a receiver.
     guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, topic != store.topic
     else { return }
     post(Undelivered(event: store.event(at: event)))

@@ -178,7 +178,7 @@ extension BusCore {
       note(store)
       return nil
     }
-    // Released without the lock: what it captured may call the bus.
+    // Released after the lock: objects that it captured may call the bus.
     withExtendedLifetime(wildcard) {}
   }
 
@@ -192,7 +192,7 @@ extension BusCore {
     return wildcards.remove(at: index)
   }
 
-  /// Ends every subscription: the bus is gone.
+  /// Ends every subscription, when the bus is released.
   func endAll() {
     let registered = withLock { _ in registrations }
     for registration in registered { registration.cancel() }

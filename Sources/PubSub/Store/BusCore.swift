@@ -8,7 +8,8 @@ internal import Synchronization
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a poster wanted memory freed while the lock was held: the holder scans when it releases the lock.
+  /// Whether a post found garbage while the lock was held; the holder of the lock then frees it after releasing the
+  /// lock.
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
   /// subscribers.

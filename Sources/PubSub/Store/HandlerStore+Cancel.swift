@@ -25,7 +25,7 @@ extension HandlerStore {
   /// Returns whether this store has a plain subscription that is not cancelled.
   func stands(_ id: UInt64) -> Bool { list.find(id) != nil }
 
-  /// All subscriptions, in no order.
+  /// All subscriptions that are not cancelled, in no particular order.
   var standing: [(entry: HandlerBuffer.Entry, priority: Int)] {
     (subjects.values.map(\.list) + [list]).flatMap(\.standing)
   }

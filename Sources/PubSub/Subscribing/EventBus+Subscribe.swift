@@ -7,7 +7,7 @@ internal import CPubSub
 extension EventBus {
   /// Subscribes a handler that runs on the poster's thread, before the post returns.
   ///
-  /// The subscription has taken effect when this returns. Posts under way do not see it.
+  /// The subscription has taken effect when this method returns. Posts under way do not see it.
   ///
   /// - Parameters:
   ///   - type: the events.

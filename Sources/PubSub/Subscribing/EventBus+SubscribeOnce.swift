@@ -52,7 +52,7 @@ extension EventBus {
   }
 }
 
-/// Ends a subscription with its first event.
+/// State that ends a subscription at its first event.
 private final class OnceOnly: Sendable {
   private struct State {
     var hasBegun = false
@@ -61,7 +61,7 @@ private final class OnceOnly: Sendable {
 
   private let state = Guarded(State())
 
-  /// Whether this is the first event; then the subscription ends.
+  /// Returns whether this is the first event; if so, ends the subscription.
   func begin() -> Bool {
     let (isFirst, subscription) = state.withLock { state in
       defer { state.hasBegun = true }

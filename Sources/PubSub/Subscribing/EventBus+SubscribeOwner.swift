@@ -7,6 +7,8 @@ internal import CPubSub
 extension EventBus {
   /// Subscribes a handler for an owner; it runs on the poster's thread, before the post returns.
   ///
+  /// If the handler throws, the other handlers still run, and the error is posted as ``HandlerFailure``.
+  ///
   /// - Parameters:
   ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
   ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.

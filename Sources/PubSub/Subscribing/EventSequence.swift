@@ -77,7 +77,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  /// - Returns: a sequence that has subscribed.
+  /// - Returns: the sequence, which has subscribed.
   public func events<E: BusEvent>(
     _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
@@ -101,7 +101,7 @@ extension EventBus {
   ///   - fileID: the source position.
   ///   - line: the source position.
   ///   - buffering: how many events the sequence holds, and which event is dropped when it is full.
-  /// - Returns: a sequence that has subscribed.
+  /// - Returns: the sequence, which has subscribed.
   public func events<E: BusEvent>(
     _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, buffering: Buffering

@@ -62,7 +62,7 @@ final class AwaitedPost: Sendable {
     self.now = now
   }
 
-  /// Whether the post has been reported: the wait is over.
+  /// Whether the wait is over and the post has been reported.
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// The receivers that the post waits for at present.

@@ -35,8 +35,19 @@ extension EventBus {
 
   /// Posts a main-actor event, and waits for all of its handlers, including asynchronous ones.
   ///
-  /// Synchronous handlers run on the main actor. Order, deadline, cancellation and waits inside a handler are those of
-  /// `postAndWait` for an `Event`.
+  /// Priorities run one after another. Within a priority, synchronous handlers run in order, on the main actor.
+  /// Asynchronous handlers start in order and run concurrently, each after the events that its mailbox already holds.
+  ///
+  /// The budget is one deadline for the whole post. At the deadline, the bus removes events that are still queued,
+  /// cancels handlers that still run, and calls no further handlers. It reports all of these as
+  /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A budget of zero or less has passed when the post
+  /// begins. A synchronous handler cannot be interrupted: if it runs at the deadline, this method returns after it.
+  ///
+  /// If the calling task is cancelled, the handlers are cancelled, and the call still waits for them, until the
+  /// deadline at the latest.
+  ///
+  /// Inside a handler the default budget is 30 seconds. A subscriber whose handler waits for the caller's own is
+  /// reported as ``DeliveryReport/Outcome/skipped``, and receives the event later.
   ///
   /// - Parameters:
   ///   - event: what happened.

@@ -18,7 +18,7 @@ package struct HandlerContext: Sendable {
   /// neither.
   package static var enclosing: HandlerContext? { current?.underWay }
 
-  /// The part that has not ended.
+  /// The parts of the context that have not ended; nil if both have.
   private var underWay: HandlerContext? {
     let run = run.flatMap { $0.isUnderWay ? $0 : nil }
     let work = work.flatMap { $0.isUnderWay ? $0 : nil }
@@ -43,8 +43,8 @@ package struct HandlerContext: Sendable {
 
   /// Begins a wait of this code for all work of some owners.
   ///
-  /// - Returns: the wait, to be ended with ``WaitToken/end()``; nil if the wait would close a circle, as one of the owners waits
-  ///   for this code, directly or along a chain of waits.
+  /// - Returns: the wait, which the caller must end with ``WaitToken/end()``. The result is nil if the wait would close
+  ///   a circle, because one of the owners waits for this code, directly or along a chain of waits.
   package func beginWait(for owners: [WorkOwner]) -> WaitToken? {
     WaitGraph.begin(in: self, awaiting: owners.map { .owner($0) })
   }

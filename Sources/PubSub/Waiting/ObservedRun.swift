@@ -22,7 +22,7 @@ extension EventBus {
   }
 }
 
-/// An observed post on its way through its subscribers.
+/// The delivery of an observed post to its subscribers.
 ///
 /// It reads the clock once for each handler: the end of one handler is the beginning of the next.
 @MainActor private final class ObservedRun<E: MainActorEvent> {
