@@ -17,15 +17,28 @@ public final class ManualClock: SimulatedClock {
     public var offset: Duration
 
     /// Makes the instant `offset` after the clock was made.
+    ///
+    /// - Parameter offset: the time since the clock was made.
     public init(offset: Duration = .zero) { self.offset = offset }
 
     /// Returns the instant that is `duration` later.
+    ///
+    /// - Parameter duration: the time to add.
+    /// - Returns: the later instant.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
     /// Returns the time from this instant to the other.
+    ///
+    /// - Parameter other: the other instant.
+    /// - Returns: the time between them; negative if the other instant is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
     /// Whether the first instant is earlier than the second.
+    ///
+    /// - Parameters:
+    ///   - left: the first instant.
+    ///   - right: the second instant.
+    /// - Returns: true if the first instant is earlier.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
 
     /// The offset as text: `t+` and the duration.

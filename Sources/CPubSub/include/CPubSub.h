@@ -172,7 +172,8 @@ typedef struct pubsub_record {
     /// The refused post that must be reported after the outermost post, or that is being reported now. While it is set,
     /// no other is noted.
     void *_Nullable refusal;
-    /// The depth of the post whose last called handler was not called, because its owner had been released; else -1.
+    /// The depth of the post whose latest handler was skipped because its owner had been released; -1 if it was not
+    /// skipped.
     long unheard;
     /// The number of posts with a fence since the owner last reconsidered its marks.
     long fenced;

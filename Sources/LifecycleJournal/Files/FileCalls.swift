@@ -62,6 +62,8 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   public let number: Int32
 
   /// Makes an error from its `errno`.
+  ///
+  /// - Parameter number: the system's `errno`.
   public init(number: Int32) { self.number = number }
 
   /// The system's description of the error.

@@ -31,6 +31,17 @@ public struct RunHeader: Sendable, Hashable {
   public var state: ApplicationState
 
   /// Makes the header of a run.
+  ///
+  /// - Parameters:
+  ///   - run: an identifier of the run, unique in the journal.
+  ///   - part: the number of this header in the run, from 0.
+  ///   - program: the program's name.
+  ///   - processID: the process identifier.
+  ///   - bootID: an identifier of the device's start; nil if the system has none.
+  ///   - start: the wall-clock time at which the recording of the run began, since 1970 in UTC.
+  ///   - instant: the time of the records.
+  ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
+  ///   - state: the application's state.
   public init(
     run: String, part: Int = 0, program: String, processID: Int32, bootID: String?, start: Duration,
     instant: Duration = .zero, wallTime: Duration, state: ApplicationState = .notRunning
@@ -86,6 +97,12 @@ public struct JournalGap: Sendable, Hashable {
   }
 
   /// Makes a gap.
+  ///
+  /// - Parameters:
+  ///   - since: the time of the records at which the first record was lost.
+  ///   - instant: the time of the records at which the journal could be written again.
+  ///   - lost: the number of lost lines.
+  ///   - error: the failure, in the system's words.
   public init(since: Duration, instant: Duration, lost: Int, error: String) {
     (self.since, self.instant, self.lost, self.error) = (since, instant, lost, error)
   }
@@ -113,6 +130,10 @@ public struct JournalClockMark: Sendable, Hashable {
   }
 
   /// Makes a mark.
+  ///
+  /// - Parameters:
+  ///   - instant: the time of the records.
+  ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
   public init(instant: Duration, wallTime: Duration) { (self.instant, self.wallTime) = (instant, wallTime) }
 
   init?(_ object: JSONObject) {

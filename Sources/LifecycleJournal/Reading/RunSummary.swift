@@ -77,6 +77,8 @@ public struct RunSummary: Sendable, Hashable {
   }
 
   /// Takes a damaged line.
+  ///
+  /// - Parameter damage: the reason why the line cannot be read.
   public mutating func take(_ damage: JournalDamage) {
     damagedLines += 1
     endsUnfinished = damage == .unfinished

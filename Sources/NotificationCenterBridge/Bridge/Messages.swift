@@ -9,9 +9,15 @@
     public static var name: Notification.Name { notificationName }
 
     /// Makes the event from a notification; returns nil if it is not a notification of this event.
+    ///
+    /// - Parameter notification: the notification.
+    /// - Returns: the event, or nil.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? { try? Self(notification) }
 
     /// Makes the notification from an event.
+    ///
+    /// - Parameter message: the event.
+    /// - Returns: the notification.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       Notification(
         name: notificationName, object: message.notificationObject, userInfo: message.notificationInfo.userInfo)
@@ -24,9 +30,15 @@
     public static var name: Notification.Name { notificationName }
 
     /// Makes the event from a notification; returns nil if it is not a notification of this event.
+    ///
+    /// - Parameter notification: the notification.
+    /// - Returns: the event, or nil.
     public static func makeMessage(_ notification: Notification) -> Self? { try? Self(notification) }
 
     /// Makes the notification from an event.
+    ///
+    /// - Parameter message: the event.
+    /// - Returns: the notification.
     public static func makeNotification(_ message: Self) -> Notification {
       Notification(
         name: notificationName, object: message.notificationObject, userInfo: message.notificationInfo.userInfo)

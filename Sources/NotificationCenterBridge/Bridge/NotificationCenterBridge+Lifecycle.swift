@@ -20,6 +20,9 @@ extension NotificationConvertible where Self: ApplicationCallbackEvent {
   /// The transition, with the key ``NotificationKey/transition``.
   public var notificationInfo: NotificationInfo { NotificationInfo(.transition, transition) }
   /// Makes the event from a notification that a bridge has posted.
+  ///
+  /// - Parameter notification: the notification.
+  /// - Throws: ``NotificationMismatch`` if it is not a notification of this event.
   public init(_ notification: Notification) throws {
     self.init(application: try notification.object(), transition: try notification.value(for: .transition))
   }
@@ -31,6 +34,9 @@ extension NotificationConvertible where Self: SceneEvent {
   /// The transition, with the key ``NotificationKey/sceneTransition``.
   public var notificationInfo: NotificationInfo { NotificationInfo(.sceneTransition, transition) }
   /// Makes the event from a notification that a bridge has posted.
+  ///
+  /// - Parameter notification: the notification.
+  /// - Throws: ``NotificationMismatch`` if it is not a notification of this event.
   public init(_ notification: Notification) throws {
     self.init(scene: try notification.object(), transition: try notification.value(for: .sceneTransition))
   }

@@ -10,9 +10,13 @@ public struct NotificationKey<Value: Sendable>: RawRepresentable, Hashable, Send
   public let rawValue: String
 
   /// Makes a key from its text.
+  ///
+  /// - Parameter rawValue: the key in `userInfo`.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Makes a key from a literal.
+  ///
+  /// - Parameter value: the key in `userInfo`.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 }
 
@@ -28,6 +32,10 @@ public struct NotificationInfo: @unchecked Sendable {
   public init() { userInfo = [:] }
 
   /// Makes contents with one value.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - value: the value.
   public init<Value>(_ key: NotificationKey<Value>, _ value: Value) {
     userInfo = Dictionary(minimumCapacity: 2)
     userInfo[AnyHashable(key.rawValue)] = value

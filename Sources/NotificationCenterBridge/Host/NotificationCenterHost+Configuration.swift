@@ -55,6 +55,8 @@ extension NotificationCenterHost {
     public var workspaceCenter: NotificationCenter?
 
     /// Makes the configuration that suits a platform.
+    ///
+    /// - Parameter platform: the framework whose notifications the host follows.
     @MainActor public init(_ platform: Platform = .current) {
       #if os(watchOS)
         guard platform == .watchKit else { return }

@@ -6,6 +6,8 @@
     /// Makes the phase of SwiftUI that corresponds to a state of the application.
     ///
     /// SwiftUI has no phase for an application that is not running or is suspended; it counts as in the background.
+    ///
+    /// - Parameter state: the state of the application.
     public init(_ state: ApplicationState) {
       switch state {
       case .active: self = .active
@@ -15,6 +17,8 @@
     }
 
     /// Makes the phase of SwiftUI that corresponds to a state of a scene.
+    ///
+    /// - Parameter state: the state of the scene.
     public init(_ state: SceneState) {
       switch state {
       case .foregroundActive: self = .active
@@ -26,6 +30,8 @@
 
   extension ApplicationState {
     /// Makes the state that corresponds to a phase of SwiftUI.
+    ///
+    /// - Parameter phase: the phase of SwiftUI.
     public init(_ phase: ScenePhase) {
       switch phase {
       case .active: self = .active
@@ -37,6 +43,8 @@
 
   extension SceneState {
     /// Makes the state that corresponds to a phase of SwiftUI.
+    ///
+    /// - Parameter phase: the phase of SwiftUI.
     public init(_ phase: ScenePhase) {
       switch phase {
       case .active: self = .foregroundActive

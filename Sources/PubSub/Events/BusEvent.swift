@@ -36,6 +36,8 @@ public struct EventTraits: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
 
   /// Makes a set from its bits.
+  ///
+  /// - Parameter rawValue: the bits of the set.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The bus keeps the latest event, and a subscription with replay receives it first.

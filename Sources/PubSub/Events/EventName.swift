@@ -4,9 +4,13 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
   public let rawValue: String
 
   /// Makes a name from text.
+  ///
+  /// - Parameter rawValue: the name as text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Makes a name from a literal.
+  ///
+  /// - Parameter value: the name as text.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The name as text.

@@ -44,6 +44,9 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// released.
     ///
     /// It is inlined into the caller's loop, and suspends only when no event is held.
+    ///
+    /// - Parameter actor: the isolation of the caller.
+    /// - Returns: the next event, or nil.
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       while true {

@@ -4,6 +4,8 @@ public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   public let rawValue: Int
 
   /// A priority from a number, which may lie between, above or below the named ones.
+  ///
+  /// - Parameter rawValue: the priority; a higher number comes first.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// The priority of subscribers that run before most others.
@@ -14,5 +16,10 @@ public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   public static let low = Priority(rawValue: -100)
 
   /// Whether handlers of the first priority run after handlers of the second.
+  ///
+  /// - Parameters:
+  ///   - one: the first priority.
+  ///   - other: the second priority.
+  /// - Returns: true if the first priority is lower.
   public static func < (one: Priority, other: Priority) -> Bool { one.rawValue < other.rawValue }
 }

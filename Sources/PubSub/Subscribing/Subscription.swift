@@ -155,9 +155,16 @@ extension Subscription {
 
 extension Subscription: Hashable {
   /// Whether both are the same subscription object.
+  ///
+  /// - Parameters:
+  ///   - one: a subscription.
+  ///   - other: another subscription.
+  /// - Returns: true if both are the same object.
   public static func == (one: Subscription, other: Subscription) -> Bool { one === other }
 
   /// Hashes the identity of the subscription object.
+  ///
+  /// - Parameter hasher: the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 

@@ -121,7 +121,8 @@ extension ObservedPost {
     if blames {
       for index in open.indices {
         let receiver = open[index].receiver
-        // A handler that does not run now is not late: the executor has not let it run, or its event is still queued.
+        // If the event is still queued, the handler is either busy with an earlier event, and so late, or the executor
+        // has not let it run.
         let isLate = openReceivers.contains(ObjectIdentifier(receiver)) && receiver.runUnderWay != nil
         open[index].isLate = isLate && blamed.insert(ObjectIdentifier(receiver)).inserted
       }
