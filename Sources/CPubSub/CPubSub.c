@@ -46,12 +46,12 @@ static __attribute__((swiftcall)) void receiving_function(
 
 const void *pubsub_receiving(void) { return (const void *)&receiving_function; }
 
-/// The calling convention of a closure that takes its owner, too.
+/// The calling convention of a closure that also takes its owner.
 typedef __attribute__((swiftcall)) void (*owned_function)(
     void *owner, const void *event, __attribute__((swift_context)) void *context,
     __attribute__((swift_error_result)) void **error);
 
-/// An object's stored properties begin behind its type and its counts.
+/// The stored properties of a Swift object begin after its type and its reference counts.
 enum { object_header = 2 * sizeof(void *) };
 
 /// Calls a handler with its owner, if that is still there; returns the error that it threw.
@@ -89,7 +89,7 @@ static void *aligned(size_t size) {
 #if defined(__linux__)
 static bool has_barrier;
 
-// Before the program has a second thread this takes no time; later on, some milliseconds.
+// Registering takes no time while the program has one thread, but some milliseconds later. So a constructor does it.
 static __attribute__((constructor)) void register_barrier(void) {
     has_barrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
@@ -133,7 +133,8 @@ pubsub_record *pubsub_make_record(void) {
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_ACQUIRE); record; record = record->next) {
         long unused = 0;
         PUBSUB_HOOK("make record: take one that is unused");
-        // A fence: a reclaimer that still found the record unused has swapped its root before anything is read here.
+        // This exchange is a fence: a reclaimer that found the record unused had swapped its root before this thread
+        // reads any root.
         if (__atomic_load_n(&record->in_use, __ATOMIC_RELAXED) == 0 &&
             __atomic_compare_exchange_n(&record->in_use, &unused, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
             return take(record);
@@ -181,13 +182,14 @@ static void make_room(pubsub_record *record, long depth) {
         record->deep_frames = aligned(count * sizeof *record->deep_frames);
         __atomic_store_n(&record->deep, aligned(count * sizeof *record->deep), __ATOMIC_RELEASE);
     }
-    // Raised before the slot is written: a reclaimer that could see the slot sees how far to look.
+    // Raise it before the slot is written: a reclaimer that could see the slot then reads that far.
     if (record->deepest <= index) __atomic_store_n(&record->deepest, index + 1, __ATOMIC_SEQ_CST);
 }
 
-/// Stores a root without a fence, and says whether that was enough. The store may still be on its way while the two looks are
-/// taken; but then a reclaimer's barrier comes either before them, and its mark is seen here, or after the store, and the store
-/// is seen there. So only the compiler must not swap them.
+/// Stores a root without a fence, and returns whether that suffices. The processor may delay the store until after the
+/// two loads. The reclaimer's barrier interrupts this thread at one point. If that is before the loads, they see the
+/// reclaimer's mark; if it is after the store, the reclaimer sees the store. So only the compiler must not reorder
+/// them, which the signal fence prevents.
 PUBSUB_INLINE bool protects_unfenced(
     pubsub_record *record, const void **slot, const void *root, const pubsub_topic *topic) {
     PUBSUB_HOOK("enter: protect, without a fence");
@@ -198,7 +200,7 @@ PUBSUB_INLINE bool protects_unfenced(
            PUBSUB_LIKELY(__atomic_load_n(&topic->root, __ATOMIC_SEQ_CST) == root);
 }
 
-/// Stores the present root, with a fence between the store and the look whether it still is the root.
+/// Stores the present root, with a fence between the store and the check that it still is the root.
 PUBSUB_INLINE const void *protect_fenced(const void **slot, const void *root, const pubsub_topic *topic) {
     for (;;) {
         PUBSUB_HOOK("enter: protect, with a fence");
@@ -210,7 +212,7 @@ PUBSUB_INLINE const void *protect_fenced(const void **slot, const void *root, co
     }
 }
 
-/// Where the root of a post so deep goes; what is known of the post is kept.
+/// Returns the slot for the root of a post at a depth, and stores the frame of the post.
 static const void **make_slot(pubsub_record *record, long depth, pubsub_frame frame) {
     if (depth >= PUBSUB_SHALLOW) {
         make_room(record, depth);
@@ -223,7 +225,8 @@ static const void **make_slot(pubsub_record *record, long depth, pubsub_frame fr
 
 void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame) {
     const void **slot = make_slot(record, depth, frame);
-    // No root, so that no thread waits for it; and not NULL, which would say that no post is under way.
+    // The topic's address is not a root, so no thread waits for it. It is not NULL, which would mean that no post is
+    // under way.
     __atomic_store_n(slot, frame.topic, __ATOMIC_RELEASE);
     record->inner = depth;
 }
@@ -238,7 +241,7 @@ const void *pubsub_enter(pubsub_record *record, long depth, pubsub_frame frame) 
     return root;
 }
 
-/// After so many posts a thread looks whether it still has to fence for itself.
+/// The number of posts with a fence after which a thread checks whether it still needs the fences.
 enum { patience = 256 };
 
 static void reconsider_fences(pubsub_record *record) {
@@ -248,15 +251,16 @@ static void reconsider_fences(pubsub_record *record) {
         __atomic_fetch_and(&record->duties, ~PUBSUB_IS_RELIED_ON, __ATOMIC_RELAXED);
     } else if (has_barrier && (duties & PUBSUB_FENCES_SURELY)) {
         PUBSUB_HOOK("leave: take the marks off");
-        // A fence: a reclaimer that still relied on this record has swapped its root before anything is read here.
+        // This exchange is a fence: a reclaimer that relied on this record's fences had swapped its root before this
+        // thread reads another one.
         __atomic_compare_exchange_n(
             &record->duties, &duties, duties & ~(PUBSUB_FENCES | PUBSUB_FENCES_SURELY), false, __ATOMIC_SEQ_CST,
             __ATOMIC_RELAXED);
     }
 }
 
-/// A leaving post checks for waiters only after it has cleared its slot. A waiter passes a barrier before it waits; on systems
-/// without one the leaving post fences.
+/// A leaving post must check for waiters only after it has cleared its slot. A waiter runs a barrier before it waits;
+/// on systems without such a barrier the leaving post uses a fence.
 PUBSUB_INLINE void look_after_leaving(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (PUBSUB_UNLIKELY(!has_barrier)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -276,12 +280,14 @@ void pubsub_leave(pubsub_record *record, long depth) {
 
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
-/// Whether a record has to be asked to fence; one that is unused protects nothing until it is taken, which is a fence.
+/// Returns whether a record's owner must be asked to use fences. An unused record protects nothing until a thread takes
+/// it, which is a fence. If the owner already uses fences, this notes that a reclaimer relies on them.
 static bool is_unfenced(pubsub_record *record) {
     if (record == pubsub_own_record || __atomic_load_n(&record->in_use, __ATOMIC_SEQ_CST) == 0) return false;
     PUBSUB_HOOK("meet: a record's duties");
     long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
-    // Exchanged: if the owner takes the mark off meanwhile, this must not leave a mark that is never taken off.
+    // Use compare-and-exchange: if the owner clears its marks at the same time, a plain store would leave a mark that
+    // it never clears.
     do {
         if ((duties & PUBSUB_FENCES_SURELY) == 0) return true;
     } while ((duties & PUBSUB_IS_RELIED_ON) == 0 &&
@@ -290,8 +296,8 @@ static bool is_unfenced(pubsub_record *record) {
     return false;
 }
 
-/// Marks a record, if it was marked before the barrier and its owner has not taken the mark off meanwhile: such an owner posts
-/// without a fence again, and has not passed any barrier since.
+/// Sets PUBSUB_FENCES_SURELY after the barrier, if the owner has not cleared PUBSUB_FENCES meanwhile: such an owner
+/// posts without a fence again, and no barrier has run on it since.
 static void mark_surely(pubsub_record *record) {
     long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
     PUBSUB_HOOK("meet: mark surely");
@@ -302,9 +308,9 @@ static void mark_surely(pubsub_record *record) {
     }
 }
 
-/// Has every other thread that posts without a fence pass a barrier, and fence for itself from then on.
+/// Runs a barrier on every other thread that posts without a fence, and asks these threads to use fences from then on.
 static bool ask_for_fences(void) {
-    // Another reclaimer's request must not be relied on before its barrier has been passed.
+    // The lock prevents that this reclaimer relies on the request of another one before that one's barrier has run.
     PUBSUB_HOOK_LOCK(PUBSUB_LOCKS, &asking);
     pthread_mutex_lock(&asking);
     pubsub_record *first = __atomic_load_n(&records, __ATOMIC_SEQ_CST);
@@ -320,7 +326,7 @@ static bool ask_for_fences(void) {
     return has_passed;
 }
 
-/// Makes sure that a root which has been swapped is either seen to be protected, or no longer found by any thread.
+/// Ensures that for a swapped root either this thread sees the protection, or the protecting thread sees the new root.
 static bool meet_posters(void) {
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next)
         if (PUBSUB_UNLIKELY(is_unfenced(record))) return ask_for_fences();
@@ -333,16 +339,16 @@ static long first_of(const void *const *roots, long count, const void *protected
     return count;
 }
 
-/// The first of these roots that a thread protects, by its index; `count` if it protects none.
+/// Returns the index of the first of these roots that a thread protects; `count` if it protects none.
 static long first_protected_by(pubsub_record *record, const void *const *roots, long count) {
     long first = count;
     PUBSUB_HOOK("scan: a record");
     for (long index = 0; index < PUBSUB_SHALLOW; index++) {
         const void *protected = __atomic_load_n(&record->shallow[index], __ATOMIC_SEQ_CST);
-        // The outermost post ends last.
+        // The outermost post ends last, so the thread has no post under way.
         if (protected == NULL && index == 0) break;
         if (protected != NULL) first = first_of(roots, first, protected);
-        // No further line of memory is taken from the poster than is needed.
+        // Stop here: reading further would take more cache lines from the poster than necessary.
         if (first == 0) return 0;
     }
     long deepest = __atomic_load_n(&record->deepest, __ATOMIC_SEQ_CST);
@@ -355,7 +361,7 @@ static long first_protected_by(pubsub_record *record, const void *const *roots, 
 }
 
 long pubsub_first_protected(const void *const *roots, long count) {
-    // Without the barrier nothing is known.
+    // Without the barrier the slots are not reliable, so treat the first root as protected.
     if (PUBSUB_UNLIKELY(!meet_posters())) return 0;
     long first = count;
     for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next)
@@ -400,20 +406,20 @@ void pubsub_free(const void *memory) { free((void *)memory); }
 
 // MARK: Posting
 
-/// Reports what a handler of the innermost post on this thread threw, whose topic has a single buffer.
+/// Reports the error of a handler of the innermost post on this thread, whose root is a single buffer.
 __attribute__((noinline)) static void report_in_buffer(const pubsub_handler *handler, const void *event, void *error) {
     pubsub_record *record = pubsub_own_record;
     const pubsub_buffer *buffer = (const pubsub_buffer *)*slot_at(record, pubsub_depth(record) - 1);
     helpers.report(pubsub_places(buffer) + (handler - buffer->handlers), innermost_topic(), event, error);
 }
 
-/// Calls a handler; one that has an owner without a function in between.
+/// Calls a handler; calls one with an owner without a function in between.
 PUBSUB_INLINE void *call_handler(const pubsub_handler *handler, const void *function, const void *event) {
     if (function == (const void *)&call_with_owner) return call_owned(event, handler->context);
     return pubsub_call(function, handler->context, event);
 }
 
-/// Calls so many handlers, in order.
+/// Calls `rest` handlers, in order.
 PUBSUB_INLINE void call_in_order(const pubsub_handler *handler, long rest, const void *event) {
     if (rest == 0) return;
     do {
@@ -449,7 +455,7 @@ bool pubsub_call_synchronous(
     return is_received;
 }
 
-/// Calls the handlers that stand now, in order; those that come meanwhile are not seen.
+/// Calls the handlers in the buffer, in order; handlers that are appended during the calls are not called.
 PUBSUB_INLINE void deliver(const pubsub_buffer *buffer, const void *event) {
     PUBSUB_HOOK("deliver: look how many stand");
     call_in_order(buffer->handlers, pubsub_load_end(buffer), event);
@@ -480,12 +486,12 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
 
 __attribute__((swiftcall)) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
-/// The shortest way: an outermost post to handlers in one buffer. It stores its root, and nothing else that any other
-/// thread reads.
+/// The fast path: an outermost post to handlers in one buffer. The root in its slot is the only store that other
+/// threads read.
 ///
-/// The topic did not ask for the general way a moment ago; something may wait to be freed. Little is kept in registers while
-/// handlers run, so that little has to be saved before. It has lines of code of its own: how fast a loop of indirect calls runs
-/// depends on where it lies.
+/// The caller has checked that the topic's flags do not ask for the general path; garbage may wait to be freed. The
+/// function keeps few values in registers while handlers run, so that it saves few registers. It is aligned to a cache
+/// line, because the speed of its loop of indirect calls depends on its address.
 __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type) {
     (void)type;
@@ -496,8 +502,8 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     const void **slot = &record->shallow[0];
     if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
         root = protect_fenced(slot, root, topic);
-        // The long way is also where a thread looks, now and then, whether it still has to fence; and where it fences when it
-        // leaves, on systems on which no other thread passes a barrier for it.
+        // Take the longer path to check, now and then, whether this thread still needs fences. On systems without a
+        // barrier take it always, because that path uses a fence when it leaves.
         if (root == NULL || pubsub_is_directory(root) || !has_barrier || ++record->fenced >= patience) {
             __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
             return pubsub_post(event, topic, subject);

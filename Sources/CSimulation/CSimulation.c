@@ -6,7 +6,7 @@
 typedef SWIFT_CALL void (*queue_job)(void *job);
 typedef SWIFT_CALL void (*queue_job_hook)(void *job, queue_job original);
 
-// Both are part of the concurrency runtime's interface; weak, so that a runtime without them can still be linked.
+// Both symbols belong to the Swift concurrency runtime. They are weak, so that a runtime without them still links.
 extern queue_job_hook swift_task_enqueueGlobal_hook __attribute__((weak));
 extern SWIFT_CALL void swift_job_run(void *job, void *executor, void *witness) __attribute__((weak));
 
@@ -27,7 +27,7 @@ bool csimulation_offer_global_jobs(bool (*take)(void *job)) {
 
 void csimulation_run(void *job) {
   running += 1;
-  // No actor and no witness: the generic executor.
+  // NULL for the actor and for its witness means the generic executor.
   swift_job_run(job, NULL, NULL);
   running -= 1;
 }

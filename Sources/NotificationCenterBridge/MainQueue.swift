@@ -8,6 +8,7 @@ enum MainQueue {
     return key
   }()
 
-  /// Whether this code runs on it: on the main thread, or on another one that serves the queue, as threads do after `dispatchMain()`.
+  /// Whether this code runs on the main queue: on the main thread, or on another thread that serves the queue, as after
+  /// `dispatchMain()`.
   static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) != nil }
 }

@@ -28,7 +28,7 @@ extension TerminalScreen {
     }
     page.isWrapPending = false
     let column = min(page.column, columns - width)
-    // Half of a wide character that is overwritten leaves a blank.
+    // Overwriting one half of a wide character leaves a blank in the other half.
     if page.cells[page.row][column] == nil, column > 0 { page.cells[page.row][column - 1] = " " }
     let after = column + width
     if after < columns, page.cells[page.row][after] == nil { page.cells[page.row][after] = " " }
@@ -38,14 +38,15 @@ extension TerminalScreen {
     page.isWrapPending = after >= columns
   }
 
-  /// Adds a mark without a width of its own to the character before it.
+  /// Adds a combining mark to the character before it.
   private mutating func combine(_ scalar: Unicode.Scalar) {
     var column = page.isWrapPending ? page.column : page.column - 1
     if column > 0, page.cells[page.row][column] == nil { column -= 1 }
     guard column >= 0, let base = page.cells[page.row][column] else { return }
     var text = String(base)
     text.unicodeScalars.append(scalar)
-    // Some marks do not join their base; a terminal shows them in its cell all the same, so the first character stays.
+    // If the mark does not form one character with its base, the cell keeps the base: a terminal shows both in one
+    // cell.
     page.cells[page.row][column] = text.count == 1 ? Character(text) : base
   }
 
@@ -78,7 +79,7 @@ extension TerminalScreen {
 
   private var blankLine: [Cell] { Array(repeating: " ", count: columns) }
 
-  /// Moves the lines of a region up, or down by a negative count; blank ones come in.
+  /// Moves the lines of a region up, or down if the count is negative, and adds blank lines.
   private mutating func scroll(_ region: ClosedRange<Int>, by count: Int) {
     let distance = min(abs(count), region.count)
     let blanks = Array(repeating: blankLine, count: distance)
@@ -139,7 +140,7 @@ extension TerminalScreen {
     func number(_ index: Int, default standard: Int) -> Int {
       index < parameters.count ? parameters[index] ?? standard : standard
     }
-    /// A count: left out and 0 both mean 1.
+    /// A count; an omitted count and 0 both mean 1.
     let count = max(number(0, default: 1), 1)
     switch final {
     case UInt8(ascii: "A"): moveCursor(row: page.row - count, column: page.column)
@@ -172,7 +173,7 @@ extension TerminalScreen {
     }
   }
 
-  /// Deletes lines at the cursor, or inserts them by a negative count.
+  /// Deletes lines at the cursor, or inserts lines if the count is negative.
   private mutating func shiftLines(by count: Int) {
     guard page.region.contains(page.row) else { return }
     scroll(page.row...page.region.upperBound, by: count)
@@ -213,7 +214,7 @@ extension TerminalScreen {
 }
 
 extension Unicode.Scalar {
-  /// How many cells of a terminal the character takes: 0 for marks that join the one before, 2 for wide ones, else 1.
+  /// The number of cells that the character takes: 0 for combining marks, 2 for wide characters, else 1.
   fileprivate var terminalWidth: Int {
     switch value {
     case 0x0300...0x036F, 0x200B...0x200F, 0x20D0...0x20FF, 0x2060, 0xFE00...0xFE0F, 0xFE20...0xFE2F, 0xFEFF: 0

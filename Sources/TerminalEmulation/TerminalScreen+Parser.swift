@@ -1,11 +1,11 @@
 extension TerminalScreen {
-  /// What one complete character or control sequence asks for.
+  /// The action of a complete character or control sequence.
   enum Action: Equatable {
     case print(Unicode.Scalar)
     case control(UInt8)
     /// ESC, intermediate bytes and a final byte.
     case escape(intermediates: [UInt8], final: UInt8)
-    /// CSI: the private marker or nil, the numbers (nil where left out), intermediate bytes and the final byte.
+    /// CSI: the private marker or nil, the numbers (nil if omitted), intermediate bytes and the final byte.
     case controlSequence(marker: UInt8?, parameters: [Int?], intermediates: [UInt8], final: UInt8)
     case operatingSystemCommand(String)
   }
@@ -17,7 +17,7 @@ extension TerminalScreen {
     private var state = State.ground
     /// The bytes of the sequence so far, without its introducer.
     private var collected: [UInt8] = []
-    /// What introduced the string that is being collected.
+    /// The byte that introduced the string that is being collected.
     private var introducer: UInt8 = 0
     private var character: [UInt8] = []
     private var characterLength = 0
@@ -39,7 +39,7 @@ extension TerminalScreen {
       case .stringEscape:
         let action = endOfString()
         if byte == 0x5C { return action }
-        // Not the string terminator: the string was broken off by another sequence.
+        // This is not the string terminator: another sequence has ended the string.
         state = .escape
         _ = escape(byte)
         return action

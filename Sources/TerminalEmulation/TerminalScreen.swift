@@ -1,8 +1,9 @@
-/// What a terminal shows after some bytes: a small emulator, pure, good enough to read what a full-screen program draws.
+/// The screen of a terminal: a small emulator without side effects, which suffices to read the output of a full-screen
+/// program.
 ///
-/// It knows cursor moves, erasing, insertion and deletion of lines and characters, scrolling regions, the alternate screen,
-/// private modes, automatic wrap and wide characters. Colours and titles are parsed and left out; what it does not know it
-/// skips by the grammar of control sequences, so that nothing of a sequence ever shows as text.
+/// It interprets cursor moves, erasing, insertion and deletion of lines and characters, scrolling regions, the
+/// alternate screen, private modes, automatic wrap, wide characters and the window title. It parses colors and ignores
+/// them. It skips unknown sequences by the grammar of control sequences, so that no part of a sequence appears as text.
 package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// A character cell; nil is the right half of a wide character.
   typealias Cell = Character?
@@ -11,7 +12,7 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
     var cells: [[Cell]]
     var row = 0
     var column = 0
-    /// The last column was written: the next character goes to the next line.
+    /// Whether the last column was written, so that the next character goes to the next line.
     var isWrapPending = false
     /// The first and last row that scroll.
     var region: ClosedRange<Int>
@@ -26,25 +27,26 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   package private(set) var rows: Int
   /// The width in cells.
   package private(set) var columns: Int
-  /// The private modes that are on: 25 cursor shown, 1004 focus reports, 1049 alternate screen, 2004 bracketed paste, ….
+  /// The private modes that are on, for example 25 cursor shown, 1004 focus reports, 1049 alternate screen, 2004
+  /// bracketed paste.
   package internal(set) var modes: Set<Int> = [7, 25]
-  /// The text of the last bell-terminated or ST-terminated window title.
+  /// The latest window title, terminated by a bell or ST.
   package internal(set) var title = ""
 
   var page: Page
-  /// The main page, while the alternate one is shown.
+  /// The main page while the alternate page is shown; else nil.
   var mainPage: Page?
   var savedCursor = (row: 0, column: 0)
   var parser = Parser()
 
-  /// An empty screen with the cursor at the top left.
+  /// Makes an empty screen with the cursor at the top left.
   package init(rows: Int, columns: Int) {
     self.rows = rows
     self.columns = columns
     page = Page(rows: rows, columns: columns)
   }
 
-  /// The lines from top to bottom without the blanks at their ends.
+  /// The lines from top to bottom, without trailing blanks.
   package var lines: [String] {
     page.cells.map { row in
       var text = String(row.compactMap { $0 })
@@ -56,10 +58,10 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// All lines as one text.
   package var text: String { lines.joined(separator: "\n") }
 
-  /// Whether some line contains `text`.
+  /// Returns whether a line contains `text`.
   package func contains(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
 
-  /// The first line that contains `text`.
+  /// Returns the first line that contains `text`.
   package func line(containing text: String) -> String? { lines.first { $0.contains(text) } }
 
   /// The cursor's row and column, from 0.
@@ -71,13 +73,13 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// Whether the cursor is shown.
   package var showsCursor: Bool { modes.contains(25) }
 
-  /// The lines in a frame, and what is on.
+  /// The lines in a frame, and the size, the cursor and the modes.
   package var description: String {
     let shown = lines.reversed().drop { $0.isEmpty }.reversed().map { "  |\($0)" }.joined(separator: "\n")
     return "\(shown)\n  (\(rows)×\(columns), cursor \(cursor), modes \(modes.sorted()))"
   }
 
-  /// Gives the screen another size; what no longer fits is cut off at the right and at the bottom.
+  /// Changes the size of the screen; text that no longer fits is cut off at the right and at the bottom.
   package mutating func resize(rows: Int, columns: Int) {
     self.rows = rows
     self.columns = columns
@@ -95,7 +97,7 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
     mainPage = mainPage.map(resized)
   }
 
-  /// Draws what a program wrote; sequences and characters may be split between calls anywhere.
+  /// Draws the output of a program; sequences and characters may be split between calls at any byte.
   package mutating func feed(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       if let action = parser.take(byte) { perform(action) }

@@ -1,7 +1,7 @@
 import UnixHost
 
 extension Terminal.Key {
-  /// What xterm sends for the key, in its usual modes.
+  /// The bytes that xterm sends for the key, in its default modes.
   var bytes: [UInt8] {
     let held: [(Modifiers, Int)] = [(.shift, 1), (.alt, 2), (.control, 4)]
     let number = held.reduce(1) { modifiers.contains($1.0) ? $0 + $1.1 : $0 }
@@ -9,9 +9,10 @@ extension Terminal.Key {
     func letter(_ final: Character, _ introducer: Character = "[") -> [UInt8] {
       Array((number == 1 ? "\u{1B}\(introducer)\(final)" : "\u{1B}[1;\(number)\(final)").utf8)
     }
-    /// A key whose sequence has its number.
+    /// A key whose sequence contains a number.
     func tilde(_ code: Int) -> [UInt8] { Array("\u{1B}[\(code)\(number == 1 ? "" : ";\(number)")~".utf8) }
-    /// A key that is a byte; Alt is an `ESC` before it, and of other modifier keys it says nothing.
+    /// A key that sends bytes of its own, with `ESC` before them for Alt; with other modifiers it sends its number in a
+    /// sequence.
     func plain(_ bytes: [UInt8], _ code: UInt32) -> [UInt8] {
       modifiers.subtracting(.alt).isEmpty
         ? (modifiers.contains(.alt) ? [0x1B] : []) + bytes : Array("\u{1B}[27;\(number);\(code)~".utf8)
@@ -43,7 +44,7 @@ extension Terminal.Key {
     20: 34,
   ]
 
-  /// A character has a control code, or bytes of its own, or is sent by its number.
+  /// Returns the bytes of a character: a control code, its own bytes, or a sequence with its number.
   private static func bytes(
     of character: Character, _ modifiers: Modifiers, _ plain: ([UInt8], UInt32) -> [UInt8]
   ) -> [UInt8] {

@@ -2,7 +2,7 @@ import PubSub
 import TerminalEmulation
 import UnixHost
 
-/// What was written to a terminal, as bytes and as a screen; any thread.
+/// The output of a terminal, as bytes and as a screen; any thread may use it.
 final class Recording: Sendable {
   private struct State: Sendable {
     var output: [UInt8] = []
@@ -16,20 +16,22 @@ final class Recording: Sendable {
     state = Guarded(State(screen: TerminalScreen(rows: size.rows, columns: size.columns)))
   }
 
-  /// The terminal that is recorded.
+  /// The recorded terminal.
   var terminal: Terminal? {
     get { state.withLock { $0.terminal } }
     set { state.withLock { $0.terminal = newValue } }
   }
 
-  /// Takes what was written.
+  /// Takes the terminal's new output.
   ///
-  /// Within the lock, so that what several threads write is recorded in the order in which it was written.
+  /// It holds the lock meanwhile, so that the writes of several threads are recorded in the order in which they were
+  /// made.
   func take() {
     state.withLock { state in
       guard let output = state.terminal?.takeOutput() else { return }
       state.output += output
-      // As a terminal's driver does, in the program's modes, too (ONLCR): a line feed begins a new line.
+      // Convert each line feed to carriage return and line feed, as the terminal's driver does (ONLCR), also in the
+      // program's modes.
       state.screen.feed(output.flatMap { $0 == UInt8(ascii: "\n") ? [UInt8(ascii: "\r"), $0] : [$0] })
     }
   }

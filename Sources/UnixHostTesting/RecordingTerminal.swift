@@ -3,10 +3,11 @@ import PubSub
 import TerminalEmulation
 public import UnixHost
 
-/// A terminal for tests: it takes keys from the test, and shows what the program writes.
+/// A terminal for tests: a test presses its keys, and reads the screen that the program has written.
 ///
-/// It needs no host and no device. What it posts is what a `TerminalHost` posts, and every handler on the main actor has run when a
-/// method returns. The life cycle is not its affair: a test drives that itself, with a `SimulatedSystem` for instance.
+/// It needs no host and no device. It posts the same events as a `TerminalHost`. When one of its methods returns, every
+/// synchronous handler on the main actor has run. It does not drive the life cycle: a test does that itself, for
+/// instance with a `SimulatedSystem`.
 ///
 ///     let terminal = RecordingTerminal(application: system.application)
 ///     let view = Tally(bus: system.bus)
@@ -14,21 +15,21 @@ public import UnixHost
 ///     terminal.press(.up, .up)
 ///     #expect(terminal.lines == ["Count: 2"])
 @MainActor public final class RecordingTerminal {
-  /// The application on whose bus the events are posted, and which they carry.
+  /// The application; the events are posted on its bus, and carry it.
   public let application: Application
-  /// The program's side: what the events carry, and what the program writes to, from any thread.
+  /// The program's side of the terminal: the events carry it, and the program writes to it, from any thread.
   public let terminal: Terminal
 
   private let recording: Recording
   private var parser = TerminalInputParser()
   private var decoder = Terminal.KeyDecoder()
 
-  /// A terminal that the program has, with an empty screen; nothing has been posted yet.
+  /// Makes a terminal with an empty screen, which the program holds; posts no event.
   ///
   /// - Parameters:
-  ///   - application: the application whose terminal it is.
-  ///   - size: how large its window is; 24 lines of 80 characters if left out.
-  /// - Precondition: the size is at least one line of one character.
+  ///   - application: the application that uses the terminal.
+  ///   - size: the size of its window; 24 lines of 80 characters by default.
+  /// - Precondition: The size is at least one line of one character.
   public init(application: Application, size: Terminal.Size = Terminal.Size(rows: 24, columns: 80)) {
     let recording = Recording(size: Self.checked(size))
     self.application = application
@@ -37,7 +38,7 @@ public import UnixHost
     recording.terminal = terminal
     terminal.setSize(size)
     terminal.setHeld(true)
-    // As a host sets it up: what such a terminal sends for them never reaches the program.
+    // As with a host, the keys that raise signals never reach the program.
     parser.signalKeys = .usual
   }
 
@@ -47,39 +48,40 @@ public import UnixHost
   }
 }
 
-// MARK: - What the program has written
+// MARK: - The output of the program
 
 extension RecordingTerminal {
-  /// All that the program has written, escape sequences included, since the beginning or since the latest ``clearOutput()``.
+  /// The output of the program, including escape sequences, since the beginning or the latest ``clearOutput()``.
   public var output: String { String(decoding: recording.output, as: UTF8.self) }
 
-  /// Forgets ``output``; the screen stays as it is.
+  /// Clears ``output``; the screen does not change.
   ///
-  /// For a test of what one step writes.
+  /// Use it to test the output of a single step.
   public func clearOutput() { recording.clearOutput() }
 
-  /// What the screen shows: its rows from the top to the last one that is not empty, without the blanks at their ends.
+  /// The text on the screen: its rows from the top to the last one that is not empty, without trailing blanks.
   ///
-  /// Cursor movement, erasing, insertion and deletion of lines and characters, scrolling regions, the alternate screen, wrapping and wide
-  /// characters are drawn. Colors and other attributes are not: ``output`` has them. Unknown sequences show nothing.
+  /// The screen interprets cursor movement, erasing, insertion and deletion of lines and characters, scrolling regions,
+  /// the alternate screen, wrapping and wide characters. It ignores colors and other attributes, which ``output``
+  /// contains, and unknown sequences.
   public var lines: [String] {
     let lines = recording.screen.lines
     return Array(lines[..<(lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0)])
   }
 
-  /// Where the cursor stands, counted from 0 at the top left.
+  /// The position of the cursor, counted from 0 at the top left.
   public var cursor: (row: Int, column: Int) { recording.screen.cursor }
 
   /// Whether the cursor is shown.
   public var showsCursor: Bool { recording.screen.showsCursor }
 }
 
-// MARK: - What the terminal does
+// MARK: - The actions of the terminal
 
 extension RecordingTerminal {
   /// Asks the program to draw: `Terminal.NeedsDisplay`, as after a launch or `fg`.
   ///
-  /// A program that has given the terminal back gets it again, with an empty screen.
+  /// If the program does not hold the terminal, it gets the terminal again, with an empty screen.
   public func requestDisplay() {
     if !terminal.isHeld {
       recording.clearScreen()
@@ -89,27 +91,29 @@ extension RecordingTerminal {
       Terminal.NeedsDisplay(application: application, terminal: terminal, size: terminal.size), from: terminal)
   }
 
-  /// Takes the terminal from the program, as Ctrl-Z does: what it writes is dropped until ``requestDisplay()``.
+  /// Takes the terminal from the program, as Ctrl-Z does; its output is dropped until ``requestDisplay()``.
   public func takeAway() { terminal.setHeld(false) }
 
   /// Gives the window another size, and asks the program to draw: `Terminal.NeedsDisplay`.
   ///
-  /// What is on the screen stays, cut off at the right and at the bottom. While the program does not have the terminal, nothing is posted.
+  /// The contents of the screen stay, cut off at the right and at the bottom. While the program does not hold the
+  /// terminal, no event is posted.
   ///
   /// - Parameter size: the new size.
-  /// - Precondition: it is at least one line of one character.
+  /// - Precondition: The size is at least one line of one character.
   public func resize(to size: Terminal.Size) {
     recording.resize(to: Self.checked(size))
     terminal.setSize(size)
     if terminal.isHeld { requestDisplay() }
   }
 
-  /// Presses keys, one after another, in one piece: `Terminal.DidReceiveInput` with these keys and the bytes that xterm sends.
+  /// Presses keys, and posts them as one `Terminal.DidReceiveInput`, with the bytes that xterm sends for them.
   ///
-  /// A key that may also be the beginning of a sequence ends a piece: a pause follows Escape, and the next key is posted by itself.
+  /// A key that may also begin a sequence, such as Escape, is followed by a pause. So the keys after it are posted as
+  /// another event.
   ///
-  /// Ctrl-C, Ctrl-Z and Ctrl-\ are the host's, and are not posted. Keys that xterm cannot send are posted as the key that its bytes mean:
-  /// `.control("i")` is `.tab`.
+  /// Ctrl-C, Ctrl-Z and Ctrl-\ belong to the host, and are not posted. Some keys have the same bytes as others in
+  /// xterm, and are posted as those: `.control("i")` is posted as `.tab`.
   ///
   /// - Parameter keys: the keys, or texts to paste.
   public func press(_ keys: Terminal.Key...) {
@@ -126,21 +130,21 @@ extension RecordingTerminal {
     if !piece.isEmpty { send(piece) }
   }
 
-  /// Types text: each character is a key, a line feed is Enter.
+  /// Types text: each character is a key, and a line feed is Enter.
   ///
   /// - Parameter text: the text.
   public func type(_ text: String) { send(Array(text.utf8)) }
 
   /// Pastes text: one key, `Terminal.Key.paste(_:)`.
   ///
-  /// - Parameter text: the text. The end of a paste, `ESC[201~`, cannot be in it.
+  /// - Parameter text: the text. It cannot contain `ESC[201~`, which ends a paste.
   public func paste(_ text: String) { press(.paste(text)) }
 
-  /// Sends bytes as a terminal does, in one piece, with a pause after it.
+  /// Sends bytes as a terminal does, in one piece, with a pause afterward.
   ///
-  /// Because of the pause an `ESC` at their end is the key. A character or a sequence that is further on may be continued by the next
-  /// call. Reports of the keyboard focus are left out: with a host they are the life cycle's. While the program does not have the
-  /// terminal, nothing is posted.
+  /// Because of the pause, an `ESC` at the end is the Escape key. The next call may continue any other incomplete
+  /// character or sequence. Reports of the keyboard focus are left out, because a host turns them into inputs of the
+  /// life cycle. While the program does not hold the terminal, no event is posted.
   ///
   /// - Parameter bytes: the bytes.
   public func send(_ bytes: [UInt8]) {

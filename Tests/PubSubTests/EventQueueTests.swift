@@ -153,4 +153,16 @@ import Testing
     #expect(bus.deadlines(on: SuspendingClock()) === bus.deadlines(on: SuspendingClock()))
     #expect(bus.deadlines(on: nil) === bus.core.deadlines)
   }
+
+  /// An event that no bound drops anyway needs no mark; in a sequence nothing would ever take it.
+  @Test func `a queue without a bound marks no promised event`() {
+    var queue = EventQueue(.unbounded)
+    for number in 0..<100 { queue.append(Box(number), .promised) }
+    #expect(queue.marks.isEmpty)
+    for number in 0..<100 { #expect(queue.takeFirst(as: Box.self).number == number) }
+    var bounded = EventQueue(.bounded(1, dropping: .oldest))
+    for number in 0..<3 { bounded.append(Box(number), .promised) }
+    #expect(bounded.marks.count == 3)
+    for number in 0..<3 { #expect(bounded.takeFirst(as: Box.self).number == number) }
+  }
 }

@@ -1,26 +1,28 @@
 public import PubSub
 
-// Subscribing to an `AnnouncingEvent` with an asynchronous handler: either it is said that the handler runs after the change,
-// or the compiler warns. A synchronous handler takes the overloads of PubSub.
+// Subscribing to an `AnnouncingEvent` with an asynchronous handler. The compiler warns, unless the caller passes `runs:
+// .afterChange`. A synchronous handler uses the overloads of PubSub.
 
 extension EventBus {
   /// Subscribes an asynchronous main-actor handler for an owner; it runs after the change that the event announces.
   ///
-  /// The handler has a mailbox of its own: its runs are serial and in posting order. What it throws is posted as
-  /// `HandlerFailure`. The application awaits it, within its budget, where the event closes a phase
-  /// (``Application/WillResignActive``, ``Scene/WillDeactivate``), and otherwise goes on.
+  /// The handler has a mailbox of its own: it handles one event at a time, in the order of posting. An error that it
+  /// throws is posted as `HandlerFailure`. If the event closes a phase (``Application/WillResignActive``,
+  /// ``Scene/WillDeactivate``), the application waits for the handler, within its budget. Otherwise the application
+  /// does not wait.
   ///
   /// - Parameters:
-  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone.
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released.
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - timing: that the handler runs after the change.
-  ///   - handler: called with the owner and each event. It uses the owner that it is passed: one that it captures is never released.
-  /// - Returns: the subscription, with which to cancel before the owner is gone.
+  ///   - timing: `.afterChange`: states that the handler runs after the change.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures is not released before the bus.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: AnnouncingEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
@@ -32,9 +34,10 @@ extension EventBus {
 
   /// Subscribes an asynchronous main-actor handler; it runs after the change that the event announces.
   ///
-  /// The handler has a mailbox of its own: its runs are serial and in posting order. What it throws is posted as
-  /// `HandlerFailure`. The application awaits it, within its budget, where the event closes a phase
-  /// (``Application/WillResignActive``, ``Scene/WillDeactivate``), and otherwise goes on.
+  /// The handler has a mailbox of its own: it handles one event at a time, in the order of posting. An error that it
+  /// throws is posted as `HandlerFailure`. If the event closes a phase (``Application/WillResignActive``,
+  /// ``Scene/WillDeactivate``), the application waits for the handler, within its budget. Otherwise the application
+  /// does not wait.
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -43,7 +46,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - timing: that the handler runs after the change.
+  ///   - timing: `.afterChange`: states that the handler runs after the change.
   ///   - handler: called with each event.
   /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: AnnouncingEvent>(
@@ -54,19 +57,21 @@ extension EventBus {
     subscribeAsynchronously(to: type, from: subject, priority, .none, label, fileID, line, handler)
   }
 
-  /// Warns that a handler with `await` runs after the change that the event announces, and subscribes it.
+  /// Subscribes an asynchronous handler without `runs: .afterChange`; the compiler warns that it runs after the
+  /// announced change.
   ///
   /// - Parameters:
-  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone.
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released.
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly once
+  ///     each.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
   ///   - handler: called with the owner and each event.
-  /// - Returns: the subscription, with which to cancel before the owner is gone.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @available(
     *, deprecated,
     message:
@@ -82,13 +87,15 @@ extension EventBus {
     subscribeAsynchronously(owner, to: type, from: subject, priority, replay, label, fileID, line, handler)
   }
 
-  /// Warns that a handler with `await` runs after the change that the event announces, and subscribes it.
+  /// Subscribes an asynchronous handler without `runs: .afterChange`; the compiler warns that it runs after the
+  /// announced change.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly once
+  ///     each.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -108,7 +115,8 @@ extension EventBus {
   }
 }
 
-// Of any main-actor event, so that the overloads of PubSub are meant, and not those above.
+// These take any main-actor event, so that `subscribe` below resolves to the overloads of PubSub and not to those
+// above.
 extension EventBus {
   private func subscribeAsynchronously<Owner: AnyObject & Sendable, E: MainActorEvent>(
     _ owner: Owner, to type: E.Type, from subject: (any AnyObject & Sendable)?, _ priority: Priority,

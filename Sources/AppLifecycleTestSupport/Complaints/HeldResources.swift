@@ -1,12 +1,13 @@
 import AppLifecycle
 
-/// Follows the statuses of managed resources: each acquire that succeeds is followed by one release, or by the loss of the process.
+/// Follows the statuses of managed resources, and checks that each successful acquire is followed by one release or by
+/// the loss of the process.
 ///
 /// A pure value.
 struct HeldResources {
   /// The names of the resources that are held.
   private var held: Set<String> = []
-  /// Those that were held and are so no longer, without a release; whether a lost process explains that is seen later.
+  /// The resources that are no longer held, without a release; a lost process may explain that later.
   private var vanished: Set<String> = []
   private var complaints: [RunComplaint] = []
 
@@ -22,13 +23,13 @@ struct HeldResources {
     }
   }
 
-  /// The process has ended: what it held and had not released, in order of name.
+  /// Notes that the process has ended; returns the resources that it had not released, in order of name.
   mutating func loseProcess() -> [String] {
     defer { (held, vanished) = ([], []) }
     return held.union(vanished).sorted()
   }
 
-  /// The complaints since this was last called, in order.
+  /// Returns the complaints since the last call, in order.
   mutating func takeComplaints() -> [RunComplaint] {
     defer { complaints = [] }
     return complaints

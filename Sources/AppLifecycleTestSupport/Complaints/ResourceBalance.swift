@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts what doubles open and close, so that a leak is found which the application cannot see.
+/// Counts what doubles open and close, to find leaks that the application cannot see.
 ///
 ///     final class SocketDouble: Socket {
 ///       private let balance: ResourceBalance
@@ -13,34 +13,35 @@ import Synchronization
 ///       func close() { balance.closed("socket") }
 ///     }
 ///
-/// The application knows which managed resources it acquired and released. It does not know what an acquire opened on the side,
-/// or what a release forgot to close. A double of the file, the socket or the subscription knows, and says so here.
+/// The application knows which managed resources it acquired and released. It does not know what an acquire opened on
+/// the side, or what a release forgot to close. A double of the file, the socket or the subscription knows, and reports
+/// it here.
 ///
-/// ``SimulatedSystemTrait`` and the script checks read the balance. When the application has ended in order, all must be closed.
-/// When the process was lost (a crash, a suspended application that was killed) the system closes all, and the count begins
-/// anew. Safe to use from any thread.
+/// ``SimulatedSystemTrait`` and the script checks read the balance. When the application has ended in order, everything
+/// must be closed. When the process was lost (a crash, a suspended application that was killed), the system closes
+/// everything, and the count begins again at zero. Any thread may use it.
 public final class ResourceBalance: Sendable {
   private struct State {
-    /// How many of each name are open; a name with none is absent.
+    /// The number of open ones for each name; a name with none is absent.
     var open: [String: Int] = [:]
-    /// How many of each name went with a lost process, and may still be closed by what remains of it.
+    /// The number that a lost process had open, for each name; doubles that still exist may close them.
     var lost: [String: Int] = [:]
     var complaints: [RunComplaint] = []
   }
 
   private let state = Mutex(State())
 
-  /// A balance in which nothing is open.
+  /// Makes a balance in which nothing is open.
   public init() {}
 
-  /// How many of each name are open; a name of which none is open is absent.
+  /// The number of open ones for each name; a name of which none is open is absent.
   public var open: [String: Int] { state.withLock { $0.open } }
 
-  /// Notes that one was opened.
+  /// Notes that a double was opened.
   ///
   /// - Parameters:
-  ///   - name: what was opened, as complaints call it.
-  ///   - limit: how many of this name may be open at a time; one more is a complaint.
+  ///   - name: the name of the double in complaints.
+  ///   - limit: the number of doubles of this name that may be open at a time; one more is a complaint.
   public func opened(_ name: String, atMost limit: Int = 1) {
     state.withLock { state in
       let count = state.open[name, default: 0] + 1
@@ -51,9 +52,9 @@ public final class ResourceBalance: Sendable {
     }
   }
 
-  /// Notes that one was closed.
+  /// Notes that a double was closed.
   ///
-  /// - Parameter name: what was closed; one that is not open is a complaint.
+  /// - Parameter name: the name of the double; if none of this name is open, that is a complaint.
   public func closed(_ name: String) {
     state.withLock { state in
       if let count = state.open[name] {
@@ -66,7 +67,7 @@ public final class ResourceBalance: Sendable {
     }
   }
 
-  /// The process was lost: the system closes what it had open.
+  /// Notes that the process was lost: the system closes what it had open.
   func loseProcess() {
     state.withLock { state in
       state.lost.merge(state.open, uniquingKeysWith: +)
@@ -74,7 +75,7 @@ public final class ResourceBalance: Sendable {
     }
   }
 
-  /// The complaints since this was last called, in order.
+  /// Returns the complaints since the last call, in order.
   func takeComplaints() -> [RunComplaint] {
     state.withLock { state in
       defer { state.complaints = [] }

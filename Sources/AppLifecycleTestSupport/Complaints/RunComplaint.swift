@@ -1,8 +1,8 @@
-/// One thing that is wrong with a simulated run: a rule that was broken, or something that the run left behind.
+/// A fault of a simulated run: a broken rule, or something that the run left behind.
 ///
-/// the article *Testing in five minutes* explains each kind, and how to mend it.
+/// The article *Testing in five minutes* explains each kind, and how to fix it.
 public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is; a test that means the fault allows the kind.
+  /// The kind of a fault; a test that provokes a fault allows its kind.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The record breaks a rule of the life cycle; see `LifecycleRecordRules`.
     case lifecycle = "life cycle"
@@ -10,33 +10,35 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
     case resource
     /// A background task was not ended within its time, or was ended twice.
     case backgroundTask = "background task"
-    /// A task of the application ignored its cancellation: it outlived the process to which it belonged.
+    /// A task of the application ignored its cancellation, and outlived its process.
     case task
     /// Work of a component ran outside the simulation; see `EscapedWork`.
     case escapedWork = "escaped work"
-    /// A handler, a release or the delegate exceeded its budget, and the script has no `slow:` that asks for that.
+    /// A handler, a release or the delegate exceeded its budget, and no `slow:` in the script caused that.
     case overrun
-    /// A handler captured its own owner, and nothing else held the owner: it would have stayed as long as the bus.
+    /// A handler captured its own owner, and nothing else held the owner, so the owner would have lived as long as the
+    /// bus.
     case owner
-    /// A check of the test's own failed.
+    /// A check that the test added failed.
     case check
   }
 
-  /// What kind of fault it is.
+  /// The kind of fault.
   public let kind: Kind
   /// The fault as a sentence.
   ///
-  /// It names what is at fault, and holds no time and no number of a record: the same fault in two runs has the same message.
+  /// It names the cause, and contains neither a time nor the number of a record. So the same fault has the same message
+  /// in two runs.
   public let message: String
-  /// Where in the run the fault was found; nil where the message says it all.
+  /// The place in the run where the fault was found; nil if the message needs none.
   public let place: String?
 
-  /// A complaint.
+  /// Makes a complaint.
   ///
   /// - Parameters:
-  ///   - kind: what kind of fault it is.
+  ///   - kind: the kind of fault.
   ///   - message: the fault as a sentence.
-  ///   - place: where in the run it was found.
+  ///   - place: the place in the run where it was found.
   public init(_ kind: Kind, _ message: String, at place: String? = nil) {
     (self.kind, self.message, self.place) = (kind, message, place)
   }
@@ -44,11 +46,11 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
   /// The kind, the message, and the place in parentheses: `resource: “socket” was opened, and is open already`.
   public var description: String { "\(kind.rawValue): \(message)" + (place.map { " (\($0))" } ?? "") }
 
-  /// Whether the other complaint is about the same fault, wherever it was found.
+  /// Returns whether the other complaint is about the same fault, at any place.
   ///
-  /// Two failed checks of the test's own are the same fault: their texts may quote values that differ.
+  /// Two failed checks of the test count as the same fault, because their messages may contain different values.
   ///
-  /// - Parameter other: a complaint about any run.
+  /// - Parameter other: the other complaint, which may be about another run.
   /// - Returns: true if kind and message are the same, or both are failed checks.
   public func isSameFault(as other: RunComplaint) -> Bool {
     kind == other.kind && (kind == .check || message == other.message)

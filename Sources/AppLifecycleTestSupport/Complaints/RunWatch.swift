@@ -2,34 +2,34 @@ import AppLifecycle
 public import AppLifecycleTesting
 import PubSub
 
-/// Watches one simulated system, and says what is wrong with its run.
+/// A watch over one simulated system, which reports the faults of its run.
 ///
 ///     let watch = RunWatch(system)
 ///     try await system.play("launch; home")
 ///     let complaints = await watch.end()
 ///     #expect(complaints == [])
 ///
-/// ``SimulatedSystemTrait`` and the script checks use one; make one yourself where a test has several systems, or needs the
-/// complaints as values.
+/// ``SimulatedSystemTrait`` and the script checks use one. Make one yourself if a test has several systems, or needs
+/// the complaints as values.
 @MainActor public final class RunWatch {
   /// The system that is watched.
   public nonisolated let system: SimulatedSystem
-  /// What doubles open and close.
+  /// The balance of the balance of what doubles open and close.
   public nonisolated let balance: ResourceBalance
 
   private var rules: LifecycleRecordRules
-  /// How many records have been examined.
+  /// The number of records that have been examined.
   private var examined = 0
-  /// How many violations of the rules have become complaints.
+  /// The number of rule violations that have become complaints.
   private var violations = 0
   private var found: [RunComplaint] = []
-  /// What the application holds.
+  /// The resources that the application holds.
   var resources = HeldResources()
-  /// Whether a script had a call take long: overruns are meant then.
+  /// Whether a script made a call slow, so that overruns are expected.
   private var asksForOverruns = false
-  /// What the present process has been told of its end.
+  /// How the present process is ending.
   private var end = ProcessEnd.none
-  /// How the latest process ended; nil once that has been looked at.
+  /// How the latest process ended; nil once that has been examined.
   private var past: ProcessEnd?
   private var subscriptions: [Subscription] = []
 
@@ -45,7 +45,7 @@ import PubSub
   ///
   /// - Parameters:
   ///   - system: the system, before the first script is played on it.
-  ///   - balance: what doubles open and close.
+  ///   - balance: the balance of what doubles open and close.
   public init(_ system: SimulatedSystem, balance: ResourceBalance = ResourceBalance()) {
     (self.system, self.balance) = (system, balance)
     rules = LifecycleRecordRules(profile: system.application.configuration.profile)
@@ -54,7 +54,7 @@ import PubSub
     ) { [weak self] event in
       self?.resources.take(event.resource.status, of: event.resource.name)
     }
-    // What is open when the next process begins was left by the one before.
+    // Examine the balance when the next process begins: what is open then, the process before left open.
     let stateChanges = system.bus.subscribe(
       to: Application.StateDidChange.self, from: system.application, label: "RunWatch"
     ) { [weak self] event in
@@ -63,9 +63,10 @@ import PubSub
     subscriptions = [resourceChanges, stateChanges]
   }
 
-  /// What is wrong with the run so far, each fault once, in the order in which the faults were found.
+  /// The faults of the run so far, each fault once, in the order in which they were found.
   ///
-  /// Reads the records since the last look. Call it between two scripts, never inside a handler.
+  /// Reading this property examines the records since the last time. Read it between two scripts, never inside a
+  /// handler.
   ///
   /// - Complexity: linear in the number of new records.
   public var complaints: [RunComplaint] {
@@ -73,15 +74,15 @@ import PubSub
     return found
   }
 
-  /// Ends the application, and says what is wrong with the whole run.
+  /// Ends the application, and returns the faults of the whole run.
   ///
-  /// 1. A suspended application is woken, as it would otherwise be killed without a word.
+  /// 1. A suspended application is woken, because the system would otherwise kill it without a call.
   /// 2. If background tasks are open, the application leaves the foreground and gets its whole background time.
   /// 3. The system ends the application in order, as by the script action `kill`.
-  /// 4. The subscriptions of all owners on the system's bus are cancelled. An owner that is released with them was captured by a
-  ///    handler of its own; one that something else holds, such as a variable of the test, is not found.
+  /// 4. The subscriptions of all owners on the system's bus are cancelled. An owner that this releases was captured by
+  ///    its own handler. An owner that something else holds, such as a variable of the test, is not found.
   ///
-  /// - Returns: ``complaints``, those about the end included.
+  /// - Returns: ``complaints``, including those about the end.
   public func end() async -> [RunComplaint] {
     do throws(EscapedWork) {
       try await endApplication()
@@ -103,7 +104,7 @@ import PubSub
     return found
   }
 
-  /// Adds what has escaped from the simulation, as a script or the clock has thrown it.
+  /// Adds complaints about escaped work, from an error that a script or the clock has thrown.
   ///
   /// - Parameter escaped: the error.
   public func note(_ escaped: EscapedWork) {
@@ -125,16 +126,16 @@ extension RunWatch {
     if !application.openBackgroundTasks.isEmpty {
       if application.state.isForeground { try await play("home") }
       let allowance = application.configuration.backgroundTaskAllowance / .milliseconds(1)
-      // A script knows twelve digits, some thirty years.
+      // A duration in a script has twelve digits at most, about thirty years.
       try await play("wait:\(Int64(min(max(allowance.rounded(.up), 0), 999_999_999_999)))ms")
       for name in application.openBackgroundTasks { add(.neverEnded(name)) }
       if application.state == .suspended { try await play("wake") }
     }
-    // Each action looks for escaped work at its end.
+    // Each action checks for escaped work at its end.
     if application.state.isInMemory { try await play("kill") } else { try await system.clock.checkForEscapes() }
   }
 
-  /// Whether ``end()`` would do no more than play `kill`.
+  /// Whether ``end()`` would only play `kill`.
   var endsByKill: Bool { system.application.state.runsCode && system.application.openBackgroundTasks.isEmpty }
 
   private func play(_ script: String) async throws(EscapedWork) {
@@ -152,7 +153,7 @@ extension RunWatch {
     examine(new)
   }
 
-  /// Reads the next records, and what has happened to resources meanwhile.
+  /// Examines new records, and the resources since the last time.
   func examine(_ new: ArraySlice<LifecycleRecord>) {
     for record in new {
       rules.take(record)
@@ -191,7 +192,7 @@ extension RunWatch {
     }
   }
 
-  /// The process has ended, and all that this set going has been done.
+  /// Examines the resources after a process has ended and all resulting work is done.
   private func processEnded(_ end: ProcessEnd) {
     let held = resources.loseProcess()
     if end == .inOrder {

@@ -1,7 +1,8 @@
 public import AppLifecycleTesting
 public import Testing
 
-/// Checks a program with every script of up to so many actions, and records the first failure, shrunk, as an issue.
+/// Checks a program with every script of up to `length` actions, and records the first failure as an issue, with the
+/// shortest script.
 ///
 ///     @Test @MainActor func `no short script breaks the program`() async throws {
 ///       try await checkAllScripts(upTo: 5) { run in
@@ -11,16 +12,16 @@ public import Testing
 ///       }
 ///     }
 ///
-/// See ``ScriptChecker/checkAll(upTo:)`` for what is checked, in which order, and which scripts are pruned.
+/// ``ScriptChecker/checkAll(upTo:)`` describes the checks, their order, and the scripts that are pruned.
 ///
 /// - Parameters:
 ///   - length: the greatest number of actions.
-///   - alphabet: the actions of which scripts are made, as a script.
-///   - allowed: the kinds of faults that are no failure.
-///   - sourceLocation: where the issue is recorded.
-///   - make: makes the program under test and its system, anew for each script.
-/// - Returns: how many scripts were played and pruned, and the failure.
-/// - Throws: a mistake in the alphabet, or what making the program throws.
+///   - alphabet: the actions of the scripts, as a script.
+///   - allowed: the kinds of faults that do not fail the check.
+///   - sourceLocation: the place at which the issue is recorded.
+///   - make: makes a new program under test and its system for each script.
+/// - Returns: the numbers of scripts that were played and pruned, and the failure.
+/// - Throws: a `ScriptError` for a mistake in the alphabet, or an error of `make`.
 @MainActor @discardableResult
 public func checkAllScripts(
   upTo length: Int, alphabet: String = ScriptAlphabet.standard, allowing allowed: Set<RunComplaint.Kind> = [],
@@ -33,20 +34,21 @@ public func checkAllScripts(
   return report
 }
 
-/// Checks a program with long scripts of random actions, and records the first failure, shrunk, as an issue.
+/// Checks a program with long scripts of random actions, and records the first failure as an issue, with the shortest
+/// script.
 ///
 /// The issue names the seed that makes the failing script again. See ``ScriptChecker/checkRandom(seed:count:length:)``.
 ///
 /// - Parameters:
 ///   - seed: the seed of the first script; the same seed gives the same scripts.
-///   - count: how many scripts.
-///   - length: how many actions each has.
-///   - alphabet: the actions of which scripts are made, as a script.
-///   - allowed: the kinds of faults that are no failure.
-///   - sourceLocation: where the issue is recorded.
-///   - make: makes the program under test and its system, anew for each script.
-/// - Returns: how many scripts were played, and the failure.
-/// - Throws: a mistake in the alphabet, or what making the program throws.
+///   - count: the number of scripts.
+///   - length: the number of actions of each script.
+///   - alphabet: the actions of the scripts, as a script.
+///   - allowed: the kinds of faults that do not fail the check.
+///   - sourceLocation: the place at which the issue is recorded.
+///   - make: makes a new program under test and its system for each script.
+/// - Returns: the number of scripts that were played, and the failure.
+/// - Throws: a `ScriptError` for a mistake in the alphabet, or an error of `make`.
 @MainActor @discardableResult
 public func checkRandomScripts(
   seed: UInt64, count: Int, length: Int = 20, alphabet: String = ScriptAlphabet.extended,
@@ -59,15 +61,15 @@ public func checkRandomScripts(
   return report
 }
 
-/// Checks a program with one script, such as one that a check of many scripts has shrunk a failure to.
+/// Checks a program with one script, such as the shortest failing script of an earlier check.
 ///
 /// - Parameters:
 ///   - script: the script.
-///   - allowed: the kinds of faults that are no failure.
-///   - sourceLocation: where issues are recorded, one for each complaint.
+///   - allowed: the kinds of faults that do not fail the check.
+///   - sourceLocation: the place at which issues are recorded, one for each complaint.
 ///   - make: makes the program under test and its system.
-/// - Returns: what is wrong; empty if nothing is.
-/// - Throws: a mistake in the script, or what making the program throws.
+/// - Returns: the faults; empty if there are none.
+/// - Throws: a `ScriptError` for a mistake in the script, or an error of `make`.
 @MainActor @discardableResult
 public func checkScript(
   _ script: String, allowing allowed: Set<RunComplaint.Kind> = [], sourceLocation: SourceLocation = #_sourceLocation,

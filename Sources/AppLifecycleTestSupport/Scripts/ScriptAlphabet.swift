@@ -1,14 +1,16 @@
-/// The actions of which the script checks make their scripts.
+/// The actions from which the script checks make their scripts.
 ///
-/// An alphabet is a script in which each action stands once. The system's other actions (Docs/LifeCycle.md) may stand in it,
-/// too: `task:begin:upload`, `scene:open:left`, `slow:didEnterBackground:1s`.
+/// An alphabet is a script that contains each action once. It may also contain the system's other actions
+/// (Docs/LifeCycle.md): `task:begin:upload`, `scene:open:left`, `slow:didEnterBackground:1s`.
 public enum ScriptAlphabet {
-  /// What every application lives through: launch, leaving and returning, interruptions, the lock, suspension, the end.
+  /// The actions that affect every application: launch, leaving and returning, interruptions, the lock, suspension, the
+  /// end.
   ///
   /// `wait:6s` is longer than an application without background tasks stays awake in the background.
   public static let standard = "launch home open interrupt:call end:call lock unlock wait:6s kill"
 
-  /// The standard actions, and what is rarer: short memory, the switcher, a launch into the background, a changed clock, crashes.
+  /// The standard actions and rarer ones: low memory, the switcher, a launch into the background, a changed clock,
+  /// crashes.
   ///
   /// `wait:40s` is longer than background tasks keep an application awake.
   public static let extended = """

@@ -1,23 +1,23 @@
-/// What a check of many scripts found.
+/// The result of a check of many scripts.
 public struct ScriptCheckReport: Sendable, Hashable, CustomStringConvertible {
-  /// The actions of which the scripts were made.
+  /// The actions from which the scripts were made.
   public var alphabet: [String]
-  /// How many scripts were decided: those that were played and those that were pruned.
+  /// The number of decided scripts: played and pruned ones.
   ///
-  /// A check of all scripts that finds no fault has decided every script of up to so many actions.
+  /// A check of all scripts that finds no fault has decided every script up to its length.
   public var scripts: Int { played.addingReportingOverflow(pruned).overflow ? .max : played + pruned }
-  /// How many scripts were played from launch to end, without the runs that shrank a failure.
+  /// The number of scripts that were played from launch to end, without the runs for shortening a failure.
   public var played = 0
-  /// How many scripts were not played, as they contain an action that the application ignores at that point.
+  /// The number of scripts that were not played, because their run is that of another script.
   ///
-  /// Such a script has the run of the shorter script without that action. `Int.max` stands for that many and more.
+  /// Most of them contain an action that the application ignores at that point. `Int.max` means that number or more.
   public var pruned = 0
-  /// What went wrong first; nil if nothing did.
+  /// The first failure; nil if there was none.
   public var failure: ScriptFailure?
 
   init(alphabet: [String]) { self.alphabet = alphabet }
 
-  /// The numbers as one line, and the failure, if any, on the lines after it.
+  /// The numbers on one line and, if there is one, the failure on the lines after it.
   public var description: String {
     let numbers = "\(scripts) scripts of \(alphabet.joined(separator: " ")): \(played) played, \(pruned) pruned"
     return failure.map { "\(numbers)\n\($0)" } ?? numbers
@@ -26,15 +26,16 @@ public struct ScriptCheckReport: Sendable, Hashable, CustomStringConvertible {
 
 /// A script that shows a fault.
 public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The shortest script that was found to show the fault: without any one of its actions the fault does not show.
+  /// The shortest script found that shows the fault: without any one of its actions, the fault does not show.
   public var script: String
   /// The script that showed the fault first.
   public var foundIn: String
-  /// What is wrong; the first complaint is the fault for which the script was shrunk.
+  /// The faults; the first one is the fault for which the script was shortened.
   public var complaints: [RunComplaint]
-  /// Makes the same script again, with `checkRandomScripts(seed:count: 1, …)`; nil for a script that was not random.
+  /// The seed that makes the same script again, with `checkRandomScripts(seed:count: 1, …)`; nil for a script that was
+  /// not random.
   public var seed: UInt64?
-  /// Whether the fault showed again when the script was played again; if not, the script was not shrunk.
+  /// Whether the fault showed again when the script was played again; if not, the script was not shortened.
   public var isRepeatable = true
 
   /// The complaints and the scripts, on several lines.

@@ -1,7 +1,7 @@
 import AppLifecycle
 public import AppLifecycleTesting
 
-/// Runs a program through many scripts, and shrinks the first failure.
+/// A checker that plays many scripts on a program, and shortens the first failing script.
 ///
 ///     let checker = try ScriptChecker { run in
 ///       let server = ServerDouble(run.balance)
@@ -10,30 +10,31 @@ public import AppLifecycleTesting
 ///     let report = try await checker.checkAll(upTo: 5)
 ///     #expect(report.failure == nil)
 ///
-/// ``checkAllScripts(upTo:alphabet:allowing:sourceLocation:of:)`` and its kin record the failure as an issue; use a checker where
-/// you need the report alone.
+/// ``checkAllScripts(upTo:alphabet:allowing:sourceLocation:of:)`` and its variants record the failure as an issue. Use
+/// a checker if you need only the report.
 ///
-/// Each script is played on a program of its own, action by action. After each action, when all that it set going has been done,
-/// the run is held to the rules of the life cycle, to the balance of resources, and to the test's own checks. After the last
-/// action the application is ended (``RunWatch/end()``), and looked at again. The same scripts give the same report.
+/// Each script is played on a new instance of the program, action by action. After each action and all resulting work,
+/// the checker examines the rules of the life cycle, the balance of resources, and the test's own checks. After the
+/// last action it ends the application (``RunWatch/end()``), and examines it again. The same scripts give the same
+/// report.
 @MainActor public struct ScriptChecker {
-  /// The actions of which scripts are made, each once.
+  /// The actions from which scripts are made, each once.
   public let alphabet: [String]
 
   private let actions: [Script]
-  /// What each of the actions does.
+  /// The kind of each action.
   private let kinds: [ScriptAction.Kind]
   private let allowed: Set<RunComplaint.Kind>
   private let make: @MainActor (ScriptRun) throws -> SimulatedSystem
 
-  /// A checker of one program.
+  /// Makes a checker for one program.
   ///
   /// - Parameters:
-  ///   - alphabet: the actions of which scripts are made, as a script; an action that stands in it twice counts once.
-  ///   - allowed: the kinds of faults that are no failure.
-  ///   - make: makes the program under test and its system. Called for each script, often thousands of times; what it makes must not
-  ///     share state with what it made before.
-  /// - Throws: the first mistake in the alphabet.
+  ///   - alphabet: the actions of the scripts, as a script; an action that it contains twice counts once.
+  ///   - allowed: the kinds of faults that do not fail a script.
+  ///   - make: makes the program under test and its system. It is called for each script, often thousands of times. The
+  ///     programs must not share state with each other.
+  /// - Throws: a `ScriptError` for the first mistake in the alphabet.
   public init(
     alphabet: String = ScriptAlphabet.standard, allowing allowed: Set<RunComplaint.Kind> = [],
     of make: @escaping @MainActor (ScriptRun) throws -> SimulatedSystem
@@ -49,8 +50,8 @@ public import AppLifecycleTesting
   /// Plays one script.
   ///
   /// - Parameter script: the script; its actions need not be in the alphabet.
-  /// - Returns: what is wrong; empty if nothing is.
-  /// - Throws: a mistake in the script, or what making the program throws.
+  /// - Returns: the faults; empty if there are none.
+  /// - Throws: a `ScriptError` for a mistake in the script, or an error of `make`.
   public func complaints(about script: String) async throws -> [RunComplaint] {
     try await complaints(about: try Script(script).actions.map(\.token), .fifo)
   }
@@ -87,20 +88,21 @@ extension ScriptAction.Kind {
 // MARK: - All scripts
 
 extension ScriptChecker {
-  /// Checks every script of up to so many actions of the alphabet, shorter ones first.
+  /// Checks every script of up to `length` actions of the alphabet, shorter ones first.
   ///
-  /// Scripts that have the run of another script are pruned:
-  /// - A script with an action that the application ignores at that point. Such an action calls nothing, posts nothing and lets no
-  ///   time pass: what follows has the same run as without it. An end that the delegate refuses is not ignored in this sense.
-  ///   (Only an observer of the record itself sees ignored actions.)
-  /// - A script that ends with `kill` where the script before it is ended in just this way.
-  /// - A script that launches the application by `open`, if `launch` is in the alphabet: the two differ in the cause's name.
+  /// Scripts whose run is that of another script are pruned:
+  /// - A script with an action that the application ignores at that point. Such an action calls nothing, posts nothing
+  ///   and lets no time pass, so the rest of the script runs as it would without the action. An end that the delegate
+  ///   refuses is not ignored in this sense. (Only an observer of the record itself sees ignored actions.)
+  /// - A script that ends with `kill`, if the check ends the script without this action by `kill` alone.
+  /// - A script that launches the application by `open`, if `launch` is in the alphabet: the two differ only in the
+  ///   name of the cause.
   ///
   /// - Parameter length: the greatest number of actions.
   /// - Returns: the numbers, and the first failure. As shorter scripts come first, no shorter script of the alphabet shows a fault.
-  /// - Throws: what making the program throws; `CancellationError` if the task is cancelled.
-  /// - Complexity: exponential in `length`. Of *n* actions an application ignores about half at any point, so some (*n*/2)^`length`
-  ///   scripts are played.
+  /// - Throws: an error of `make`; `CancellationError` if the task is cancelled.
+  /// - Complexity: exponential in `length`. Of *n* actions an application ignores about half at any point, so about
+  ///   (*n*/2)^`length` scripts are played.
   public func checkAll(upTo length: Int) async throws -> ScriptCheckReport {
     try await run(Search(report: ScriptCheckReport(alphabet: alphabet), left: length))
   }
@@ -123,30 +125,30 @@ extension ScriptChecker {
   private struct KnownScript {
     var actions: [Int] = []
     var isInMemory = false
-    /// Whether the script was ended by `kill` and nothing else.
+    /// Whether the check ended the script by `kill` alone.
     var endsByKill = false
   }
 
   private struct Search {
     var report: ScriptCheckReport
-    /// The scripts that are longer by one action.
+    /// The known scripts that are longer by one action.
     var longer: [KnownScript] = []
-    /// How many more actions may come after these.
+    /// The number of actions that may still be added.
     var left = 0
-    /// The fault that is looked for; nil for any.
+    /// The fault for which the search looks; nil for any fault.
     var wanted: RunComplaint?
-    /// The search ends after so many scripts.
+    /// The number of played scripts after which the search ends.
     var mostPlays = Int.max
   }
 
-  /// Plays each script that is longer than this one by one action.
+  /// Plays each script that adds one action to this one.
   private func playAll(after script: KnownScript, _ search: inout Search) async throws {
     var next = 0
     while let action = nextAction(after: script, from: &next, &search) {
       let player = try player(.fifo)
       for earlier in script.actions { _ = await player.play(actions[earlier]) }
       var played = action
-      // What is ignored changes nothing, so the same program is fit for the action after it.
+      // An ignored action changes nothing, so the next action can use the same program.
       while await player.play(actions[played]) == .ignored, player.complaints.isEmpty {
         search.report.pruned = Self.sum(search.report.pruned, scripts(beginningBefore: search.left))
         guard let another = nextAction(after: script, from: &next, &search) else { return }
@@ -166,7 +168,7 @@ extension ScriptChecker {
     }
   }
 
-  /// The next action after which the run is not known yet; nil if there is none.
+  /// Returns the next action after which the run is not known yet; nil if there is none.
   private func nextAction(after script: KnownScript, from next: inout Int, _ search: inout Search) -> Int? {
     while next < actions.count {
       let action = next
@@ -183,7 +185,7 @@ extension ScriptChecker {
     return nil
   }
 
-  /// How many scripts begin with the same actions, after which `left` more may come.
+  /// Returns the number of scripts that begin with the same actions, followed by up to `left` more.
   private func scripts(beginningBefore left: Int) -> Int {
     var (sum, power) = (1, 1)
     for _ in 0..<left {
@@ -204,19 +206,19 @@ extension ScriptChecker {
 // MARK: - Random scripts
 
 extension ScriptChecker {
-  /// Checks long scripts of actions drawn at random.
+  /// Checks long scripts of random actions.
   ///
-  /// The script with number *i* has the seed `seed + i`: it decides the actions, and ``ScriptRun/order``. Actions that the
-  /// application ignores are left out. Actions that end the process are drawn less often than others, so that processes live for a
-  /// while, and no wait follows another.
+  /// Script number *i* has the seed `seed + i`, which determines the actions and ``ScriptRun/order``. Actions that the
+  /// application ignores are left out. Actions that end the process are drawn less often than others, so that processes
+  /// live for a while. No wait follows another wait.
   ///
   /// - Parameters:
   ///   - seed: the seed of the first script; the same seed gives the same scripts.
-  ///   - count: how many scripts.
-  ///   - length: how many actions each has.
-  /// - Returns: the numbers, and the first failure, shrunk: actions are removed for as long as the fault shows, then up to 3,000 shorter
-  ///   scripts of plain actions are tried.
-  /// - Throws: what making the program throws; `CancellationError` if the task is cancelled.
+  ///   - count: the number of scripts.
+  ///   - length: the number of actions of each script.
+  /// - Returns: the numbers, and the first failure with a short script: actions are removed while the fault still
+  ///   shows, and then up to 3,000 shorter scripts of standard actions are tried.
+  /// - Throws: an error of `make`; `CancellationError` if the task is cancelled.
   /// - Complexity: linear in `count` and `length`.
   public func checkRandom(seed: UInt64, count: Int, length: Int = 20) async throws -> ScriptCheckReport {
     var report = ScriptCheckReport(alphabet: alphabet)
@@ -238,10 +240,10 @@ extension ScriptChecker {
     return report
   }
 
-  /// Plays random actions; returns those that had an effect, up to the first complaint.
+  /// Plays random actions up to the first complaint; returns the actions that had an effect.
   private func playRandom(_ player: ScriptPlayer, _ length: Int, _ random: inout RandomNumbers) async -> [String] {
     var script: [String] = []
-    // An alphabet may come to an end: `launch` alone has one action that counts.
+    // The number of draws is limited: with the alphabet `launch`, for example, only the first action has an effect.
     var draws = length * 20
     var waited = false
     while script.count < length, draws > 0, !actions.isEmpty {
@@ -262,7 +264,7 @@ extension ScriptChecker {
 // MARK: - Failures
 
 extension ScriptChecker {
-  /// Shrinks a script that showed a fault.
+  /// Shortens a script that showed a fault.
   private func failure(
     in script: [String], _ complaints: [RunComplaint], _ order: SimulationExecutor.Order, _ wanted: RunComplaint? = nil
   ) async throws -> ScriptFailure {
@@ -282,13 +284,14 @@ extension ScriptChecker {
     return ScriptFailure(script: shrunk.joined(separator: "; "), foundIn: text, complaints: latest)
   }
 
-  /// So many scripts are played to find a shorter one that shows the same fault.
+  /// The largest number of scripts that are played to find a shorter one with the same fault.
   private static let mostPlaysForShorter = 3_000
 
-  /// A script that shows the same fault and is shorter than what removing actions has led to.
+  /// Returns a script with the same fault that is shorter than the result of removing actions; nil if none is found.
   ///
-  /// Every shorter script of the failing one's actions and the plainest actions of the alphabet is tried, as far as the number of plays
-  /// goes: a fault that a random script reached by a detour is often on a short way that has other actions.
+  /// It tries shorter scripts of the failing script's actions and the alphabet's standard actions, within the limit of
+  /// plays. A fault that a random script reached by a detour can often be reached by a shorter script with other
+  /// actions.
   private func shorter(than failure: ScriptFailure) async throws -> ScriptFailure? {
     let known = try Script(failure.script).actions.map(\.token)
     guard failure.isRepeatable, known.count > 1, let fault = failure.complaints.first else { return nil }
@@ -303,7 +306,7 @@ extension ScriptChecker {
   }
 }
 
-/// Random numbers that a seed decides: SplitMix64, by Guy Steele, Doug Lea and Christine Flood.
+/// A generator of random numbers from a seed: SplitMix64, by Guy Steele, Doug Lea and Christine Flood.
 struct RandomNumbers: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,19 +1,19 @@
 import AppLifecycle
 import AppLifecycleTesting
 
-/// Plays one script, action by action, on a program of its own, and looks at the run after each.
+/// Plays one script on a new instance of the program, action by action, and examines the run after each action.
 @MainActor final class ScriptPlayer {
-  /// What became of an action.
+  /// The effect of an action.
   enum Effect {
     case done
-    /// The application could not take it: nothing but the record knows of it.
+    /// The application ignored the action; only the record shows it.
     case ignored
   }
 
   private let run: ScriptRun
   private let watch: RunWatch
   private let allowed: Set<RunComplaint.Kind>
-  /// Does what the application's own does; nil when the two have parted.
+  /// A copy of the application's state machine, which takes the same inputs; nil if its state has come to differ.
   private var machine: LifecycleStateMachine?
 
   init(
@@ -31,10 +31,10 @@ import AppLifecycleTesting
 
   /// The state of the application.
   var state: ApplicationState { watch.system.application.state }
-  /// Whether the end of the run is the action `kill`, and nothing else.
+  /// Whether `end()` would only play `kill`.
   var endsByKill: Bool { watch.endsByKill }
 
-  /// What is wrong so far, but for what is allowed.
+  /// The faults so far, without allowed ones.
   var complaints: [RunComplaint] { watch.complaints.filter { !allowed.contains($0.kind) } }
 
   /// Plays one action.
@@ -46,7 +46,7 @@ import AppLifecycleTesting
     return Self.isIgnored(watch.system.record[before...]) ? .ignored : .done
   }
 
-  /// Whether the application would ignore an action; false where that cannot be foreseen.
+  /// Returns whether the application would ignore an action; false if that cannot be predicted.
   func ignores(_ action: ScriptAction.Kind) -> Bool {
     guard case .input(let input) = action, var future = machine, let first = future.handle(input).first else {
       return false
@@ -54,12 +54,12 @@ import AppLifecycleTesting
     return if case .ignore = first { true } else { false }
   }
 
-  /// The machine takes what the application has taken.
+  /// Gives the copied machine the input that the application has taken.
   private func follow(_ action: ScriptAction.Kind) {
-    // An end that was refused leaves the application as it was.
+    // A refused end does not change the application.
     if case .input(let input) = action, input != .terminate || !state.isInMemory { _ = machine?.handle(input) }
     guard let known = machine?.state, known != state else { return }
-    // The system's clocks suspend and purge.
+    // The system's time limits may have suspended or purged the application.
     switch state {
     case .suspended: _ = machine?.handle(.suspend)
     case .notRunning: _ = machine?.handle(.purge)
@@ -74,9 +74,9 @@ import AppLifecycleTesting
     for complaint in run.check() { watch.add(complaint) }
   }
 
-  /// Whether the records of an action say that it had no effect, and nothing else.
+  /// Returns whether the records of an action consist of the input and a note that it was ignored.
   ///
-  /// An end that the delegate refused is noted as ignored too, but there the delegate was asked.
+  /// A refused end is also recorded as ignored, but it had an effect: the delegate was asked.
   private static func isIgnored(_ records: ArraySlice<LifecycleRecord>) -> Bool {
     guard records.count == 2, let last = records.last, last.kind == .ignored else { return false }
     return last.reason != IgnoredReason.refused.rawValue

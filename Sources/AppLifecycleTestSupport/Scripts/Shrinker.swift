@@ -1,15 +1,15 @@
 import AppLifecycleTesting
 
-/// Makes a script that fails shorter and simpler, for as long as it still fails.
+/// Makes a failing script shorter and simpler, as long as it still fails.
 @MainActor enum Shrinker {
-  /// The shortest and simplest script that can be found by removing actions and shortening waits.
+  /// Returns the shortest and simplest failing script that removing actions and shortening waits can find.
   ///
-  /// Chunks of actions are removed first, then single ones (delta debugging): without any one action the result does not fail.
-  /// Then each wait is made as short as it may be, and removal is tried again.
+  /// It removes chunks of actions first, then single actions (delta debugging); without any one of its actions, the
+  /// result does not fail. Then it makes each wait as short as possible, and tries to remove actions again.
   ///
   /// - Parameters:
   ///   - actions: a script that fails.
-  ///   - fails: whether a script fails in the same way.
+  ///   - fails: returns whether a script fails in the same way.
   /// - Returns: the shrunk script.
   /// - Throws: what `fails` throws.
   /// - Complexity: quadratic in the number of actions, in calls of `fails`, if little can be removed.

@@ -1,13 +1,13 @@
 public import AppLifecycleTesting
 
-/// The run of the present test.
+/// The watch of the present test's run, as a task-local value.
 enum PresentRun {
   @TaskLocal static var watch: RunWatch?
 }
 
-/// A test asked for a simulated system or a balance that it does not have.
+/// The error that a test without the trait asked for its simulated system or its balance.
 public struct NoSimulatedSystem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What to write.
+  /// Advice on how to get a simulated system.
   public var description: String {
     """
     This test has no simulated system. Write @Test(.simulatedSystem), and ask in a task of the test: \
@@ -17,10 +17,10 @@ public struct NoSimulatedSystem: Error, Sendable, Hashable, CustomStringConverti
 }
 
 extension SimulatedSystem {
-  /// The simulated system of the present test, which ``SimulatedSystemTrait`` has made.
+  /// The simulated system that ``SimulatedSystemTrait`` has made for the present test.
   ///
-  /// May be read from any isolation, in the test's task and in those that it starts, but not in a detached task, nor in an
-  /// asynchronous handler: it runs in no poster's context.
+  /// Code in any isolation may read it, in the test's task and in tasks that it starts. A detached task cannot read it,
+  /// and neither can an asynchronous handler, because a handler does not inherit the poster's task-local values.
   ///
   /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait.
   public nonisolated static var current: SimulatedSystem {
@@ -34,8 +34,8 @@ extension SimulatedSystem {
 extension ResourceBalance {
   /// The balance of the present test, for doubles that the test itself makes.
   ///
-  /// May be read from any isolation, in the test's task and in those that it starts, but not in a detached task, nor in an
-  /// asynchronous handler: it runs in no poster's context.
+  /// Code in any isolation may read it, in the test's task and in tasks that it starts. A detached task cannot read it,
+  /// and neither can an asynchronous handler, because a handler does not inherit the poster's task-local values.
   ///
   /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait ``SimulatedSystemTrait``.
   public static var current: ResourceBalance {

@@ -2,7 +2,7 @@ public import AppLifecycle
 public import AppLifecycleTesting
 public import Testing
 
-/// Gives each test a simulated system of its own, and fails the test by itself when the run was not clean.
+/// A trait that gives each test a simulated system of its own, and records an issue for each fault of the run.
 ///
 ///     @Test(.simulatedSystem) @MainActor func `the label is fresh after a day`() async throws {
 ///       let system = try SimulatedSystem.current
@@ -14,17 +14,18 @@ public import Testing
 /// Each case of a parameterized test has a system of its own. On a suite the trait applies to all tests in it; a trait on the
 /// test itself takes precedence.
 ///
-/// After the test the trait ends the application (``RunWatch/end()``), and records an issue for each ``RunComplaint`` whose
-/// kind is not allowed, at the place of the test. A test that throws has failed already: its system is left as it is.
+/// After the test the trait ends the application (``RunWatch/end()``), and records an issue for each ``RunComplaint``
+/// whose kind is not allowed, at the place of the test. A test that throws has already failed, so its system is not
+/// examined.
 public struct SimulatedSystemTrait: TestTrait, SuiteTrait, TestScoping {
   private let allowed: Set<RunComplaint.Kind>
   private let make: @MainActor @Sendable (ResourceBalance) throws -> SimulatedSystem
 
-  /// A trait that makes systems in a way of your own.
+  /// Makes a trait with a closure that makes the systems.
   ///
   /// - Parameters:
-  ///   - allowed: the kinds of faults that the tests mean.
-  ///   - make: makes a system, once for each case of each test; it is passed the balance for the test's doubles.
+  ///   - allowed: the kinds of faults that do not fail the tests.
+  ///   - make: makes a system, once for each case of each test; its argument is the balance for the test's doubles.
   public init(
     allowing allowed: Set<RunComplaint.Kind> = [],
     making make: @escaping @MainActor @Sendable (ResourceBalance) throws -> SimulatedSystem
@@ -32,18 +33,18 @@ public struct SimulatedSystemTrait: TestTrait, SuiteTrait, TestScoping {
     (self.allowed, self.make) = (allowed, make)
   }
 
-  /// Each test of a suite has a system of its own.
+  /// Whether the trait applies to each test of a suite: always true, so that each test has a system of its own.
   public var isRecursive: Bool { true }
 
-  /// Makes the system, runs the test with it, its application being `Application.shared`, ends the application, and records the complaints.
+  /// Makes the system, runs the test, ends the application, and records the complaints.
   ///
-  /// Called by the testing library.
+  /// During the test the system's application is `Application.shared`. The testing library calls this method.
   ///
   /// - Parameters:
-  ///   - test: the test; issues are recorded at its place.
+  ///   - test: the test; issues are recorded at its source location.
   ///   - testCase: the case of the test.
   ///   - function: runs the case.
-  /// - Throws: what making the system throws, or what the test throws.
+  /// - Throws: an error of the closure that makes the system, or the error that the test throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
@@ -64,17 +65,17 @@ public struct SimulatedSystemTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == SimulatedSystemTrait {
-  /// Gives each test a simulated system of its own, `SimulatedSystem.current`, with a bare application.
+  /// Gives each test a simulated system of its own, `SimulatedSystem.current`, whose delegate does nothing.
   public static var simulatedSystem: Self { .simulatedSystem() }
 
   /// Gives each test a simulated system of its own, `SimulatedSystem.current`.
   ///
   /// - Parameters:
-  ///   - profile: which of the two life cycles the application follows; what the configuration says if nil.
-  ///   - configuration: the application's budgets and the system's times.
-  ///   - order: in which order work runs that is ready at the same time.
-  ///   - allowed: the kinds of faults that the tests mean, and that do not fail them.
-  ///   - delegate: makes the application's delegate, once for each system; a bare application has one that does nothing.
+  ///   - profile: the life cycle that the application follows; nil for the configuration's.
+  ///   - configuration: the application's budgets and the system's time limits.
+  ///   - order: the order in which work that is ready at the same time runs.
+  ///   - allowed: the kinds of faults that do not fail the tests.
+  ///   - delegate: makes the application's delegate, once for each system; nil for a delegate that does nothing.
   /// - Returns: the trait.
   public static func simulatedSystem(
     profile: LifecycleProfile? = nil, configuration: Application.Configuration = Application.Configuration(),
@@ -89,8 +90,8 @@ extension Trait where Self == SimulatedSystemTrait {
   /// Gives each test a simulated system that you make, with doubles that count what they open and close.
   ///
   /// - Parameters:
-  ///   - allowed: the kinds of faults that the tests mean, and that do not fail them.
-  ///   - make: makes a system, once for each case of each test; it is passed the balance for the test's doubles.
+  ///   - allowed: the kinds of faults that do not fail the tests.
+  ///   - make: makes a system, once for each case of each test; its argument is the balance for the test's doubles.
   /// - Returns: the trait.
   public static func simulatedSystem(
     allowing allowed: Set<RunComplaint.Kind> = [],

@@ -1,10 +1,10 @@
-/// A rule that was broken, and its place.
+/// A broken rule, and the place where it was broken.
 public struct ContractViolation: Sendable, Hashable, CustomStringConvertible {
-  /// The place: the record's number from 1 and its text, or the scenario's name.
+  /// The place: the number of the record, from 1, and its text; or the name of the scenario.
   public let place: String
-  /// The rule, as a sentence about what was found.
+  /// A sentence that says what was found.
   public let message: String
 
-  /// Both in one line.
+  /// The place and the message in one line.
   public var description: String { "\(place): \(message)" }
 }

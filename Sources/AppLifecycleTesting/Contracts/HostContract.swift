@@ -1,39 +1,40 @@
 public import AppLifecycle
 
-/// The duties of a host towards its application, as scenarios to run on a host of your own.
+/// The duties of a host toward its application, as scenarios that a test runs on a host of your own.
 ///
-/// A host notices what happens to a program and sends it to an application as inputs. The contract makes things happen through
-/// a ``Subject``, checks the state of the application after each, and holds the record of each scenario to
-/// ``LifecycleRecordRules``.
+/// A host notices events that happen to a program, and sends them to an application as inputs. The contract makes these
+/// events happen through a ``Subject``. It checks the state of the application after each event, and the record of each
+/// scenario against ``LifecycleRecordRules``.
 ///
 ///     #expect(try await HostContract.violations { MyHostSubject() }.isEmpty)
 ///
-/// `MyHostSubject` is a type of your test: a host around an application of its own, with a double of the window or device. Its `perform`
-/// has the double tell what happens, in as many steps as your system takes, and waits for the application's `transitionEnded`
-/// (with its method `observe`) if the host sends its inputs. Every host must know ``Event/launch`` and
-/// ``Event/shutDown``.
+/// `MyHostSubject` is a type of your test: a host around an application of its own, with a double of the window or
+/// device. Its `perform` makes the double report the event to the host, in as many steps as your system takes. If the
+/// host sends its inputs without waiting, `perform` also waits for the application's `transitionEnded`, which `observe`
+/// reports. Every host must support ``Event/launch`` and ``Event/shutDown``.
 public enum HostContract {
   /// An event that happens to a program.
   public enum Event: String, Sendable, Hashable, CaseIterable {
-    /// The program is started where the user sees it.
+    /// The user starts the program, in the foreground.
     case launch
-    /// The program loses the user's attention, and stays in sight.
+    /// The program loses the focus, and stays visible.
     case loseFocus
-    /// It has the user's attention again.
+    /// The program gets the focus again.
     case regainFocus
-    /// It goes out of sight, and runs on.
+    /// The program goes to the background, and continues to run.
     case leave
-    /// It is stopped, out of sight.
+    /// The system suspends the program in the background.
     case suspend
-    /// It comes back into sight, stopped before or not.
+    /// The program comes back to the foreground, whether it was suspended or not.
     case comeBack
-    /// Memory is short.
+    /// The system is low on memory.
     case shortMemory
-    /// The user ends it: the delegate is asked, and agrees.
+    /// The user ends the program: the delegate is asked, and agrees.
     case terminate
-    /// The system ends it, as by SIGTERM: the delegate is not asked.
+    /// The system ends the program, as by SIGTERM: the delegate is not asked.
     ///
-    /// It may be stopped at that moment: a host wakes a suspended application first, which would end without a call.
+    /// The program may be suspended at that moment. A host must wake it first, because a suspended application would
+    /// end without any call.
     case shutDown
   }
 
@@ -42,11 +43,11 @@ public enum HostContract {
     /// The application; the contract observes it.
     var application: Application { get }
 
-    /// Makes something happen to the program for the host to notice, and returns when the transition has ended.
+    /// Makes an event happen to the program, for the host to notice, and returns when the transition has ended.
     ///
     /// - Parameter event: the event to make happen.
-    /// - Returns: false if there is no such event in the host's world; the scenario ends there, with ``Event/shutDown``.
-    /// - Throws: the error that keeps the scenario from being run.
+    /// - Returns: false if the host's system has no such event; the scenario then ends with ``Event/shutDown``.
+    /// - Throws: an error that prevents the scenario from running.
     func perform(_ event: Event) async throws -> Bool
   }
 
@@ -69,7 +70,7 @@ public enum HostContract {
   /// Runs every scenario on a host of its own.
   ///
   /// - Parameter makeSubject: makes a host whose program has not been started.
-  /// - Returns: the rules that were broken; empty if the host keeps the contract.
+  /// - Returns: the broken rules; empty if the host keeps the contract.
   /// - Throws: what the subject throws.
   @MainActor public static func violations(
     of makeSubject: () async throws -> any Subject
@@ -117,18 +118,18 @@ public enum HostContract {
     var records: [LifecycleRecord] = []
   }
 
-  /// What is wrong after an event; nil if all is well.
+  /// Returns a message about a fault after an event; nil if there is none.
   private static func complaint(
     about event: Event, _ done: [Event], _ state: ApplicationState, _ news: ArraySlice<LifecycleRecord>
   ) -> String? {
-    // A program that has lost the user's attention may come back into sight without it, inactive.
+    // A program that has lost the focus may come back to the foreground without it, inactive.
     let lacksFocus = (done.lastIndex(of: .loseFocus) ?? -1) > (done.lastIndex(of: .regainFocus) ?? -1)
     let expected: [ApplicationState] =
       switch event {
       case .launch, .regainFocus: [.active]
       case .loseFocus: [.inactive]
       case .leave: [.background]
-      // A process that was stopped for real says so when it runs again.
+      // A process that was really stopped can report its suspension only when it runs again.
       case .suspend: [.background, .suspended]
       case .comeBack: lacksFocus ? [.active, .inactive] : [.active]
       case .shortMemory, .terminate, .shutDown: []

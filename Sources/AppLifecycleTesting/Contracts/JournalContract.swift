@@ -1,23 +1,23 @@
 public import AppLifecycle
 
-/// The duties of a journal of life-cycle records, as scenarios to run on a journal of your own.
+/// The duties of a journal of life-cycle records, as scenarios that a test runs on a journal of your own.
 ///
 ///     #expect(try JournalContract.violations { try MyJournalSubject() }.isEmpty)
 public enum JournalContract {
   /// A journal under test, empty at first.
   public protocol Subject {
-    /// Adds a record at the end.
+    /// Appends a record.
     mutating func append(_ record: LifecycleRecord) throws
     /// Closes the journal and opens it again, as the next run of a program does.
     mutating func reopen() throws
-    /// Returns everything that was appended, oldest first, without lines that the journal adds of its own.
+    /// Returns all appended records, oldest first, without lines that the journal adds itself.
     func read() throws -> [LifecycleRecord]
   }
 
   /// Runs every scenario on a journal of its own.
   ///
   /// - Parameter makeSubject: makes an empty journal.
-  /// - Returns: the rules that were broken; empty if the journal keeps the contract.
+  /// - Returns: the broken rules; empty if the journal keeps the contract.
   /// - Throws: what the subject throws.
   public static func violations(of makeSubject: () throws -> any Subject) throws -> [ContractViolation] {
     var violations: [ContractViolation] = []

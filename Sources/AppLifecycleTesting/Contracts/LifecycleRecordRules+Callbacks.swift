@@ -1,7 +1,7 @@
 internal import AppLifecycle
 
 extension LifecycleRecordRules {
-  /// A method of a delegate is called.
+  /// Checks a call of a delegate method.
   mutating func call(_ record: LifecycleRecord) {
     expect(state.runsCode, "a call while \(state.rawValue)", record)
     expect(!told.isTerminating, "a call after willTerminate", record)
@@ -19,7 +19,7 @@ extension LifecycleRecordRules {
     }
   }
 
-  /// A notification is posted; with scenes some of the application's come without a call.
+  /// Checks a post of a notification; with scenes, some notifications of the application come without a delegate call.
   mutating func post(_ record: LifecycleRecord, isOwed: Bool) {
     expect(state.runsCode, "a notification while \(state.rawValue)", record)
     guard !isOwed else { return }
@@ -50,7 +50,7 @@ extension LifecycleRecordRules {
     case .didFinishLaunching:
       expect(told.hasBegunLaunch && !told.hasLaunched, "a launch that did not begin, or a second one", record)
       told.hasLaunched = true
-      // At a cold launch without scenes willEnterForeground is not sent.
+      // A cold launch without scenes does not call willEnterForeground.
       told.isForeground = state == .inactive
       told.isNewInBackground = state == .background
     case .didBecomeActive:
@@ -63,7 +63,7 @@ extension LifecycleRecordRules {
       told.isActive = false
     case .didEnterBackground:
       expect(state == .background, "it has to see background", record)
-      // A configuration may have it called at a background launch, too.
+      // A configuration can ask for this call at a background launch, too.
       expect(told.isForeground || told.isNewInBackground, "in the background twice", record)
       expect(!told.isActive, "background while active", record)
       (told.isForeground, told.isNewInBackground) = (false, false)
@@ -122,7 +122,7 @@ extension LifecycleRecordRules {
 }
 
 extension ApplicationCallback {
-  /// Whether, with scenes, the scene's delegate is called in the place of the application's.
+  /// Whether, with scenes, the scene's delegate is called instead of the application's.
   fileprivate var isTakenOverByScenes: Bool {
     switch self {
     case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: true

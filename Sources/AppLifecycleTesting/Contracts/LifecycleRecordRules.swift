@@ -1,64 +1,68 @@
 public import AppLifecycle
 
-/// The rules that the record of every run keeps, whatever was done to the application.
+/// The rules that the record of every run keeps, whatever happens to the application.
 ///
 ///     #expect(system.record.violations.isEmpty)
 ///
-/// Hosts, journals and random tests are checked against them. The rules read the record and nothing else: states follow each
-/// other as they may; each callback comes in its turn and sees the state that it has to see; each notification follows its call
-/// at once; no code is called while the application is suspended or not running; with scenes, the application's notifications
-/// come exactly when the aggregate of the scenes changes.
+/// Tests of hosts and journals and random tests check records against them. The rules read only the record:
+///
+/// - Every change of state is an allowed one.
+/// - Callbacks come in the right order, and each sees the right state.
+/// - Each notification directly follows its delegate call.
+/// - No code is called while the application is suspended or not running.
+/// - With scenes, the application's notifications come exactly when the aggregate of the scenes changes.
 public struct LifecycleRecordRules: Sendable {
-  /// What the process has been told; it goes with the process.
+  /// The calls that the process has received so far; reset when the process ends.
   struct Told: Sendable, Hashable {
     var hasBegunLaunch = false
     var hasLaunched = false
     var isForeground = false
     var isActive = false
     var isTerminating = false
-    /// Whether the delegate was asked for leave to end.
+    /// Whether the delegate was asked for permission to end.
     var wasAsked = false
-    /// It was launched into the background, and has been told of neither foreground nor background since.
+    /// Whether the application was launched into the background, and has since received neither a foreground nor a
+    /// background call.
     var isNewInBackground = false
-    /// What each connected scene has been told, in the order in which they connected.
+    /// The calls that each connected scene has received, in the order in which the scenes connected.
     var scenes: [SceneTold] = []
 
-    /// The state of an application whose most active scene is as these were told.
+    /// The state of the application that follows from its most active scene.
     var aggregate: ApplicationState {
       if scenes.contains(where: \.isActive) { return .active }
       return scenes.contains(where: \.isForeground) ? .inactive : .background
     }
   }
 
-  /// What one scene has been told.
+  /// The calls that one scene has received.
   struct SceneTold: Sendable, Hashable {
     let id: String
     var isForeground = false
     var isActive = false
   }
 
-  /// Which of the two life cycles the application follows.
+  /// The life cycle that the application follows.
   let profile: LifecycleProfile
   var state = ApplicationState.notRunning
   var told = Told()
-  /// The notification that has to come next, before anything else happens.
+  /// The notification that must come next, before anything else.
   var owed: (name: String, scene: String?)?
   private var instant: Duration?
   private var number = 0
   private var lastInput: LifecycleRecord?
   private(set) var found: [ContractViolation] = []
 
-  /// Rules for a run that begins with an application that is not running.
+  /// Makes rules for a run that begins with an application that is not running.
   ///
-  /// - Parameter profile: which of the two life cycles the application follows.
+  /// - Parameter profile: the life cycle that the application follows.
   public init(profile: LifecycleProfile) { self.profile = profile }
 
-  /// The rules that were broken so far, in the order of the records.
+  /// The violations so far, in the order of the records.
   public var violations: [ContractViolation] { found }
 
-  /// Takes the next record.
+  /// Checks the next record.
   ///
-  /// - Parameter record: what happened next.
+  /// - Parameter record: the next record of the run.
   /// - Complexity: linear in the number of connected scenes.
   public mutating func take(_ record: LifecycleRecord) {
     number += 1
@@ -84,7 +88,7 @@ public struct LifecycleRecordRules: Sendable {
     }
   }
 
-  /// Ends the run: nothing may be left half done.
+  /// Ends the run, and checks that no launch, end or notification is incomplete.
   public mutating func end() {
     if let owed { found.append(ContractViolation(place: "the end", message: "\(owed.name) was not posted")) }
     found += unrest.map { ContractViolation(place: "the end", message: $0) }
@@ -95,7 +99,8 @@ public struct LifecycleRecordRules: Sendable {
     found.append(ContractViolation(place: "record \(number), \(record.jsonLine)", message: message))
   }
 
-  /// A notification comes right after its call; only what the called delegate itself did stands between the two.
+  /// Checks that a notification directly follows its call; only records of the called delegate's own work may come
+  /// between them.
   private mutating func checkWhatIsOwed(_ record: LifecycleRecord) {
     guard let owed, record.kind != .task, record.kind != .report else { return }
     let isIt = record.kind == .notification && record.name == owed.name && record.scene == owed.scene
@@ -103,7 +108,7 @@ public struct LifecycleRecordRules: Sendable {
     self.owed = nil
   }
 
-  /// What is under way although nothing may be, as between two inputs.
+  /// The steps that are incomplete at a point where none may be, such as between two inputs.
   var unrest: [String] {
     var unrest: [String] = []
     if told.hasBegunLaunch != told.hasLaunched { unrest.append("in the middle of a launch") }
@@ -116,7 +121,7 @@ public struct LifecycleRecordRules: Sendable {
     return unrest
   }
 
-  /// The delegate has answered no, perhaps long after the input.
+  /// Checks a refusal by the delegate, which may come long after the input.
   ///
   /// Each input that waited for the answer is ignored.
   private mutating func refuse(_ record: LifecycleRecord) {
@@ -145,9 +150,9 @@ public struct LifecycleRecordRules: Sendable {
 }
 
 extension [LifecycleRecord] {
-  /// The rules of the life cycle that these records of a whole run break; none if all is well.
+  /// The violations of the life cycle's rules in these records of a whole run; empty if there are none.
   ///
-  /// The run begins with an application that is not running. Whether it has scenes is read off the records.
+  /// The run must begin with an application that is not running. The records show whether it has scenes.
   public var violations: [ContractViolation] {
     var rules = LifecycleRecordRules(profile: contains { $0.scene != nil } ? .scenes : .application)
     for record in self { rules.take(record) }

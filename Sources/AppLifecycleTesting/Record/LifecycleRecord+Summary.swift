@@ -1,7 +1,8 @@
 public import AppLifecycle
 
 extension [LifecycleRecord] {
-  /// The delegate calls as `didBecomeActive (active)`: the method less its prefix, and the state seen inside it.
+  /// The delegate calls as `didBecomeActive (active)`: the method without its prefix, and the application's state
+  /// during the call.
   public var callbacks: [String] {
     compactMap { record in
       guard record.kind == .delegate else { return nil }

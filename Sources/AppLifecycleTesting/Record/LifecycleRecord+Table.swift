@@ -1,7 +1,8 @@
 public import AppLifecycle
 
 extension [LifecycleRecord] {
-  /// The records as a table for people, each line ended; within 80 columns for the names of the platform.
+  /// The records as a readable table; each line ends with a line feed, and has 80 columns at most for the platform's
+  /// names.
   ///
   ///      TIME  STATE       WHAT HAPPENED
   ///       0.0  notRunning  launch
@@ -9,8 +10,8 @@ extension [LifecycleRecord] {
   ///       0.0  inactive      call    applicationWillFinishLaunching
   ///       0.0  inactive      post    UIApplicationDidFinishLaunchingNotification
   ///
-  /// Below each input of the system, indented, stands what it led to: commits of a state, calls of the delegate, posts of a
-  /// notification.
+  /// Below each input of the system, the table lists its effects, indented: changes of state, delegate calls, and posts
+  /// of notifications.
   public var table: String {
     let times = map(\.instant.decimalSeconds)
     let timeWidth = Swift.max(times.map(\.count).max() ?? 0, 6)

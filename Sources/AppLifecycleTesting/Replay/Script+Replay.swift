@@ -3,13 +3,15 @@ public import AppLifecycle
 extension Script {
   /// Makes the script that repeats the inputs of a recorded run, at the same times.
   ///
-  /// The inputs of the trace are played in their order. A simulator's own trace, known by actions that no real system takes
-  /// (`wait:`, `slow:`, `task:`, `mode:`), holds each wait as it was played. In one of a real run what lies between two inputs
-  /// is waited for, to the millisecond, and what the application's own work takes in the replay comes on top. Whether the run
-  /// goes the same way again is for the application to say. Compare the `callbacks` of the two records: times may differ.
+  /// The script plays the inputs of the records in order. A record of a simulator contains actions that no real system
+  /// takes (`wait:`, `slow:`, `task:`, `mode:`), and so holds each wait as it was played. For a record of a real run,
+  /// the script waits between two inputs as long as the record shows, to the millisecond; the time that the
+  /// application's own work takes in the replay is added. Whether the run goes the same way again is for the
+  /// application to say. Compare the `callbacks` of the two records: times may differ.
   ///
   /// - Parameter records: a recorded run, of a simulator or of a host; only its inputs and its times are read.
-  /// - Throws: the first input that is no action of the script language; its line is the record's number, from 1.
+  /// - Throws: a ``ScriptError`` for the first input that is not an action of the script language; its line is the
+  ///   number of the record, from 1.
   /// - Complexity: linear in the number of records.
   public init(replaying records: some Sequence<LifecycleRecord>) throws(ScriptError) {
     let records = Array(records)
@@ -28,7 +30,7 @@ extension Script {
 }
 
 extension LifecycleRecord {
-  /// Whether it names an action of scripts that is no input of a system.
+  /// Whether the record names an action of scripts that no real system takes.
   fileprivate var isOfSimulator: Bool { ["wait:", "slow:", "task:", "mode:"].contains { name.hasPrefix($0) } }
 }
 
@@ -41,9 +43,9 @@ extension ScriptAction {
     }
   }
 
-  /// The longest wait that the script language can say within a duration; nil if there is none.
+  /// Returns the longest wait within a duration that a script can express; nil if there is none.
   fileprivate static func wait(upTo duration: Duration, line: Int) -> (action: ScriptAction, length: Duration)? {
-    // Durations have at most 12 digits; no run lasts for the thirty years that so many milliseconds are.
+    // Durations in scripts have 12 digits at most: 30 years in milliseconds, longer than any run.
     let milliseconds = Int64(min(max(duration / .milliseconds(1), 0), 999_999_999_999))
     guard milliseconds > 0 else { return nil }
     let length = Duration.milliseconds(milliseconds)

@@ -1,14 +1,14 @@
-/// The actions of a simulated system, in their order.
+/// A sequence of actions for a simulated system, read from text.
 ///
-/// A script is text: one action a token, tokens separated by white space, `;` or new lines, comments from `#` to the end of
-/// the line.
+/// Each token of the text is an action. White space, `;` and new lines separate tokens; `#` begins a comment up to the
+/// end of the line.
 ///
 ///     launch; home     # the user starts the application and leaves
 ///     wait:5s          # the system suspends it
 ///     open
 ///
-/// The actions are those of ``ScriptAction/Kind``. The whole text is read before any of it can be played, so that a mistake
-/// at its end has no effect.
+/// The actions are those of ``ScriptAction/Kind``. The whole text is read before any action is played, so a script with
+/// a mistake has no effect.
 public struct Script: Sendable, Hashable {
   /// The actions in their order.
   public let actions: [ScriptAction]
@@ -18,7 +18,7 @@ public struct Script: Sendable, Hashable {
   /// Reads a script.
   ///
   /// - Parameter text: the script; an empty one has no actions.
-  /// - Throws: the first mistake, with its place.
+  /// - Throws: a ``ScriptError`` for the first mistake, with its place.
   /// - Complexity: linear in the length of the text.
   public init(_ text: String) throws(ScriptError) {
     var actions: [ScriptAction] = []

@@ -1,9 +1,9 @@
 import AppLifecycle
 
 extension ScriptAction.Kind {
-  /// What a token means.
+  /// Makes an action from a token.
   init(token: String) throws(ScriptError.Problem) {
-    // Nothing but ASCII can be right, and only there do equal strings have equal bytes.
+    // All valid tokens are ASCII, for which equal strings have equal bytes.
     guard token.utf8.allSatisfy({ $0 < 0x80 }) else { throw .unknownAction }
     if let input = Self.words[token] {
       self = .input(input)
@@ -39,7 +39,7 @@ extension ScriptAction.Kind {
     return Dictionary(uniqueKeysWithValues: inputs.map { ($0.scriptToken, $0) })
   }()
 
-  /// What may happen to one window.
+  /// The actions on one window.
   private static let sceneSteps: [String: @Sendable (SceneIdentifier) -> SystemInput] = [
     "connect": { .connectScene($0) },
     "open": { .openScene($0) },
@@ -50,7 +50,7 @@ extension ScriptAction.Kind {
     "close": { .closeScene($0) },
   ]
 
-  /// The form of the actions that begin with a word and take arguments, for messages about mistakes.
+  /// The forms of the actions with arguments, by their first word, for error messages.
   private static let forms: [String: String] = [
     "launch": "launch or launch:background",
     "passcode": "passcode:on or passcode:off",
@@ -68,7 +68,8 @@ extension ScriptAction.Kind {
     forms[word].map { .malformed(expected: $0) } ?? .unknownAction
   }
 
-  /// The calls that can be made slow: the delegate methods of applications less their prefix, and those of scenes.
+  /// The calls that can be made slow: the application delegate's methods without their prefix, and the scene delegate's
+  /// methods.
   private static let calls: Set<String> = Set(ApplicationCallback.allCases.map(\.shortName))
     .union(SceneCallback.allCases.map(\.rawValue))
 

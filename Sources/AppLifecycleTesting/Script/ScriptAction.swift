@@ -1,10 +1,10 @@
 public import AppLifecycle
 
-/// One action of a script: what is done, and where it was written.
+/// One action of a script, and its place in the text.
 public struct ScriptAction: Sendable, Hashable {
-  /// What an action does.
+  /// The effect of an action.
   public enum Kind: Sendable, Hashable {
-    /// The system does something to the application: `launch`, `interrupt:call`, `scene:open:ID` and the like.
+    /// An input of the system: `launch`, `interrupt:call`, `scene:open:ID` and others.
     case input(SystemInput)
     /// Virtual time passes: `wait:5s`.
     case wait(Duration)
@@ -16,11 +16,11 @@ public struct ScriptAction: Sendable, Hashable {
     case beginMode(String)
     /// The application ends a background mode: `mode:end:NAME`.
     case endMode(String)
-    /// The application's next call of this name takes that long: `slow:didEnterBackground:4s`.
+    /// The application's next call of this name takes this time: `slow:didEnterBackground:4s`.
     case slow(call: String, duration: Duration)
   }
 
-  /// What the action does.
+  /// The effect of the action.
   public let kind: Kind
   /// The action as it was written.
   public let token: String

@@ -1,16 +1,16 @@
 /// A mistake in a script, and its place.
 public struct ScriptError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong with a token.
+  /// The kind of mistake in a token.
   public enum Problem: Error, Sendable, Hashable {
     /// No action has this name.
     case unknownAction
-    /// The action's word is right, what follows it is not.
+    /// The action's word is known, but its arguments are wrong.
     case malformed(expected: String)
-    /// A name that has to follow is missing.
+    /// A required name is missing.
     case missingName
-    /// A name with a character that may not stand in it.
+    /// A name contains a character that is not allowed in names.
     case malformedName
-    /// A duration that is not up to 12 digits and a unit.
+    /// A duration does not consist of up to 12 digits and a unit.
     case malformedDuration
     /// No delegate method has this name.
     case unknownCall
@@ -22,10 +22,11 @@ public struct ScriptError: Error, Sendable, Hashable, CustomStringConvertible {
   public let column: Int
   /// The token as it was written.
   public let token: String
-  /// What is wrong with it.
+  /// The kind of mistake.
   public let problem: Problem
 
-  /// `LINE:COLUMN: message`, in printable ASCII; what cannot be printed in the token is escaped as in a Swift literal.
+  /// The error as `LINE:COLUMN: message`, in printable ASCII; other characters of the token are escaped as in a Swift
+  /// literal.
   public var description: String { "\(line):\(column): \(problem.message(for: token.escapedToPrintableASCII))" }
 }
 
@@ -45,7 +46,8 @@ extension ScriptError.Problem {
 }
 
 extension String {
-  /// This text in printable ASCII alone; the rest is escaped as in a Swift literal, so that it can be told apart.
+  /// The text in printable ASCII; other characters are escaped as in a Swift literal, so that different texts look
+  /// different.
   var escapedToPrintableASCII: String {
     var escaped = ""
     for scalar in unicodeScalars {

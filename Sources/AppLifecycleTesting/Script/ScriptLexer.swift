@@ -1,6 +1,6 @@
 /// The tokens of a script's text, with their places.
 ///
-/// Lines and columns count characters as people see them: a letter with its accents is one, and so is the pair of carriage
+/// Lines and columns count user-perceived characters: a letter with its accents is one, and so is the pair of carriage
 /// return and line feed.
 struct ScriptLexer {
   struct Token {
@@ -55,7 +55,7 @@ struct ScriptLexer {
 }
 
 extension Character {
-  /// Whether this is that scalar and nothing else.
+  /// Returns whether the character consists of this scalar alone.
   ///
   /// `==` also takes canonical equivalents, such as the Greek question mark for a semicolon.
   fileprivate func isExactly(_ scalar: Unicode.Scalar) -> Bool {
@@ -64,7 +64,9 @@ extension Character {
 
   fileprivate var endsLine: Bool { isExactly("\n") || isExactly("\r") || unicodeScalars.elementsEqual(["\r", "\n"]) }
 
-  /// A blank that carries an accent is no blank: it would vanish unseen.
+  /// Whether the character separates tokens.
+  ///
+  /// A space with an accent does not: the accent would be lost.
   fileprivate var separatesTokens: Bool {
     isExactly(";") || unicodeScalars.allSatisfy(\.properties.isWhitespace)
   }

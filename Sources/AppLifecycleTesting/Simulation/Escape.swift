@@ -2,12 +2,12 @@ internal import PubSub
 
 /// A way in which work leaves a simulation.
 enum Escape {
-  /// A task that does not belong to the simulation sleeps on its clock, here where that is known.
+  /// A task outside the simulation sleeps on its clock; `at` is the place of the sleep, if it is known.
   case sleep(at: Subscriber?, in: Subscriber?)
-  /// A thread or a task that does not belong to the simulation woke a task that does.
+  /// A thread or a task outside the simulation woke a task inside it.
   case wakeUp(by: Subscriber?)
 
-  /// The same for people, with what to write instead.
+  /// The violation to report, with advice on what to write instead.
   var violation: ContractViolation {
     switch self {
     case .sleep(let line?, let origin):

@@ -1,6 +1,7 @@
 internal import PubSub
 
-/// The jobs that are ready to run; taking the first is cheap, as the space of those taken is reused later, all at once.
+/// The jobs that are ready to run; taking the first is cheap, because the space is reclaimed only when the queue is
+/// empty.
 struct JobQueue {
   private var jobs: [UnownedJob] = []
   private var head = 0
@@ -19,7 +20,7 @@ struct JobQueue {
     return jobs[head]
   }
 
-  /// Makes any of the ready jobs the first.
+  /// Makes a random job the first.
   mutating func bringForward(using random: inout SplitMix64) {
     guard head < jobs.count else { return }
     jobs.swapAt(head, Int.random(in: head..<jobs.count, using: &random))

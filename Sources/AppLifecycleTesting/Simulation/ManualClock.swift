@@ -1,66 +1,84 @@
 public import PubSub
 import Synchronization
 
-/// A clock that a test advances, with the executor on which all tasks run that it wakes.
+/// A clock that a test advances, with an executor that runs all tasks that the clock wakes.
 ///
-/// Sleeping tasks wake in the order of their deadlines, and at equal deadlines in the order in which they went to sleep. After
-/// each wake-up, all work that it leads to runs before the next wake-up. So the order does not depend on the machine.
+/// Sleeping tasks wake in the order of their deadlines, and at equal deadlines in the order in which they went to
+/// sleep. After each wake-up, all resulting work runs before the next wake-up. So the order does not depend on the
+/// machine.
 ///
-/// Only tasks that prefer ``executor`` may sleep: those that ``running(_:)`` and ``withSimulation(order:_:)`` start, those of the
-/// application's `task`, and all that an `Application` or an `EventBus` on this clock makes. The sleep of any other task is
-/// reported as ``EscapedWork``, with its file and line.
+/// Only tasks that prefer ``executor`` may sleep on this clock: tasks that ``running(_:)``,
+/// ``withSimulation(order:_:)`` or the application's `task` starts, and all tasks of an `Application` or an `EventBus`
+/// on this clock. The sleep of any other task is reported as ``EscapedWork``, with its file and line.
 public final class ManualClock: SimulatedClock {
   /// A point in the clock's time.
   public struct Instant: InstantProtocol, CustomStringConvertible {
-    /// How long after the clock was made.
+    /// The time since the clock was made.
     public var offset: Duration
 
-    /// The instant that lies `offset` after the making of the clock.
+    /// Makes the instant `offset` after the clock was made.
+    ///
+    /// - Parameter offset: the time since the clock was made.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// The instant that lies `duration` later.
+    /// Returns the instant that is `duration` later.
+    ///
+    /// - Parameter duration: the time to add.
+    /// - Returns: the later instant.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from this instant to the other.
+    /// Returns the time from this instant to the other.
+    ///
+    /// - Parameter other: the other instant.
+    /// - Returns: the time between them; negative if the other instant is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Whether one instant lies before the other.
+    /// Whether the first instant is earlier than the second.
+    ///
+    /// - Parameters:
+    ///   - left: the first instant.
+    ///   - right: the second instant.
+    /// - Returns: true if the first instant is earlier.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
 
-    /// The offset with a sign, for people.
+    /// The offset as text: `t+` and the duration.
     public var description: String { "t+\(offset)" }
   }
 
-  /// The executor on which the tasks of this clock's world run.
+  /// The executor that runs the tasks of this simulation.
   public let executor: SimulationExecutor
 
-  /// The same executor, for the application and the bus on this clock.
+  /// The executor, for the application and the bus on this clock.
   package var taskExecutor: any TaskExecutor { executor }
 
   private let state = Guarded(State())
-  /// How long the next call of a name takes.
+  /// The time that the next call of each name takes.
   private let slowCalls = Guarded<[String: Duration]>([:])
 
-  /// A clock at zero.
+  /// Makes a clock that shows zero.
+  ///
+  /// - Parameter executor: runs the tasks that sleep on the clock.
   public init(executor: SimulationExecutor = SimulationExecutor()) { self.executor = executor }
 
   /// The present instant; it changes only when the clock is advanced.
   public var now: Instant { state.withLock { $0.now } }
 
-  /// One nanosecond; the clock itself is exact.
+  /// The resolution for general code: one nanosecond.
+  ///
+  /// The clock itself is exact.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// How many tasks sleep on this clock.
+  /// The number of tasks that sleep on this clock.
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// When the next sleeping task wakes; nil if no task sleeps.
+  /// The instant at which the next sleeping task wakes; nil if no task sleeps.
   public var nextDeadline: Instant? { state.withLock { $0.sleepers.last?.deadline } }
 
   /// Suspends the task until the clock has been advanced to the deadline.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; one that has passed does not suspend.
-  ///   - tolerance: ignored, the clock is exact.
+  ///   - deadline: when to wake; if it has passed, the task is not suspended.
+  ///   - tolerance: ignored: the clock is exact.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
   @_disfavoredOverload
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -70,8 +88,8 @@ public final class ManualClock: SimulatedClock {
   /// Suspends the task until the clock has been advanced to the deadline.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; one that has passed does not suspend.
-  ///   - tolerance: ignored, the clock is exact.
+  ///   - deadline: when to wake; if it has passed, the task is not suspended.
+  ///   - tolerance: ignored: the clock is exact.
   ///   - fileID: the source position, which ``EscapedWork`` names if the task does not prefer ``executor``.
   ///   - line: the source position.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
@@ -85,7 +103,7 @@ public final class ManualClock: SimulatedClock {
   ///
   /// - Parameters:
   ///   - duration: how long to sleep; if it is not positive the task is not suspended.
-  ///   - tolerance: ignored, the clock is exact.
+  ///   - tolerance: ignored: the clock is exact.
   ///   - fileID: the source position, which ``EscapedWork`` names if the task does not prefer ``executor``.
   ///   - line: the source position.
   /// - Throws: `CancellationError` if the task is cancelled before the end.
@@ -109,7 +127,8 @@ public final class ManualClock: SimulatedClock {
       try await withUnsafeThrowingContinuation { continuation in
         let sleeper = Sleeper(deadline: deadline, id: id, continuation: continuation)
         let isAsleep = state.withLock { state in
-          // The flag is set before a cancellation handler runs: either it is seen here, or the handler finds the sleeper.
+          // The task's flag is set before the cancellation handler runs. So either this code sees the flag, or the
+          // handler finds the sleeper.
           guard !Task.isCancelled else { return false }
           state.insert(sleeper)
           return true
@@ -122,67 +141,70 @@ public final class ManualClock: SimulatedClock {
   }
 }
 
-// MARK: - Letting time pass
+// MARK: - Advancing the clock
 
 extension ManualClock {
-  /// No instant of a script or a test lies beyond this one (292 billion years): sums of durations cannot overflow.
+  /// The latest instant (292 billion years); later ones are cut to it, so that sums of durations cannot overflow.
   private static let latest = Instant(offset: .seconds(Int64.max))
 
   /// Runs all work that can run without time passing.
   public func settle() async { await executor.settle() }
 
-  /// Lets time pass from deadline to deadline; all work that a wake-up leads to runs before the next wake-up.
+  /// Advances the clock by a duration, from deadline to deadline; after each wake-up, all resulting work runs before
+  /// the next one.
   ///
-  /// When the method returns, all work has run that is due at the new instant.
+  /// When the method returns, all work that is due at the new instant has run.
   ///
-  /// - Parameter duration: how long; if it is not positive, no time passes.
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Parameter duration: the time to pass; if it is not positive, no time passes.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   @MainActor public func advance(by duration: Duration) async throws(EscapedWork) {
     let duration = min(max(duration, .zero), Self.latest.offset)
     try await advance(to: min(now.advanced(by: duration), Self.latest))
   }
 
-  /// Lets time pass up to an instant, as ``advance(by:)`` does; an instant that has passed only settles.
+  /// Advances the clock to an instant, as ``advance(by:)`` does; if the instant has passed, this only runs the work
+  /// that is ready.
   ///
-  /// - Parameter end: the clock's time afterwards.
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Parameter end: the clock's time afterward.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   @MainActor public func advance(to end: Instant) async throws(EscapedWork) {
     await executor.driven {
       await settle()
-      // Time may also pass without waking: tasks that slept until then are due as well.
+      // `passWithoutWaking` may have advanced the clock beyond `end`: the tasks that slept until then are due, too.
       while wakeNext(notAfter: max(end, now)) { await settle() }
     }
     state.withLock { $0.now = max($0.now, end) }
     try executor.checkForEscapes()
   }
 
-  /// Lets time pass at once, as it passes inside a call that takes long: nothing else runs, and no task wakes.
+  /// Advances the clock as a long call does: nothing else runs, and no task wakes.
   ///
-  /// Tasks that slept until then wake when the clock is next advanced or a task waits on it, in the order of their deadlines.
+  /// Tasks whose deadlines pass wake when the clock is next advanced or driven, in the order of their deadlines.
   package func passWithoutWaking(_ duration: Duration) {
     let duration = min(max(duration, .zero), Self.latest.offset)
     state.withLock { $0.now = min($0.now.advanced(by: duration), Self.latest) }
   }
 
-  /// The next call of this name takes so long.
+  /// Sets the time that the next call of a name takes.
   package func setLength(of call: String, to duration: Duration) { slowCalls.withLock { $0[call] = duration } }
 
-  /// A call of this name is about to return.
+  /// Advances the clock by the time of a call of this name, which is about to return.
   ///
-  /// Its time passes inside the call: nothing else runs meanwhile, and what sleeps until then wakes afterwards.
+  /// The time passes inside the call: nothing else runs, and tasks whose deadlines pass wake afterward.
   package func passTime(in call: String) {
     if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
   }
 
-  /// Whether a task sleeps until an instant that has passed.
+  /// Whether a task sleeps whose deadline has passed.
   package var hasOverdueSleepers: Bool {
     state.withLock { state in state.sleepers.last.map { $0.deadline <= state.now } ?? false }
   }
 
-  /// Lets time pass until no task sleeps.
+  /// Advances the clock until no task sleeps.
   ///
-  /// - Parameter limit: the longest time, as some tasks sleep again and again. Time stops at the last deadline within it.
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Parameter limit: the largest time to pass, because some tasks sleep again and again. The clock stops at the last
+  ///   deadline within it.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   @MainActor public func run(limit: Duration = .seconds(365 * 86_400)) async throws(EscapedWork) {
     let end = min(now.advanced(by: min(limit, Self.latest.offset)), Self.latest)
     await executor.driven {
@@ -194,17 +216,18 @@ extension ManualClock {
 
   /// Runs all work that can run without time passing, and throws if work has escaped from the simulation.
   ///
-  /// For the end of a test that drives the clock by ``running(_:)`` or ``settle()`` alone, which throw nothing of their own.
+  /// Call it at the end of a test that drives the clock only by ``running(_:)`` or ``settle()``, which do not check for
+  /// escaped work.
   ///
-  /// - Throws: the work that has escaped from the simulation since the last check.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation since the last check.
   public func checkForEscapes() async throws(EscapedWork) {
     await settle()
     try executor.checkForEscapes()
   }
 
-  /// Runs an operation to its end, and lets time pass from deadline to deadline whenever nothing else can run.
+  /// Runs an operation to its end, and advances the clock to the next deadline whenever nothing else can run.
   ///
-  /// Without it, an operation that takes virtual time never ends, as the clock is not advanced.
+  /// Without this method, an operation that sleeps on the clock never ends, because nothing advances the clock.
   ///
   /// - Parameter operation: the work, which runs on ``executor``.
   /// - Returns: what the operation returns.
@@ -215,11 +238,11 @@ extension ManualClock {
     try await drive(operation).get()
   }
 
-  /// Runs work of the outside world.
+  /// Runs work of the outside world, such as real input and output.
   ///
-  /// Virtual time stands still until it is done; see ``SimulationExecutor/external(_:)``.
+  /// Virtual time stands still until the work is done; see ``SimulationExecutor/external(_:)``.
   ///
-  /// - Parameter body: the work; it must not touch the simulated world.
+  /// - Parameter body: the work; it must not use anything in the simulation.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws.
   public func external<Success, Failure: Error>(
@@ -228,7 +251,7 @@ extension ManualClock {
     try await executor.external(body)
   }
 
-  /// On the main actor, so that the operation is started and sleepers are woken from inside the world.
+  /// Runs on the main actor, so that the operation starts and sleepers wake inside the simulation.
   @MainActor private func drive<Success: Sendable, Failure: Error>(
     _ operation: @escaping @Sendable () async throws(Failure) -> Success
   ) async -> Result<Success, Failure> {
@@ -240,8 +263,8 @@ extension ManualClock {
           let jobs = executor.jobsEnqueued
           await settle()
           if isFinished.load(ordering: .acquiring) { break }
-          // No task sleeps: the operation waits for the outside world, whose answer comes as a job. Counting from before all
-          // was quiet, no answer is missed.
+          // No task sleeps, so the operation waits for the outside world, whose answer comes as a job. The count was
+          // read before `settle`, so no answer is missed.
           if !wakeNext(notAfter: Self.latest) { await executor.nextWork(after: jobs) }
         }
         return await result
@@ -277,7 +300,7 @@ extension ManualClock {
   private struct State {
     var now = Instant()
     var lastSleep: UInt64 = 0
-    /// The next to wake stands last.
+    /// The sleeping tasks; the next one to wake is the last.
     var sleepers: [Sleeper] = []
 
     mutating func insert(_ sleeper: Sleeper) {
@@ -297,7 +320,7 @@ extension ManualClock {
       return next.continuation
     }
 
-    /// The first position whose sleeper does not wake after the one described.
+    /// Returns the first position whose sleeper does not wake after the given one.
     private func position(deadline: Instant, id: UInt64) -> Int {
       var (low, high) = (0, sleepers.count)
       while low < high {

@@ -2,30 +2,30 @@ internal import CSimulation
 import Dispatch
 import PubSub
 
-/// Counts the jobs that escape to the global executor from the main queue, so that no simulation takes itself for idle while
-/// one of them runs.
+/// Counts the jobs that escape from a simulation to the global executor, so that no simulation counts as idle while one
+/// of them runs.
 ///
-/// A plain `Task {}` or `Task.detached` in a component leaves the simulation: its job goes to the global executor, whose threads
-/// run it at some later time. The runtime offers each such job here first. A job that the main queue queued, or that such a
-/// job queued in turn, is counted until it suspends or ends. Whatever such work does to a simulation has then been done
-/// before the simulation's time passes on, under any load.
+/// A plain `Task {}` or `Task.detached` in a component leaves the simulation: its job goes to the global executor,
+/// whose threads run it at some later time. The runtime offers each such job to this type first. A job that code on the
+/// main queue started, or that such a job started in turn, is counted until it suspends or ends. So all effects of such
+/// work on a simulation happen before the simulation's clock advances, under any load.
 ///
-/// A job that a simulation's own job queued does not even begin before that simulation has nothing else to do. So it is always
-/// found in the same place, however many threads are free.
+/// A job that a simulation's own job started is held until that simulation has nothing else to do. So it always runs at
+/// the same point of the simulation, however many threads are free.
 ///
-/// All simulations of a process share the count: a job does not tell to which it belongs.
+/// All simulations of a process share the count, because a job does not say to which simulation it belongs.
 enum OutsideWork {
-  /// A job that runs for longer is not waited for any more: it blocks its thread, and may do so for ever.
+  /// The time after which a simulation no longer waits for a job: such a job blocks its thread, perhaps forever.
   ///
-  /// A task may have another patience, so that a test of this does not depend on the machine's speed.
+  /// It is task-local, so that a test of this time-out does not depend on the machine's speed.
   @TaskLocal static var patience: Duration = .seconds(2)
 
   private struct State {
     var lastID: UInt64 = 0
-    /// When the jobs that have not suspended were queued.
+    /// The start times of the jobs that have not suspended or ended.
     var jobs: [UInt64: ContinuousClock.Instant] = [:]
     var waiters: [UInt64: @Sendable () -> Void] = [:]
-    /// What waits for some jobs alone.
+    /// The actions that wait for certain jobs only.
     var waitersForSome: [UInt64: (jobs: Set<UInt64>, action: @Sendable () -> Void)] = [:]
 
     mutating func nextID() -> UInt64 {
@@ -35,7 +35,7 @@ enum OutsideWork {
 
     var isUnderWay: Bool { !awaited.isEmpty }
 
-    /// The jobs that are waited for.
+    /// The jobs for which simulations wait.
     var awaited: Set<UInt64> {
       guard !jobs.isEmpty else { return [] }
       let limit = ContinuousClock.now - OutsideWork.patience
@@ -46,13 +46,13 @@ enum OutsideWork {
   private static let state = Guarded(State())
   private static let isCounted = csimulation_offer_global_jobs { OutsideWork.take($0) }
 
-  /// Begins to count, once in a process.
+  /// Begins to count; only the first call in a process has an effect.
   static func count() { _ = isCounted }
 
-  /// Whether a job runs that is to be waited for.
+  /// Whether a job runs for which simulations wait.
   static var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
 
-  /// Calls once no job is to be waited for; at once if that is so.
+  /// Calls the action when no job runs for which simulations wait; immediately if none runs now.
   static func whenOver(_ action: @escaping @Sendable () -> Void) {
     let id = state.withLock { state -> UInt64? in
       guard state.isUnderWay else { return nil }
@@ -64,7 +64,7 @@ enum OutsideWork {
     afterPatience { state.withLock { $0.waiters.removeValue(forKey: id) }?() }
   }
 
-  /// Calls once the jobs that run now are over; jobs that begin meanwhile are not waited for.
+  /// Calls the action when the jobs that run now have ended; jobs that begin later do not count.
   static func whenPresentJobsAreOver(_ action: @escaping @Sendable () -> Void) {
     let id = state.withLock { state -> UInt64? in
       let jobs = state.awaited
@@ -83,12 +83,12 @@ enum OutsideWork {
     DispatchQueue.global().asyncAfter(deadline: .now() + delay, execute: action)
   }
 
-  /// A job of the global executor that has not begun.
+  /// A job of the global executor that has not started.
   struct Job: Sendable {
     fileprivate let address: UInt
   }
 
-  /// Runs a job on a thread of the outside world.
+  /// Runs a job on a thread outside the simulation.
   static func begin(_ job: Job) {
     let id = state.withLock { state in
       let id = state.nextID()
@@ -130,7 +130,7 @@ enum OutsideWork {
   }
 }
 
-/// Tells whether the current thread is on the main queue, in the middle of the world, or outside it.
+/// Tells whether the current thread runs the main queue, on which every simulation runs.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()

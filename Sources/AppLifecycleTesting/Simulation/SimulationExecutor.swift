@@ -1,47 +1,50 @@
 import PubSub
 
-/// Runs the jobs of every task that prefers it on the main queue, one at a time, in an order that depends on nothing but the
-/// order in which they became ready, or on a seed.
+/// An executor that runs the jobs of its tasks on the main queue, one at a time, in the order in which they became
+/// ready or in a seeded order.
 ///
-/// Tasks come to it by task executor preference: child tasks, nonisolated functions, default actors, and wake-ups from
-/// continuations, streams and a ``ManualClock`` all run here. Code isolated to the main actor stays on the main actor, which
-/// is the same queue and therefore just as serial. Outside this world are `Task {}`, `Task.detached`, actors with executors
-/// of their own, and the real world's answers; declare the latter with ``external(_:)``. The application's `task` starts a task
-/// inside. Undeclared work from outside is reported as ``EscapedWork``.
+/// Tasks use it by task executor preference: child tasks, nonisolated functions, default actors, and wake-ups from
+/// continuations, streams and a ``ManualClock`` all run here. Code that is isolated to the main actor stays on the main
+/// actor, which uses the same queue and is therefore also serial. `Task {}`, `Task.detached` and actors with executors
+/// of their own run outside the simulation; so do answers of the real world, which you declare with ``external(_:)``.
+/// The application's `task` starts a task inside the simulation. Undeclared work from outside is reported as
+/// ``EscapedWork``.
 ///
-/// Before the world counts as idle it waits for jobs that plain tasks have on the global executor. That is why a plain task that
-/// sleeps on the world's clock is found in every run. Threads and queues of a component are not waited for.
+/// Before the simulation counts as idle, it waits for jobs of plain tasks on the global executor. So a plain task that
+/// sleeps on the simulation's clock is found in every run. It does not wait for threads and queues of a component.
 ///
-/// A world differs from production in three ways: everything in it is serial; `MainActor.assumeIsolated` succeeds in its
-/// nonisolated code; and awaiting the main actor may let other work in where production would not suspend. Blocking a thread
-/// until something simulated happens is a deadlock.
+/// A simulation differs from production in three ways. Everything in it is serial. `MainActor.assumeIsolated` succeeds
+/// in its nonisolated code. And awaiting the main actor may let other work run where production would not suspend. Code
+/// that blocks a thread until something happens in the simulation causes a deadlock.
 ///
-/// Safe to use from any thread. A job costs about 0.6 µs.
+/// Any thread may use it. A job costs about 0.6 µs.
 public final class SimulationExecutor: TaskExecutor {
   /// The order in which jobs that are ready at the same time run.
   public enum Order: Sendable, Hashable {
-    /// First in, first out.
+    /// The jobs run first in, first out.
     case fifo
-    /// At random, and mixed with the main queue; the same seed gives the same order.
+    /// The jobs run in a random order, mixed with the jobs of the main queue; equal seeds give equal orders.
     case seeded(UInt64)
   }
 
   /// The order in which jobs that are ready at the same time run.
   public let order: Order
 
-  /// How many passes through the main queue must bring no work before all is held to be quiet.
+  /// The number of passes through the main queue without work after which the simulation counts as idle.
   ///
-  /// A hop to the main actor that is under way stands in the main queue and so comes before the next pass. Each call between
-  /// asynchronous main-actor functions after a hop from an actor takes two passes that this executor cannot see. The number
-  /// is fixed, so that runs stay equal even for code that needs more.
+  /// A hop to the main actor that is under way is already in the main queue, so it runs before the next pass. After a
+  /// hop from an actor, each call between asynchronous main-actor functions takes two passes that this executor cannot
+  /// see. The number is fixed, so that runs stay equal even for code that needs more passes.
   private static let passesUntilQuiet = 8
 
   private let state: Guarded<State>
 
-  /// The world whose job the main queue runs.
+  /// The simulation whose job the main queue runs now.
   @MainActor static var running: SimulationExecutor?
 
-  /// An executor with an empty queue, the middle of a world of its own.
+  /// Makes the executor of a new simulation.
+  ///
+  /// - Parameter order: the order in which jobs that are ready at the same time run.
   public init(order: Order = .fifo) {
     self.order = order
     var state = State()
@@ -51,17 +54,20 @@ public final class SimulationExecutor: TaskExecutor {
     OutsideWork.count()
   }
 
-  /// How many wake-ups came from a thread of the outside world without being declared; 0 where the order is repeatable.
+  /// The number of undeclared wake-ups from threads outside the simulation; if it is 0, the order is repeatable.
   ///
-  /// Those that came while the world was driven are also reported as ``EscapedWork``; others may be the test's own.
+  /// Wake-ups while the simulation is driven are also reported as ``EscapedWork``. Others may come from the test
+  /// itself.
   public var foreignWakeUps: Int { state.withLock { $0.foreignWakeUps } }
 
-  /// How many jobs have come so far.
+  /// The number of jobs that were enqueued so far.
   var jobsEnqueued: Int { state.withLock { $0.jobsEnqueued } }
 
-  /// Takes a job of a task that prefers this executor.
+  /// Enqueues a job of a task that prefers this executor.
   ///
-  /// Called by the concurrency runtime.
+  /// The concurrency runtime calls this method.
+  ///
+  /// - Parameter job: the job.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let isForeign = !MainQueue.isCurrent
@@ -84,16 +90,16 @@ public final class SimulationExecutor: TaskExecutor {
 // MARK: - Work that escapes
 
 extension SimulationExecutor {
-  /// Whether the present task belongs to this world.
+  /// Whether the present task prefers this executor.
   var isPreferred: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor == asUnownedTaskExecutor() } }
 
-  /// Adds what escaped to what the next check throws, once for each place.
+  /// Notes escaped work for the next check, once for each place.
   func note(_ escape: Escape) { state.withLock { $0.note(escape) } }
 
-  /// Lets a job of the global executor wait until this world has nothing else to do.
+  /// Holds a job of the global executor until this simulation has nothing else to do.
   func hold(_ job: OutsideWork.Job) { state.withLock { $0.held.append(job) } }
 
-  /// Throws what has escaped since the last check, if anything has.
+  /// Throws if work has escaped since the last check.
   func checkForEscapes() throws(EscapedWork) {
     try Self.check(
       state.withLock { state in
@@ -102,7 +108,7 @@ extension SimulationExecutor {
       })
   }
 
-  /// Throws all that has ever escaped, if anything has.
+  /// Throws if work has ever escaped.
   func checkForAllEscapes() throws(EscapedWork) { try Self.check(state.withLock { Array($0.knownEscapes) }) }
 
   private static func check(_ escapes: [ContractViolation]) throws(EscapedWork) {
@@ -110,7 +116,7 @@ extension SimulationExecutor {
     throw EscapedWork(violations: escapes.sorted { ($0.place, $0.message) < ($1.place, $1.message) })
   }
 
-  /// Does something that drives the world: wake-ups from outside are not the test's own meanwhile.
+  /// Runs code that drives the simulation: during `body`, wake-ups from outside count as escaped work.
   func driven<Success, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {
@@ -123,21 +129,21 @@ extension SimulationExecutor {
     return try await body()
   }
 
-  /// Keeps the world still until jobs that the test itself began are over.
+  /// Stops the simulation until jobs that the test itself started have ended.
   ///
-  /// A test that has read a property of an actor goes on while the thread that read it may still hold the actor. A simulated
-  /// task that needs the actor meanwhile would be woken by that thread, from outside.
+  /// When a test reads a property of an actor, the test may continue while the thread of that read still holds the
+  /// actor. A simulated task that needs the actor at that time would be woken by that thread, from outside.
   private func awaitOwnWork(isolation: isolated (any Actor)? = #isolation) async {
     guard OutsideWork.isUnderWay, !isPreferred else { return }
     let mayWait = state.withLock { state in
-      // Declared work of the outside world is waited for in its own way.
+      // The simulation waits for declared external work in another way.
       guard state.externalCalls.isEmpty else { return false }
       state.holds += 1
       return true
     }
     guard mayWait else { return }
     await withUnsafeContinuation { (continuation: Continuation) in
-      // Resumed on the main queue, as all that waits for the world.
+      // Resume on the main queue, like everything that waits for the simulation.
       OutsideWork.whenPresentJobsAreOver { Task.detached { @MainActor in continuation.resume() } }
     }
     let schedules = state.withLock { state in
@@ -150,10 +156,10 @@ extension SimulationExecutor {
   }
 }
 
-// MARK: - Quiet
+// MARK: - Waiting until idle
 
 extension SimulationExecutor {
-  /// Returns once nothing is left to run without time passing, and no external work is under way.
+  /// Waits until no work is left that can run without time passing, and no external work is under way.
   public func settle() async {
     if state.withLock({ $0.drives == 0 }) { await awaitOwnWork() }
     await withUnsafeContinuation { continuation in
@@ -166,7 +172,7 @@ extension SimulationExecutor {
     }
   }
 
-  /// Returns once more jobs have come than those counted earlier.
+  /// Waits until more jobs have been enqueued than an earlier count.
   func nextWork(after count: Int) async {
     await withUnsafeContinuation { continuation in
       let hasCome = state.withLock { state in
@@ -178,15 +184,16 @@ extension SimulationExecutor {
   }
 }
 
-// MARK: - The outside world
+// MARK: - External work
 
 extension SimulationExecutor {
   /// Runs work of the outside world: real input and output, a real sleep.
   ///
-  /// The work runs at once. The callers go on when everything here is quiet, in the order in which the calls began, however
-  /// long each took. Virtual time stands still meanwhile. So the record does not depend on the machine.
+  /// The work begins at once. Virtual time stands still until it ends. When the simulation is idle, the callers
+  /// continue in the order in which their calls began, however long each took. So the record does not depend on the
+  /// machine.
   ///
-  /// - Parameter body: the work; it must not touch the simulated world.
+  /// - Parameter body: the work; it must not use anything in the simulation.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, in the same order.
   public func external<Success, Failure: Error>(
@@ -219,34 +226,34 @@ extension SimulationExecutor {
 
   private struct ExternalCall {
     var id: UInt64
-    /// Set when the work itself is done.
+    /// The caller's continuation; set when the work is done.
     var whatFollows: Continuation?
   }
 
   private struct State {
     var ready = JobQueue()
-    /// Whether a visit of the main queue is under way or on its way.
+    /// Whether a visit of the main queue is under way or scheduled.
     var visitIsScheduled = false
     var random: SplitMix64?
     var jobsEnqueued = 0
     var foreignWakeUps = 0
-    /// How many calls keep the world still.
+    /// The number of calls that stop the simulation.
     var holds = 0
-    /// Whether a visit came meanwhile, and comes again afterwards.
+    /// Whether a visit came during such a stop, and must be repeated afterward.
     var visitIsDue = false
-    /// Passes in a row without any work.
+    /// The number of consecutive passes without work.
     var quietPasses = 0
     var quietWaiters: [Continuation] = []
     var workWaiters: [Continuation] = []
-    /// How many calls drive the world.
+    /// The number of calls that drive the simulation.
     var drives = 0
-    /// What has escaped and has not been thrown.
+    /// The escaped work that has not been thrown.
     var escapes: [ContractViolation] = []
-    /// What has been thrown or is about to be.
+    /// All escaped work, thrown or not.
     var knownEscapes: Set<ContractViolation> = []
-    /// Jobs that escaped and have not begun.
+    /// The escaped jobs that have not started.
     var held: [OutsideWork.Job] = []
-    /// In the order in which they began.
+    /// The external calls, in the order in which they began.
     var externalCalls: [ExternalCall] = []
     var lastExternalCall: UInt64 = 0
 
@@ -257,7 +264,7 @@ extension SimulationExecutor {
       if knownEscapes.insert(violation).inserted { escapes.append(violation) }
     }
 
-    /// Whether the caller has to schedule a visit.
+    /// Returns whether the caller must schedule a visit.
     mutating func takeVisit() -> Bool {
       defer { visitIsScheduled = true }
       return !visitIsScheduled
@@ -268,14 +275,14 @@ extension SimulationExecutor {
       return ready.popFirst()
     }
 
-    /// The jobs to be held no longer: nothing else is to run, or declared work of the outside world needs them.
+    /// Returns the held jobs that must run now: nothing else is left to run, or declared external work may need them.
     mutating func release(before next: Next) -> [OutsideWork.Job] {
       if case .passAgain = next, externalCalls.isEmpty { return [] }
       defer { held = [] }
       return held
     }
 
-    /// What a visit that ran `jobs` jobs leaves to be done.
+    /// Returns what must happen after a visit that ran `jobs` jobs.
     mutating func next(afterRunning jobs: Int) -> Next {
       if !ready.isEmpty {
         quietPasses = 0
@@ -283,7 +290,7 @@ extension SimulationExecutor {
       }
       let isAwaited = externalCalls.isEmpty ? !quietWaiters.isEmpty : externalCalls[0].whatFollows != nil
       guard isAwaited else {
-        // The first in line needs no visit now: the end of an external call, a waiter or a job will schedule one.
+        // No visit is needed now: the end of an external call, a waiter or a job will schedule one.
         quietPasses = 0
         visitIsScheduled = false
         return .rest
@@ -291,7 +298,7 @@ extension SimulationExecutor {
       quietPasses = jobs > 0 ? 0 : quietPasses + 1
       guard quietPasses > SimulationExecutor.passesUntilQuiet else { return .passAgain }
       quietPasses = 0
-      // Declared work of the outside world is waited for in its own way.
+      // The simulation waits for declared external work in another way.
       if externalCalls.isEmpty, !held.isEmpty || OutsideWork.isUnderWay { return .awaitOutsideWork }
       if let call = externalCalls.first, let whatFollows = call.whatFollows {
         externalCalls.removeFirst()
@@ -308,15 +315,15 @@ extension SimulationExecutor {
     case resume(Continuation)
   }
 
-  /// A fresh main-actor task goes straight to the main queue, first in, first out.
+  /// Schedules a visit by a new main-actor task, which goes directly to the main queue, first in, first out.
   private func scheduleVisit() {
     Task.detached { @MainActor in self.visit() }
   }
 
-  /// Runs everything that is ready, and what that makes ready.
+  /// Runs all ready jobs, and the jobs that they make ready.
   ///
-  /// Then, if a task waits for quiet, passes once more through the main queue: a hop to the main actor that was under way
-  /// stands before it.
+  /// Then, if a task waits for the simulation to be idle, it passes through the main queue once more. A hop to the main
+  /// actor that was under way runs before that pass.
   @MainActor private func visit() {
     let isHeld = state.withLock { state in
       state.visitIsDue = state.holds > 0
@@ -326,10 +333,10 @@ extension SimulationExecutor {
     var jobs = 0
     Self.running = self
     while let job = state.withLock({ $0.nextJob() }) {
-      // Told that it is on the main actor, as it is, a job reaches the main actor in place, without a hop.
+      // The job runs on the main actor, and the runtime is told so; therefore it reaches the main actor without a hop.
       job.runSynchronously(isolatedTo: MainActor.sharedUnownedExecutor, taskExecutor: asUnownedTaskExecutor())
       jobs += 1
-      // A seeded order also mixes this queue with the main queue, through which yields and hops from actors come.
+      // A seeded order also mixes this queue with the main queue, which runs yields and hops from actors.
       if state.withLock({ $0.random?.next() }).map({ $0 & 1 == 0 }) ?? false { break }
     }
     Self.running = nil

@@ -1,8 +1,8 @@
-/// Runs a test in a world of its own, in which asynchronous work is repeatable.
+/// Runs a test in a simulation of its own, in which asynchronous work is repeatable.
 ///
-/// Everything that the body starts structurally (child tasks, nonisolated functions, default actors) runs on the clock's
-/// executor, one job at a time. The same order gives the same run, in debug and release, under any load. Several worlds may
-/// run side by side.
+/// Everything that the body starts structurally (child tasks, nonisolated functions, default actors) runs on the
+/// clock's executor, one job at a time. The same order gives the same run, in debug and release, under any load.
+/// Several simulations may run side by side.
 ///
 ///     try await withSimulation(order: .seeded(7)) { clock in
 ///       async let late: Void = clock.sleep(for: .seconds(60))
@@ -11,11 +11,11 @@
 ///     }
 ///
 /// - Parameters:
-///   - order: in which order jobs run that are ready at the same time.
-///   - body: the test; its clock stands at zero.
+///   - order: the order in which jobs that are ready at the same time run.
+///   - body: the test, with a clock that shows zero.
 /// - Returns: what the body returns.
-/// - Throws: ``EscapedWork`` if work escaped from the simulation, as that also explains the other failures; else what the body
-///   throws.
+/// - Throws: ``EscapedWork`` if work escaped from the simulation, because that explains the other failures, too; else
+///   what the body throws.
 public func withSimulation<Success: Sendable>(
   order: SimulationExecutor.Order = .fifo,
   _ body: @escaping @Sendable (ManualClock) async throws -> Success
@@ -23,7 +23,7 @@ public func withSimulation<Success: Sendable>(
   try await enterSimulation(of: ManualClock(executor: SimulationExecutor(order: order)), body)
 }
 
-/// On the main actor, so that the world is entered from inside.
+/// Runs on the main actor, so that the test starts inside the simulation.
 @MainActor private func enterSimulation<Success: Sendable>(
   of clock: ManualClock, _ body: @escaping @Sendable (ManualClock) async throws -> Success
 ) async throws -> Success {
@@ -35,7 +35,7 @@ public func withSimulation<Success: Sendable>(
     await clock.settle()
     return result
   }
-  // Also what was thrown inside, where the body may have dropped it.
+  // Check all escapes, including those that were thrown inside the body: it may have ignored the error.
   try clock.executor.checkForAllEscapes()
   return try result.get()
 }

@@ -1,22 +1,22 @@
 internal import AppLifecycle
 
-// What a script has the application do: background tasks and modes, and calls that take their time.
+// The actions of a script that the application performs: background tasks and modes, and slow calls.
 
 extension SimulatedSystem {
   /// The background tasks and modes that scripts have begun in the present process.
   struct ScriptedWork {
-    /// By name, in order of begin, those that scripts have not ended.
+    /// The tasks that scripts have not ended, by name, in the order in which they began.
     var tasks: [String: [BackgroundTask]] = [:]
-    /// By name, the one that a script ended last.
+    /// The task that a script ended last, by name.
     var endedTasks: [String: BackgroundTask] = [:]
-    /// By name, those that stand.
+    /// The background modes that have not ended, by name.
     var modes: [String: [BackgroundModeAssertion]] = [:]
 
-    /// The process has ended.
+    /// Forgets all work when the process has ended.
     mutating func loseProcess() { (tasks, endedTasks, modes) = ([:], [:], [:]) }
   }
 
-  /// Plays one such action; says why it had no effect, if so.
+  /// Plays one of these actions; returns the reason if it had no effect, else nil.
   func performWork(_ action: ScriptAction.Kind) -> String? {
     switch action {
     case .slow(let call, let duration):
@@ -37,7 +37,9 @@ extension SimulatedSystem {
     return nil
   }
 
-  /// Of several tasks with one name the first is ended first; when all have been, the last of them is ended twice.
+  /// Ends the first open task of a name; if none is open, ends the last ended one a second time.
+  ///
+  /// Returns a reason if there was none.
   private func endTask(named name: String) -> String? {
     if let first = work.tasks[name]?.first {
       work.tasks[name]?.removeFirst()
@@ -52,7 +54,7 @@ extension SimulatedSystem {
 // MARK: - Slow calls
 
 extension SimulatedSystem {
-  /// With scenes `didEnterBackground` and the like are the scene's.
+  /// Returns the delegate method of a call; with scenes, calls such as `didEnterBackground` mean the scene's method.
   private func delegateMethod(of call: String) -> String {
     if application.configuration.profile == .scenes,
       let method = SceneCallback.allCases.first(where: {

@@ -1,26 +1,27 @@
 public import AppLifecycle
 public import PubSub
 
-/// A simulated device with one application, which plays scripts and records what happens.
+/// A simulated device with one application, which plays scripts and records the effects.
 ///
 /// Only the device is simulated. The application is a real `Application` with the delegate of the program under test.
-/// Components subscribe on ``bus`` and have resources managed by the application, as in the program.
+/// Components subscribe on ``bus``, and the application manages their resources, as in the program.
 ///
 ///     let system = SimulatedSystem(delegate: delegate)
 ///     try await system.play("launch; home; wait:1d; open")
 ///     #expect(system.record.callbacks.suffix(2) == ["willEnterForeground (background)", "didBecomeActive (active)"])
 ///
-/// The same script gives the same record, byte for byte: the clock is a ``ManualClock``, and every task of the bus and of the
-/// application runs on its executor. A component starts its own tasks with the application's `task`, so that they run there,
-/// too, and waits on the application's `clock`. Work in the real world has to be declared with ``ManualClock/external(_:)``. A
-/// plain `Task {}` that sleeps on the clock, or wakes a task of the simulation from another thread, is ``EscapedWork``:
-/// ``play(_:)-(Script)`` throws it, with file and line.
+/// The same script gives the same record, byte for byte: the clock is a ``ManualClock``, and every task of the bus and
+/// of the application runs on its executor. A component starts its own tasks with the application's `task`, so that
+/// they run there, too, and waits on the application's `clock`. Declare work of the real world with
+/// ``ManualClock/external(_:)``. A plain `Task {}` that sleeps on the clock, or that wakes a task of the simulation
+/// from another thread, is reported as ``EscapedWork``: ``play(_:)-(Script)`` throws it, with file and line.
 ///
-/// The system's own clocks run too, each counted from the commit of background: an application without background tasks is
-/// suspended when its stay has lasted `Application.Configuration.backgroundStay`; tasks keep it awake for
-/// `backgroundTaskAllowance` at most, expire shortly before its end, and get it purged if they are still open then.
+/// The system also enforces background time, counted from the change to the background state. An application without
+/// background tasks is suspended after `Application.Configuration.backgroundStay`. Background tasks keep it awake for
+/// `backgroundTaskAllowance` at most. They expire shortly before the end of that time, and the system purges the
+/// application if they are still open at the end.
 @MainActor public final class SimulatedSystem {
-  /// The system's clock; it advances by `wait:` and by transitions that take time.
+  /// The system's clock; `wait:` and slow transitions advance it.
   public nonisolated let clock: ManualClock
   /// The application's bus.
   public nonisolated let bus: EventBus
@@ -30,18 +31,18 @@ public import PubSub
   public private(set) var record: [LifecycleRecord] = []
 
   private var observation: ObserverToken?
-  /// The causes of the script's `quit` actions that wait for the delegate's answer.
+  /// The causes of `quit` actions that still wait for the delegate's answer.
   private var openQuits: [LifecycleCause] = []
-  /// What scripts have had the application do.
+  /// The background tasks and modes that scripts have begun.
   var work = ScriptedWork()
 
-  /// A device on which the application has not been launched.
+  /// Makes a device on which the application has not been launched.
   ///
   /// - Parameters:
   ///   - delegate: the application's delegate; nil for one that does nothing.
-  ///   - profile: which of the two life cycles the application follows; nil for that of the configuration.
-  ///   - configuration: the application's budgets and the system's times.
-  ///   - order: in which order work runs that is ready at the same time.
+  ///   - profile: the life cycle that the application follows; nil for the configuration's.
+  ///   - configuration: the application's budgets and the system's time limits.
+  ///   - order: the order in which work that is ready at the same time runs.
   public init(
     delegate: (any ApplicationDelegate)? = nil, profile: LifecycleProfile? = nil,
     configuration: Application.Configuration = Application.Configuration(), order: SimulationExecutor.Order = .fifo
@@ -66,8 +67,8 @@ extension SimulatedSystem {
   /// Reads a script and plays it to its end.
   ///
   /// - Parameter script: the script.
-  /// - Returns: what this script has added to ``record``.
-  /// - Throws: a ``ScriptError`` for the first mistake in the script, of which nothing has been played then; or ``EscapedWork``.
+  /// - Returns: the records that this script has added to ``record``.
+  /// - Throws: a ``ScriptError`` for the first mistake in the script, before any action is played; or ``EscapedWork``.
   @discardableResult
   public func play(_ script: String) async throws -> [LifecycleRecord] {
     try await play(try Script(script))
@@ -75,22 +76,23 @@ extension SimulatedSystem {
 
   /// Plays a script to its end, one action after another.
   ///
-  /// Each input is played until its transition has finished, tear-down included, and no work is left that can run without time
-  /// passing. An action without effect is an `ignored` record, and the script goes on.
+  /// Each input is played until its transition has finished, including the tear-down, and no work is left that can run
+  /// without time passing. An action without effect adds an `ignored` record, and the script continues.
   ///
   /// Play one script at a time.
   ///
   /// - Parameter script: the script.
-  /// - Returns: what this script has added to ``record``.
-  /// - Throws: the work that has escaped from the simulation, right after the action at which it was found; the rest of the
-  ///   script is not played.
+  /// - Returns: the records that this script has added to ``record``.
+  /// - Throws: ``EscapedWork`` if work has escaped from the simulation, right after the action at which it was found;
+  ///   the rest of the script is not played.
   @discardableResult
   public func play(_ script: Script) async throws(EscapedWork) -> [LifecycleRecord] {
     let before = record.count
     defer { application.ambientCause = nil }
     for action in script.actions {
       let cause = LifecycleCause(rawValue: action.token)
-      // What the system's clocks and the application's own work do meanwhile has the token as its cause.
+      // Effects of the system's time limits and of the application's own work during this action have the token as
+      // their cause.
       application.ambientCause = cause
       note(.input, cause)
       if let reason = try await perform(action, cause: cause) { note(.ignored, cause, reason: reason) }
@@ -99,13 +101,13 @@ extension SimulatedSystem {
     return Array(record[before...])
   }
 
-  /// Plays one action; says why it had no effect, if so.
+  /// Plays one action; returns the reason if it had no effect, else nil.
   private func perform(_ action: ScriptAction, cause: LifecycleCause) async throws(EscapedWork) -> String? {
     switch action.kind {
     case .input(.terminate): return try await quit(cause)?.rawValue
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
-      // Tasks that slept until an instant that a slow call has passed wake before the next action.
+      // A slow call may have advanced the clock past the deadlines of sleeping tasks; wake them before the next action.
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
     case .wait(let duration): try await clock.advance(by: duration)
@@ -115,11 +117,12 @@ extension SimulatedSystem {
     return nil
   }
 
-  /// Asks the application to end, and returns when it has ended, has refused, or takes its time to answer.
+  /// Asks the application to end, and returns when it has ended, has refused, or has postponed its answer.
   ///
-  /// A refusal is noted when the delegate gives it, and not here: by now the application may have ended for another reason.
+  /// A refusal is recorded when the delegate gives it, and not here: until then the application may end for another
+  /// reason.
   ///
-  /// - Returns: why the application was not even asked; nil if it was.
+  /// - Returns: the reason if the application was not asked; else nil.
   private func quit(_ cause: LifecycleCause) async throws(EscapedWork) -> IgnoredReason? {
     openQuits.append(cause)
     let wait = QuitWait()
@@ -143,7 +146,7 @@ extension SimulatedSystem {
   }
 
   private func take(_ new: LifecycleRecord) {
-    // Inputs are noted as the script has them; but an answer comes when the delegate gives it.
+    // `play` records inputs and ignored actions itself, except a delegate's late refusal.
     guard new.kind != .input, new.kind != .ignored || endsOpenQuit(new) else { return }
     record.append(new)
     if new.kind == .state, new.state == .notRunning {
@@ -152,7 +155,7 @@ extension SimulatedSystem {
     }
   }
 
-  /// Whether the record says that the delegate has refused a `quit` of the script that was waiting for the answer.
+  /// Returns whether the record is the delegate's refusal of a `quit` of the script that was waiting for the answer.
   private func endsOpenQuit(_ record: LifecycleRecord) -> Bool {
     guard record.reason == IgnoredReason.refused.rawValue,
       let index = openQuits.firstIndex(of: record.cause)
@@ -162,16 +165,16 @@ extension SimulatedSystem {
   }
 }
 
-/// A delegate that does nothing, for an application that is only looked at from outside.
+/// A delegate that does nothing, for an application that a test only observes.
 @MainActor private final class BareDelegate: ApplicationDelegate {}
 
-/// Waits until it is known what becomes of a `quit`, or that this takes its time.
+/// Waits for the outcome of a `quit`, or until the delegate has postponed its answer.
 @MainActor private final class QuitWait {
   private var isOver = false
   private var outcome: TransitionReport?
   private var waiter: UnsafeContinuation<TransitionReport?, Never>?
 
-  /// Ends the wait; false if it has ended before.
+  /// Ends the wait; returns false if it has ended before.
   @discardableResult func end(_ report: TransitionReport?) -> Bool {
     guard !isOver else { return false }
     (isOver, outcome) = (true, report)

@@ -1,5 +1,6 @@
-// What Swift cannot say: a thread's own record without a look-up, and the call of a closure as the two words that it is,
-// without counting a reference. Everything on the path of a post is inline; Docs/Architecture.md, The bus, tells the whole.
+// The parts of the bus that Swift cannot express: a thread-local record without a look-up, and the call of a closure by
+// its two words, without counting a reference. Everything on the path of a post is inline. Docs/Architecture.md, "The
+// bus", describes the whole.
 #pragma once
 
 #include <stdbool.h>
@@ -22,46 +23,47 @@ typedef struct pubsub_handler {
     void *_Nullable context;
 } pubsub_handler;
 
-// Where the direct build is on (Calling/Direct.swift), the functions of Swift closures are called as they are. Elsewhere only
-// functions of C are, which follow the same convention, whatever that is.
+// The direct build (Calling/Direct.swift) calls the functions of Swift closures. The portable build calls only C
+// functions, so caller and callee agree on the calling convention, whatever the compiler does.
 
-/// The calling convention of such a closure. A closure that does not throw leaves the error alone.
+/// The calling convention of such a closure. A closure that does not throw does not touch the error.
 typedef __attribute__((swiftcall)) void (*pubsub_function)(
     const void *event, __attribute__((swift_context)) void *_Nullable context,
     __attribute__((swift_error_result)) void *_Nullable *_Nonnull error);
 
-/// Calls a handler; returns the error that it threw, which is the caller's to release.
+/// Calls a handler; returns the error that it threw, which the caller must release, or NULL.
 PUBSUB_INLINE void *_Nullable pubsub_call(const void *function, void *_Nullable context, const void *event) {
     void *error = NULL;
     ((pubsub_function)function)(event, context, &error);
     return error;
 }
 
-/// Does nothing: stands where a handler was cancelled, so that no delivery has to ask whether it still stands.
+/// Does nothing. It replaces the function of a cancelled handler, so that a delivery needs no check for cancellation.
 __attribute__((swiftcall)) void pubsub_cancelled_function(
     const void *event, __attribute__((swift_context)) void *_Nullable context);
 
 PUBSUB_INLINE const void *pubsub_cancelled(void) { return (const void *)&pubsub_cancelled_function; }
 
-/// Calls the box that is the context of such a handler, by pubsub_helpers.call_box: for closures that C cannot call.
+/// The function of a handler whose context is a box: calls pubsub_helpers.call_box, for closures that C cannot call.
 const void *pubsub_boxed(void);
-/// Does nothing, and tells from every other handler one whose context is a receiver: a post gives it the event before it calls
-/// handlers.
+/// The function of a handler whose context is a receiver: does nothing. A post serves the receivers before it calls handlers.
 const void *pubsub_receiving(void);
-/// Calls a handler with its owner, if that is still there; the context is an object that begins with a pubsub_owned.
+/// The function of a handler with an owner: calls the closure with the owner, unless the owner has been released. The
+/// context is an object whose first stored property is a pubsub_owned.
 const void *pubsub_owned_call(void);
 
-/// What the first stored properties of a handler's registration are where the direct build is on.
+/// The first stored property of a registration (OwnedCall) in the direct build.
 typedef struct pubsub_owned {
-    /// Its memory stays, as an unowned reference is counted; it may be gone.
+    /// The owner, which may have been released; an unowned reference keeps its memory allocated.
     void *_Nullable owner;
-    /// Takes the owner, the event, and the context.
+    /// The function of the closure, which takes the owner, the event, and the context.
     const void *_Nullable function;
     void *_Nullable context;
 } pubsub_owned;
 
-// Exported by the Swift runtime, with this convention (swift/Runtime/HeapObject.h). An object whose memory an unowned reference
-// keeps can be asked, by any thread, whether it is still there.
+// The Swift runtime exports these functions with this calling convention (swift/Runtime/HeapObject.h). While an unowned
+// reference keeps the memory of an object, any thread may call swift_tryRetain on it, which returns NULL if the object
+// has been released.
 void *_Nullable swift_tryRetain(void *_Nullable object);
 void swift_release(void *_Nullable object);
 void *_Nullable swift_unownedRetain(void *_Nullable object);
@@ -69,8 +71,8 @@ void swift_unownedRelease(void *_Nullable object);
 
 // MARK: Buffers
 
-/// Whose a handler is: the subscription's identifier, shifted by 16, with PUBSUB_ASYNCHRONOUS and PUBSUB_REGISTERED; and a site, or
-/// a registration. See HandlerBuffer.swift.
+/// The identity of a handler. `word` is the subscription's identifier, shifted left by 16, with the flags
+/// PUBSUB_ASYNCHRONOUS and PUBSUB_REGISTERED. `info` is a site or a registration. See HandlerBuffer.swift.
 typedef struct pubsub_place {
     uint64_t word;
     const void *_Nullable info;
@@ -78,16 +80,17 @@ typedef struct pubsub_place {
 
 /// The handler's context is a receiver, which holds events: a mailbox, or the buffer of a sequence.
 #define PUBSUB_ASYNCHRONOUS 1
-/// The information is a registration, which the place keeps.
+/// `info` is a registration, which the place retains.
 #define PUBSUB_REGISTERED 2
 
-/// Handlers of one priority, in the order in which they subscribed. Behind the handlers stands, for each, whose it is;
-/// identifiers rise.
+/// The handlers of one priority, in order of subscription. After the handlers, the block holds a pubsub_place for each;
+/// their identifiers rise.
 typedef struct pubsub_buffer {
-    /// How many places a post looks at. Written with release once a new handler is complete, read with acquire.
+    /// The number of places that a post reads. A writer stores it with release once a new handler is complete; posts
+    /// load it with acquire.
     long end;
-    /// For writers: how many places have been given to a handler that a post under way may look at. Behind the end are none but
-    /// cancelled ones.
+    /// For writers: the number of places that have been given to handlers, which a post under way may still read.
+    /// Places from `end` on hold only cancelled handlers.
     int32_t used;
     int32_t capacity;
     long priority;
@@ -115,7 +118,7 @@ PUBSUB_INLINE void pubsub_store_pointer(const void *_Nullable *_Nonnull place, c
     __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
 }
 
-/// A handler's function; another thread may cancel it at any time, and then either is right.
+/// Loads a handler's function. If another thread cancels the handler at the same time, either result is correct.
 PUBSUB_INLINE const void *pubsub_function_of(const pubsub_handler *handler) {
     return __atomic_load_n(&handler->function, __ATOMIC_RELAXED);
 }
@@ -123,70 +126,78 @@ PUBSUB_INLINE void pubsub_cancel_handler(pubsub_handler *handler) {
     __atomic_store_n(&handler->function, pubsub_cancelled(), __ATOMIC_SEQ_CST);
 }
 
-/// Has the memory fetched that will be written to.
+/// Prefetches memory for a write.
 PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_prefetch(memory, 1); }
 
 // MARK: Threads
 
-/// So many nested posts have room in a record from the beginning.
+/// The number of nested posts for which a record has room from the beginning.
 #define PUBSUB_SHALLOW 12
-/// Posts nested deeper than this are refused, whatever a bus allows.
+/// The largest nesting limit; deeper posts are refused, whatever limit a bus has.
 #define PUBSUB_DEEPEST 1024
 
-/// What is known of a post under way.
+/// The topic and the subject of a post under way.
 typedef struct pubsub_frame {
     const void *_Nullable topic;
     const void *_Nullable subject;
 } pubsub_frame;
 
-/// A thread's own record: what its posts under way read, outermost first (hazard pointers; Michael, 2004).
+/// A thread's own record: the roots that its posts under way read, outermost first (hazard pointers; Michael, 2004).
 ///
-/// A poster stores the root that it is about to read, and looks once more whether it still is the root; a reclaimer swaps the
-/// root, and looks whether any poster has stored it. One of them has to see the other, for which each needs a fence between its
-/// store and its look. Reclaiming is rare and posting is not, so the reclaimer passes the barrier for both: it marks the
-/// records of the others, and makes the system run a barrier on every processor (membarrier). A poster that finds the mark
-/// *after* having stored its root fences for itself from then on, so that the next reclaimer needs no barrier; in time it takes the
-/// mark off again. Where the system has no such barrier, every record is marked from the beginning.
+/// A poster stores the root that it is about to read in its record, and then checks that it still is the topic's root.
+/// A reclaimer swaps the topic's root, and then checks whether a poster has stored the former one. At least one of them
+/// must see the other's store. For that, each needs a fence between its store and its check.
 ///
-/// Records are reused by later threads and never freed while the process lives, so that they can be walked without a lock.
-/// Allocated on cache lines of its own.
+/// Reclaiming is rare and posting is not, so the reclaimer runs the barrier for both. It marks the records of the other
+/// threads (PUBSUB_FENCES), and makes the system run a barrier on every processor (membarrier). A poster that finds the
+/// mark *after* it has stored its root uses a fence in every post from then on, so the next reclaimer needs no barrier.
+/// After some time without reclaimers the poster removes the mark. On systems without membarrier, every record is
+/// marked from the beginning.
+///
+/// Later threads reuse the records, and the process never frees one, so any thread can walk the list without a lock.
+/// Each record has cache lines of its own.
 typedef struct pubsub_record {
-    /// PUBSUB_FENCES, PUBSUB_FENCES_SURELY, PUBSUB_IS_RELIED_ON; set by reclaimers, taken off by the owner.
-    /// PUBSUB_REFUSED; the owner's alone.
+    /// PUBSUB_FENCES, PUBSUB_FENCES_SURELY and PUBSUB_IS_RELIED_ON, which reclaimers set and the owner clears; and
+    /// PUBSUB_REFUSED, which only the owner sets and clears.
     long duties;
     long in_use;
     struct pubsub_record *_Nullable next;
-    /// The first is NULL while the thread posts nothing, and then so are all others.
+    /// The protected roots of the posts under way, outermost first. The first slot is NULL exactly while the thread has
+    /// no post under way.
     const void *_Nullable shallow[PUBSUB_SHALLOW];
-    /// The topics and the subjects of those posts; the owner's alone, as is all that follows.
+    /// The topics and the subjects of these posts. Only the owner accesses them and the next four members.
     pubsub_frame frames[PUBSUB_SHALLOW];
-    /// How many posts are under way inside the outermost one.
+    /// The number of posts under way inside the outermost one.
     long inner;
-    /// A post was refused, and the outermost post has to say so, or is saying so now: until then no other is noted.
+    /// The refused post that must be reported after the outermost post, or that is being reported now. While it is set,
+    /// no other is noted.
     void *_Nullable refusal;
-    /// How deep the post is whose handler was called last and found its owner gone; -1 if it did not. The owner's alone.
+    /// The depth of the post whose latest handler was skipped because its owner had been released; -1 if it was not
+    /// skipped.
     long unheard;
-    /// How many posts have fenced for themselves since the record was last looked at.
+    /// The number of posts with a fence since the owner last reconsidered its marks.
     long fenced;
-    /// Room for deeper posts, made when it is first needed; reclaimers look there, too.
+    /// The roots of deeper posts, allocated at the first one; reclaimers read them, too.
     const void *_Nullable *_Nullable deep;
     pubsub_frame *_Nullable deep_frames;
-    /// How deep this record has ever been, beyond the shallow ones.
+    /// The largest number of slots in `deep` that this record has ever used.
     long deepest;
 } pubsub_record;
 
-/// The owner fences between its store and its look.
+/// A reclaimer has asked the owner to use a fence between its store and its check.
 #define PUBSUB_FENCES 32
-/// It does so in every post whose beginning a reclaimer may still have to see: a barrier has been passed since it was asked to.
+/// The owner uses a fence in every post that a reclaimer may have to see: a barrier has run since the owner was asked
+/// to.
 #define PUBSUB_FENCES_SURELY 64
-/// A reclaimer has gone without a barrier since the owner last looked.
+/// A reclaimer has relied on the owner's fences, and run no barrier, since the owner last reconsidered its marks.
 #define PUBSUB_IS_RELIED_ON 128
-/// A refusal is to be reported. No duty has the bit of a topic's flag: after a post both are looked at in one.
+/// A refusal must be reported. The duties and the flags of a topic use different bits, because a post tests both at
+/// once when it ends.
 #define PUBSUB_REFUSED 8
 
 extern _Thread_local pubsub_record *_Nullable pubsub_own_record __attribute__((tls_model("initial-exec")));
 
-/// Gives this thread a record, until it ends.
+/// Gives this thread a record until the thread ends.
 pubsub_record *pubsub_make_record(void);
 
 PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
@@ -194,52 +205,53 @@ PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
     return PUBSUB_LIKELY(record != NULL) ? record : pubsub_make_record();
 }
 
-/// How many posts are under way on the record's thread.
+/// The number of posts under way on the record's thread.
 PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) { return record->shallow[0] == NULL ? 0 : record->inner + 1; }
-/// The topic and the subject of the post that is so deep.
+/// The topic and the subject of the post at a depth.
 pubsub_frame pubsub_frame_at(const pubsub_record *record, long depth);
-/// Keeps what the outermost post has to report.
+/// Notes the refusal that is reported after the outermost post.
 void pubsub_note_refusal(pubsub_record *record, void *refusal);
-/// What is to be reported now, as no post is under way; it stays noted until the report ends, so that posts which are refused
-/// meanwhile beget no other.
+/// Begins the report of the noted refusal, and returns it; NULL if there is none or a post is under way. The refusal
+/// stays noted until the report ends, so a post that is refused during the report does not cause another report.
 void *_Nullable pubsub_begin_report(pubsub_record *record);
 void pubsub_end_report(pubsub_record *record);
 
-/// Makes what other threads have stored visible here, and what was stored here visible to them, as if each had passed a
-/// barrier; false where the system has no such call.
+/// Runs a full memory barrier on all threads of the process: this thread sees their earlier stores, and they see its
+/// stores. Returns false on systems without such a call.
 ///
-/// Leaving is a plain store, which may still be on its way while the leaving post has looked, in vain, for a waiter.
+/// A waiter needs it because a leaving post clears its slot with a plain store. That store may not be visible yet when
+/// the post has already checked for waiters and found none.
 bool pubsub_barrier(void);
 
-/// The index of the first of these roots that any thread protects; `count` if none does.
+/// The index of the first of these roots that a thread protects; `count` if no thread protects one.
 long pubsub_first_protected(const void *_Nullable const *_Nonnull roots, long count);
 
 // MARK: Topics
 
-/// What a post looks at first, on lines of its own.
+/// The part of a store that a post reads first, on cache lines of its own.
 typedef struct pubsub_topic {
-    /// A buffer; a directory, with the lowest bit set; NULL without subscribers.
+    /// The address of a buffer, or of a directory with the lowest bit set; NULL if there are no subscribers.
     const void *_Nullable root;
     /// PUBSUB_GENERAL, PUBSUB_RECEIVERS, PUBSUB_RECLAIM, PUBSUB_URGENT.
     long flags;
-    /// How deep posts may be nested.
+    /// The nesting limit of posts.
     long limit;
-    /// The object to which all this belongs; set once, before another thread can find the topic.
+    /// The store (HandlerStore) of the topic; set once, before another thread can find the topic.
     const void *_Nullable owner;
 } pubsub_topic;
-// A topic handle looks at the first two words from the caller's module.
+// A topic handle (Topic.swift) reads the first two words in code that is inlined into other modules.
 _Static_assert(
     offsetof(pubsub_topic, root) == 0 && offsetof(pubsub_topic, flags) == sizeof(void *) &&
         sizeof(long) == sizeof(void *),
     "root and flags are the first two words");
 
-/// A post to the topic takes the general path: its events have traits, or tracers see them.
+/// Posts to the topic take the general path, because its events have traits, or because there are observers.
 #define PUBSUB_GENERAL 1
-/// There is a backlog: a post that leaves a replaced root looks whether some of it can be freed.
+/// Garbage waits to be freed: a post that leaves a replaced root tries to free some.
 #define PUBSUB_RECLAIM 2
-/// Something waits for readers of the present root: every leaving post looks.
+/// Garbage waits for readers of the present root only, or a drain waits: every leaving post tries to free some.
 #define PUBSUB_URGENT 4
-/// The topic has receivers: a post takes the general path.
+/// The topic has receivers, so posts take the general path.
 #define PUBSUB_RECEIVERS 16
 
 PUBSUB_INLINE long pubsub_flags(const pubsub_topic *topic) { return __atomic_load_n(&topic->flags, __ATOMIC_RELAXED); }
@@ -250,62 +262,66 @@ PUBSUB_INLINE bool pubsub_is_directory(const void *_Nullable root) { return ((ui
 
 // MARK: Posting
 
-/// Begins a post so deep, which is less than PUBSUB_DEEPEST: what the topic's root points to stays until it is left.
+/// Begins a post at a depth less than PUBSUB_DEEPEST, and returns the topic's root; what it points to is not freed
+/// before pubsub_leave.
 const void *_Nullable pubsub_enter(pubsub_record *record, long depth, pubsub_frame frame);
-/// Begins a post so deep that reads nothing yet: what is done inside it counts as nested.
+/// Begins a post at a depth without protecting a root, so that posts inside it count as nested.
 void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame);
-/// Ends either.
+/// Ends a post that began with either function.
 void pubsub_leave(pubsub_record *record, long depth);
-/// Sees to what is left to do when a post has left a root: a refusal to report, something to free.
+/// Does what remains after a post has left a root: reports a refusal, and frees garbage, if there is any.
 void pubsub_settle(pubsub_topic *topic, const void *_Nullable root);
 
-/// A post in all generality but for how the event is handed over.
+/// Posts an event at an address, through any path.
 void pubsub_post(const void *event, pubsub_topic *topic, const void *_Nullable subject);
 
-/// Calls so many handlers that are synchronous, beginning at one and going on by 1 or by -1.
+/// Calls `count` synchronous handlers, beginning at `handler`, in steps of 1 or -1.
 ///
-/// The post is the innermost one on this thread.
+/// The post must be the innermost one on this thread.
 void pubsub_call_span(
     const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event);
-/// The same; returns whether a handler received the event: not one whose owner is gone.
+/// Calls the synchronous handlers among `count` handlers; returns whether one received the event. A handler whose owner
+/// has been released does not count.
 bool pubsub_call_synchronous(
     const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event);
 
-/// What C cannot do. Always the same functions.
+/// The Swift functions that C calls. They are set once and never change.
 typedef struct pubsub_helpers {
-    /// Posts the general way.
+    /// Posts through the general path.
     void (*post)(const void *event, pubsub_topic *topic, const void *_Nullable subject);
-    /// Does what a post has left to do.
+    /// Reports a refusal, and frees garbage, after a post.
     void (*housekeep)(pubsub_topic *topic);
-    /// Reports what a handler threw, and releases it.
+    /// Reports the error of a handler, and releases the error.
     void (*report)(const pubsub_place *place, const pubsub_topic *topic, const void *event, void *error);
-    /// Calls a box; returns what it threw.
+    /// Calls a box; returns the error that it threw, or NULL.
     void *_Nullable (*_Nonnull call_box)(void *box, const void *event);
-    /// Ends the subscription of a registration whose owner is gone.
+    /// Ends the subscription of a registration whose owner has been released.
     void (*owner_is_gone)(void *registration);
 } pubsub_helpers;
 void pubsub_set_helpers(const pubsub_helpers *helpers);
 
-// One function that Swift declares for itself, as a generic one (see Calling/Direct.swift): in a generic function the event is in
-// memory already, and only the calling convention tells where.
-//   pubsub_post_event(event, topic, subject, the topic's root, type of the event)
+// Swift declares one function itself, as a generic function (see Calling/Direct.swift): a generic function passes the
+// event by address, so the event is in memory without a copy. pubsub_post_event(event, topic, subject, the topic's
+// root, type of the event)
 
 // MARK: Topics by type
 
-/// A type and its topic; the key is written last.
+/// The type (key) and its topic. The key is written last, so a reader that finds the key finds the topic.
 typedef struct pubsub_entry {
     const void *_Nullable key;
     pubsub_topic *_Nullable topic;
 } pubsub_entry;
 
-/// An open-addressing table that only grows; what it is replaced by keeps every entry, so readers need no protection.
+/// An open-addressing hash table. Entries are never removed, and a larger table that replaces it has every entry, so
+/// readers need no protection.
 typedef struct pubsub_table {
-    /// How far the last entry is from the first one, in bytes. There are a power of two of them, so it masks a place.
+    /// The distance of the last entry from the first, in bytes. The number of entries is a power of two, so this value
+    /// serves as a mask.
     size_t mask;
     pubsub_entry entries[];
 } pubsub_table;
 
-/// Where a key is looked for first, in bytes from the first entry.
+/// The first place that a search for a key probes, in bytes from the first entry.
 PUBSUB_INLINE size_t pubsub_first_place(const pubsub_table *table, const void *key) {
     return (size_t)((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u >> 32) & table->mask;
 }
@@ -316,20 +332,20 @@ PUBSUB_INLINE pubsub_entry *pubsub_entry_at(const pubsub_table *table, size_t pl
     return (pubsub_entry *)((char *)table->entries + place);
 }
 
-/// The topic of a key in the place where that is looked for first, which is nearly always the one.
+/// The topic of a key, if it is in the first place that the search probes, as nearly always; else NULL.
 PUBSUB_INLINE pubsub_topic *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull root, const void *key) {
     const pubsub_table *table = (const pubsub_table *)__atomic_load_n(root, __ATOMIC_ACQUIRE);
     const pubsub_entry *entry = pubsub_entry_at(table, pubsub_first_place(table, key));
     return PUBSUB_LIKELY(__atomic_load_n(&entry->key, __ATOMIC_ACQUIRE) == key) ? entry->topic : NULL;
 }
-/// The topic of a key, wherever it is.
+/// The topic of a key, in any place; NULL if the table has no such key.
 pubsub_topic *_Nullable pubsub_find(const void *_Nullable const *_Nonnull root, const void *key);
 
-/// How many entries a table has, with keys or without.
+/// The number of entries of a table, including free ones.
 PUBSUB_INLINE size_t pubsub_table_capacity(const pubsub_table *table) { return table->mask / sizeof(pubsub_entry) + 1; }
-/// A table for 2^bits entries.
+/// Makes a table with 2^bits entries.
 pubsub_table *pubsub_make_table(size_t bits);
-/// Adds an entry whose key is not there; the table has room.
+/// Adds an entry; the table must have room, and no entry with the key.
 void pubsub_insert(pubsub_table *table, const void *key, pubsub_topic *topic);
 
 pubsub_topic *pubsub_make_topic(long limit);

@@ -1,29 +1,30 @@
-// Hook points: places between two steps of a thread at which a step of another thread matters. In debug builds a test may install
-// a scheduler, which decides at each of them whose turn it is; other builds contain nothing of this. See Docs/Verification.md.
+// Hook points: places between two steps of a thread at which a step of another thread can matter. In debug builds a
+// test may install a scheduler, which decides at each hook point which thread continues. Other builds contain no hook
+// code. See Docs/Verification.md.
 #pragma once
 
 #include <stddef.h>
 
 #pragma clang assume_nonnull begin
 
-/// What a thread tells the scheduler.
+/// The state that a thread reports to the scheduler.
 typedef enum pubsub_move {
-    /// It is between two steps.
+    /// The thread is between two steps.
     PUBSUB_STEPS,
-    /// It is about to take a lock, and must not go on before that is free; then the lock is its own.
+    /// The thread is about to take a lock, and must not continue before the lock is free; then it owns the lock.
     PUBSUB_LOCKS,
-    /// It has taken a lock that was free.
+    /// The thread has taken a lock that was free.
     PUBSUB_HAS_LOCKED,
-    /// It has let go of a lock.
+    /// The thread has released a lock.
     PUBSUB_HAS_UNLOCKED,
 } pubsub_move;
 
-/// Called by a thread at a hook point; returns when it is that thread's turn.
+/// A function that a thread calls at a hook point; it returns when the thread may continue.
 typedef void (*pubsub_scheduler)(pubsub_move move, const char *place, const void *_Nullable lock);
 
 extern pubsub_scheduler _Nullable pubsub_present_scheduler;
 
-/// Installs a scheduler, or none, for all threads; in debug builds only.
+/// Installs a scheduler for all threads, or removes it (NULL); in debug builds only.
 void pubsub_install_scheduler(pubsub_scheduler _Nullable scheduler);
 
 static inline __attribute__((always_inline)) void pubsub_hook(

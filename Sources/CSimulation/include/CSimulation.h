@@ -3,12 +3,13 @@
 
 #include <stdbool.h>
 
-/// Has every job that is about to be queued on the global executor offered to a function first.
+/// Offers every job that is about to be queued on the global executor to a function first.
 ///
-/// The hook is the concurrency runtime's own (`swift_task_enqueueGlobal_hook`). It is left alone where another library uses it.
+/// It uses the hook of the concurrency runtime (`swift_task_enqueueGlobal_hook`). If another library already uses the
+/// hook, this function does not change it.
 ///
-/// - Parameter take: takes a job, which must then be run with `csimulation_run`, or returns false: the job goes where it goes
-///   otherwise. It is called on the thread that queues the job.
+/// - Parameter take: takes the job and returns true, or returns false; it is called on the thread that queues the job.
+///   A taken job must be run with `csimulation_run`. A job that is not taken goes to the global executor.
 /// - Returns: false if this runtime has no such hook, or the hook is in use.
 bool csimulation_offer_global_jobs(bool (*take)(void *job));
 

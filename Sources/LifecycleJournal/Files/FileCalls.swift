@@ -1,53 +1,53 @@
-/// The calls of the operating system that a journal makes, so that tests can have them fail.
+/// The system calls that a journal makes, as a protocol, so that tests can make them fail.
 ///
-/// Each is one call of POSIX, repeated after a signal; what it throws is the call's `errno`.
+/// Each method is one POSIX call, repeated if a signal interrupts it; it throws the call's `errno`.
 package protocol FileCalls: Sendable {
-  /// Opens a file for appending, and makes it where there is none; exclusively: it has to be a new one.
+  /// Opens a file for appending, and creates it if it does not exist; with `exclusively` it must not exist yet.
   func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32
   /// Opens a file for reading.
   func openForReading(_ path: String) throws(FileError) -> Int32
-  /// Closes a descriptor, and with it gives back its lock.
+  /// Closes a descriptor, and releases its lock.
   func close(_ descriptor: Int32)
-  /// Appends bytes, by one call; says how many were written, which may be fewer.
+  /// Appends bytes by one call; returns the number of bytes written, which may be smaller.
   func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int
-  /// Reads bytes from a place; none at the end.
+  /// Reads bytes at an offset; returns 0 at the end.
   func read(into bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64) throws(FileError)
     -> Int
-  /// Returns when all that was written is on the disk.
+  /// Flushes all written data to the disk.
   func flush(_ descriptor: Int32) throws(FileError)
-  /// Cuts a file.
+  /// Truncates a file.
   func truncate(_ descriptor: Int32, to size: Int64) throws(FileError)
   /// Takes the lock of an open file if it is free.
   ///
   /// - Returns: false if another process has it.
   func lock(_ descriptor: Int32) throws(FileError) -> Bool
-  /// What a descriptor stands for.
+  /// Returns the status of an open file.
   func status(of descriptor: Int32) throws(FileError) -> FileStatus
-  /// What a path leads to.
+  /// Returns the status of the file at a path.
   func status(at path: String) throws(FileError) -> FileStatus
-  /// What a symbolic link says; nil where the path leads to something else, or to nothing.
+  /// Returns the target of a symbolic link; nil if the path is not a symbolic link, or does not exist.
   func readLink(_ path: String) throws(FileError) -> String?
-  /// Gives a file a second name, one that is free.
+  /// Gives a file a second name, which must be free.
   func link(_ path: String, as name: String) throws(FileError)
-  /// Gives a file another name, in the place of what has it.
+  /// Renames a file; replaces a file that has the new name.
   func rename(_ path: String, to name: String) throws(FileError)
-  /// Takes a name away from a file.
+  /// Removes a name of a file.
   func remove(_ path: String) throws(FileError)
-  /// Makes a directory; those that it is in have to be there.
+  /// Makes a directory; its parent must exist.
   func makeDirectory(_ path: String) throws(FileError)
-  /// The size beyond which this process must not write, if there is one: to try it would be a deadly signal.
+  /// Returns the process's limit on file sizes, if there is one; writing beyond it would raise a fatal signal.
   func sizeLimit() -> Int64?
 }
 
-/// What a file is.
+/// The status of a file.
 package struct FileStatus: Sendable, Hashable {
-  /// Tells the file from every other of its file system, and the file system from others.
+  /// The identity of the file: its device and its number there.
   package var identity: Identity
-  /// Its length in bytes.
+  /// The length in bytes.
   package var size: Int64
-  /// Whether it is an ordinary file, no directory, device or pipe.
+  /// Whether it is a regular file, and not a directory, device or pipe.
   package var isRegular: Bool
-  /// How many names it has; none is left of one that was removed.
+  /// The number of its names; 0 for a removed file.
   package var names: Int
 
   package struct Identity: Sendable, Hashable {
@@ -56,14 +56,16 @@ package struct FileStatus: Sendable, Hashable {
   }
 }
 
-/// A call of the operating system that failed.
+/// The error of a system call.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system's `errno`.
   public let number: Int32
 
-  /// An error from its `errno`.
+  /// Makes an error from its `errno`.
+  ///
+  /// - Parameter number: the system's `errno`.
   public init(number: Int32) { self.number = number }
 
-  /// The system's own words.
+  /// The system's description of the error.
   public var description: String { systemText(of: number) }
 }

@@ -6,13 +6,13 @@
   import Darwin
 #endif
 
-/// What a journal has to know of the process and the machine that it runs in.
+/// The facts about the process and the machine that a journal records.
 package struct RunFacts: Sendable {
   /// The program's name, without its directory.
   package var program: String
-  /// The process's number.
+  /// The process identifier.
   package var processID: Int32
-  /// Tells one start of the device from another; nil where the system has no such thing.
+  /// An identifier of the device's start; nil if the system has none.
   package var bootID: String?
   /// The time of the wall clock, since 1970 in UTC.
   package var wallTime: @Sendable () -> Duration
@@ -21,7 +21,7 @@ package struct RunFacts: Sendable {
     (self.program, self.processID, self.bootID, self.wallTime) = (program, processID, bootID, wallTime)
   }
 
-  /// Those of this process.
+  /// Returns the facts about this process.
   package static func ofThisProcess() -> RunFacts {
     let path = CommandLine.arguments.first ?? ""
     let name = path.split(separator: "/").last.map(String.init) ?? path
@@ -52,7 +52,7 @@ package struct RunFacts: Sendable {
     #endif
   }
 
-  /// The letters, digits and dashes at the beginning; nil if there are none.
+  /// Returns the printable ASCII text at the beginning, without spaces; nil if there is none.
   private static func identifier(_ bytes: ArraySlice<UInt8>) -> String? {
     let text = bytes.prefix { $0 > 0x20 && $0 < 0x7F }
     return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)

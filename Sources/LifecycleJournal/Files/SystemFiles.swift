@@ -6,17 +6,18 @@
   import Darwin
 #endif
 
-/// The operating system's own files.
+/// The system calls themselves.
 package struct SystemFiles: FileCalls {
   package init() {}
 
   package func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
-    // Non-blocking, so that a named pipe in the file's place cannot hold up the program; a terminal does not become the
-    // controlling one.
+    // Non-blocking, so that a named pipe at the path cannot block the program. `O_NOCTTY`: a terminal must not become
+    // the controlling one.
     let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (exclusively ? O_EXCL : 0)
     let descriptor = try repeating { open(path, flags, 0o600) }
     guard descriptor <= 2 else { return descriptor }
-    // The number of a standard stream that the program was started without: what others write there does not belong here.
+    // The program was started without this standard stream. Use another number: other code may write to the standard
+    // stream's.
     defer { closeFile(descriptor) }
     return try repeating { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
   }
@@ -26,7 +27,7 @@ package struct SystemFiles: FileCalls {
   }
 
   package func close(_ descriptor: Int32) {
-    // A child that is just being started has the same open file until it executes its program; the lock must not wait for it.
+    // Unlock explicitly: a child between `fork` and `exec` has the same open file, and would hold the lock until then.
     flock(descriptor, LOCK_UN)
     closeFile(descriptor)
   }
@@ -45,7 +46,7 @@ package struct SystemFiles: FileCalls {
     #if canImport(Darwin)
       _ = try repeating { fsync(descriptor) }
     #else
-      // Of the file's attributes a reader needs the size alone, which this flushes, too.
+      // Of the file's attributes a reader needs only the size, which `fdatasync` also flushes.
       _ = try repeating { fdatasync(descriptor) }
     #endif
   }
@@ -55,7 +56,8 @@ package struct SystemFiles: FileCalls {
   }
 
   package func lock(_ descriptor: Int32) throws(FileError) -> Bool {
-    // The lock belongs to the open file and not to the process: reading the same file and closing it again leaves it alone.
+    // `flock` belongs to the open file and not to the process, so opening and closing the same file for reading does
+    // not release it.
     do throws(FileError) {
       _ = try repeating { flock(descriptor, LOCK_EX | LOCK_NB) }
       return true
@@ -120,7 +122,7 @@ extension FileStatus {
   }
 }
 
-/// Makes a call until no signal interrupts it.
+/// Repeats a call until no signal interrupts it.
 private func repeating<Result: SignedInteger>(_ call: () -> Result) throws(FileError) -> Result {
   while true {
     let result = call()
@@ -129,7 +131,7 @@ private func repeating<Result: SignedInteger>(_ call: () -> Result) throws(FileE
   }
 }
 
-// The system calls, out of reach behind the methods' names.
+// The system calls, which methods of the same names would hide.
 private func closeFile(_ descriptor: Int32) { close(descriptor) }
 private func writeFile(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
@@ -146,6 +148,6 @@ extension FileError {
   static let exists = FileError(number: EEXIST)
   static let tooManyLinks = FileError(number: ELOOP)
   static let fileTooLarge = FileError(number: EFBIG)
-  /// A write that took nothing and gave no reason: as when the disk is full.
+  /// The error for a write that wrote nothing without an `errno`, which counts as a full disk.
   static let noSpace = FileError(number: ENOSPC)
 }

@@ -1,21 +1,21 @@
-/// A value in a line of a journal, as far as the format uses it.
+/// A JSON value in a line of a journal.
 enum JSONValue: Hashable {
   case null
   case bool(Bool)
   case string(String)
-  /// A number as it stands there.
+  /// A number as text.
   case number(String)
-  /// An array or an object. The format has none; readers pass over them.
+  /// An array or an object. The format has none; readers skip them.
   case nested
 }
 
 /// One JSON object (RFC 8259) from bytes that may hold anything.
 ///
-/// Reads every byte once and nothing beyond the last; nesting costs no stack.
+/// The parser reads each byte once, and nothing beyond the last one. Nested values do not use the call stack.
 struct JSONObject {
   private(set) var fields: [(key: String, value: JSONValue)] = []
 
-  /// The object that the bytes are, all of them; nil if they are none.
+  /// Parses all bytes as one object; nil if they are not one.
   init?(_ bytes: UnsafeBufferPointer<UInt8>) {
     var scanner = JSONScanner(bytes: bytes)
     guard scanner.take("{") else { return nil }
@@ -32,13 +32,13 @@ struct JSONObject {
     guard scanner.isAtEnd else { return nil }
   }
 
-  /// The last value of a key, as most readers of JSON have it.
+  /// The last value of a key, as in most JSON parsers.
   subscript(_ key: String) -> JSONValue? { fields.last { $0.key == key }?.value }
 
-  /// A text; nil if it is missing or something else.
+  /// Returns a text; nil if it is missing or of another type.
   func string(_ key: String) -> String? { if case .string(let text) = self[key] { text } else { nil } }
 
-  /// A text or nothing, where nothing is `null` or no field; nil if it is something else.
+  /// Returns `.some(text)`, or `.some(nil)` for `null` or a missing field; nil if the value is of another type.
   func optionalString(_ key: String) -> String?? {
     switch self[key] {
     case .string(let text): .some(text)
@@ -47,19 +47,19 @@ struct JSONObject {
     }
   }
 
-  /// A whole number; nil if it is missing or something else.
+  /// Returns a whole number; nil if it is missing or of another type.
   func integer(_ key: String) -> Int64? { if case .number(let digits) = self[key] { Int64(digits) } else { nil } }
 
-  /// A number of seconds; nil if it is missing, something else, or beyond all clocks.
+  /// Returns a number of seconds; nil if it is missing, of another type, or too large.
   func duration(_ key: String) -> Duration? {
     if case .number(let digits) = self[key] { Duration(decimalSeconds: digits) } else { nil }
   }
 }
 
 extension Duration {
-  /// The duration that a JSON number of seconds says, exact but for what is shorter than an attosecond.
+  /// Makes the duration of a JSON number of seconds, exact to an attosecond.
   ///
-  /// With an exponent, which this format never writes but others may, as exact as a floating-point number.
+  /// A number with an exponent, which this format never writes, is as exact as a floating-point number.
   init?(decimalSeconds text: String) {
     let isNegative = text.hasPrefix("-")
     let parts = text.dropFirst(isNegative ? 1 : 0).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -69,7 +69,7 @@ extension Duration {
       self = .seconds(seconds)
       return
     }
-    // Half of what a duration can hold, so that sums of two do not overflow.
+    // Allow half of a duration's range, so that the sum of two does not overflow.
     guard let seconds = Int64(first), seconds < 1 << 62 else { return nil }
     var attoseconds: Int64 = 0
     if parts.count == 2 {

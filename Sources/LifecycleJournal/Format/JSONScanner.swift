@@ -1,4 +1,4 @@
-/// Reads JSON from bytes, token by token; never beyond their end.
+/// A scanner of JSON tokens in bytes, which never reads beyond their end.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
@@ -7,7 +7,7 @@ struct JSONScanner {
 
   private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// Whether nothing but white space is left.
+  /// Whether only white space is left.
   var isAtEnd: Bool {
     mutating get {
       skipSpace()
@@ -15,14 +15,14 @@ struct JSONScanner {
     }
   }
 
-  /// Passes over white space; true, for a chain of conditions.
+  /// Skips white space; returns true, for use in a chain of conditions.
   @discardableResult
   mutating func skipSpace() -> Bool {
     while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { index += 1 }
     return true
   }
 
-  /// Takes a punctuation mark, with white space before it, if it is there.
+  /// Takes a punctuation mark, and white space before it; returns false if the next token is another one.
   mutating func take(_ mark: Unicode.Scalar) -> Bool {
     skipSpace()
     guard next == UInt8(ascii: mark) else { return false }
@@ -30,7 +30,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Any value; nil if there is none.
+  /// Takes any value; returns nil if there is none.
   mutating func value() -> JSONValue? {
     skipSpace()
     switch next {
@@ -77,7 +77,7 @@ struct JSONScanner {
 
   // MARK: Texts
 
-  /// A text in quotes; nil if there is none, or one that is no Unicode.
+  /// Takes a text in quotes; returns nil if there is none, or if it is not valid Unicode.
   mutating func string() -> String? {
     guard next == UInt8(ascii: "\"") else { return nil }
     index += 1
@@ -91,7 +91,7 @@ struct JSONScanner {
     return escapedString(Array(bytes[start..<index]))
   }
 
-  /// The rest of a text with escapes, from the first of them on.
+  /// Takes the rest of a text, from its first escape on.
   private mutating func escapedString(_ beginning: [UInt8]) -> String? {
     var text = beginning
     while let byte = next, byte >= 0x20 {
@@ -123,7 +123,7 @@ struct JSONScanner {
     return true
   }
 
-  /// The character after `\u`; half of a pair without the other half is none.
+  /// Takes the character after `\u`; returns nil for half of a surrogate pair.
   private mutating func escapedScalar() -> Unicode.Scalar? {
     guard let first = fourDigits() else { return nil }
     guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
@@ -142,11 +142,12 @@ struct JSONScanner {
     return value
   }
 
-  // MARK: What the format does not have
+  // MARK: Values outside the format
 
-  /// Passes over an array or an object, without a call for each of its levels.
+  /// Skips an array or an object, without recursion.
   ///
-  /// What is in it is held to JSON's tokens and to balanced brackets, not to their order, as its contents are not read.
+  /// It checks that the tokens are valid and that brackets are balanced, but not the order of tokens, because no reader
+  /// uses the contents.
   private mutating func skipNested() -> Bool {
     var closers: [UInt8] = []
     repeat {

@@ -2,7 +2,7 @@ public import AppLifecycle
 
 /// The contents of one line of a journal.
 public enum JournalLine: Sendable, Hashable {
-  /// A run begins, or goes on in this file.
+  /// A run begins, or continues in this file.
   case run(RunHeader)
   /// Something happened in the application's life cycle.
   case record(LifecycleRecord)
@@ -10,32 +10,32 @@ public enum JournalLine: Sendable, Hashable {
   case entry(LedgerEntry)
   /// Records are missing here.
   case gap(JournalGap)
-  /// The wall clock differs from what the line before led to expect.
+  /// The wall clock differs from what the line before predicts.
   case clock(JournalClockMark)
-  /// The program still ran at that time of the records, and nothing had happened for a while.
+  /// The program still ran at this time of the records, without any event for a while.
   case alive(Duration)
-  /// A line of the journal's own that a later version of the format has added; its kind.
+  /// A journal line of a kind that a later version of the format has added, with the kind.
   case unknown(String)
 }
 
-/// Why a line cannot be read.
+/// The reason why a line cannot be read.
 public enum JournalDamage: Sendable, Hashable {
-  /// The last line has no end: the program died in the middle of it, or is still writing it.
+  /// The last line has no line feed: the program died in the middle of it, or is still writing it.
   case unfinished
-  /// A line longer than any that a journal writes.
+  /// The line is longer than any line that a journal writes.
   case tooLong
-  /// It is no JSON object, or no UTF-8.
+  /// The line is not a JSON object, or not UTF-8.
   case notJSON
-  /// It is an object, but none of this format.
+  /// The line is a JSON object, but not in this format.
   case notInFormat
-  /// A run in a version of the format that is newer than this program.
+  /// The line is the header of a run in a format version that is newer than this program.
   case newerVersion(Int)
-  /// The file could not be read on.
+  /// The rest of the file could not be read.
   case unreadable(FileError)
 }
 
 extension JournalDamage: CustomStringConvertible {
-  /// What is wrong, for people.
+  /// The damage in words.
   public var description: String {
     switch self {
     case .unfinished: "a line without an end"
@@ -49,13 +49,13 @@ extension JournalDamage: CustomStringConvertible {
 }
 
 extension JournalLine {
-  /// Reads a line, which may hold anything, without its end.
+  /// Parses a line, which may contain anything, without its line feed.
   static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JournalLine, DamagedLine> {
     guard let object = JSONObject(bytes) else { return .failure(DamagedLine(damage: .notJSON)) }
     guard object["journal"] != nil else {
       return LifecycleRecord(object).map { .success(.record($0)) } ?? .failure(DamagedLine(damage: .notInFormat))
     }
-    // A newer version may say things in other words; but that it is one, it will always say like this.
+    // A newer version may use other keys, but always these two for the header and the version.
     if object.string("journal") == "run", let version = object.integer("version"), version > RunHeader.formatVersion {
       return .failure(DamagedLine(damage: .newerVersion(Int(version))))
     }

@@ -1,10 +1,10 @@
 public import AppLifecycle
 
 extension LedgerEntry {
-  /// When it ended, or was no longer waited for, by the application's clock.
+  /// The time at which the call ended, or the application stopped waiting for it, by the application's clock.
   public var ended: Duration { began + duration }
 
-  /// The entry as one line of JSON, without the line's end.
+  /// The entry as one line of JSON, without the line feed.
   package var jsonLine: String {
     var line = "{\"journal\":\"entry\",\"t\":\(ended.decimalSeconds),\"began\":\(began.decimalSeconds)"
     line += ",\"kind\":\(kind.rawValue.asJSON),\"name\":\(label?.asJSON ?? "null")"
@@ -33,7 +33,7 @@ extension LedgerEntry {
 }
 
 extension LedgerEntry.Outcome {
-  /// As the format has it.
+  /// The outcome's name in the format.
   package var word: String {
     switch self {
     case .completed: "completed"

@@ -1,8 +1,9 @@
 public import AppLifecycle
 
-/// The first line of a run in a journal: which program ran, when, and in which start of the device.
+/// The header of a run in a journal: the program, the time, and the device's start.
 ///
-/// A journal that goes on in a new file repeats it there, with the next ``part``, so that each file can be read alone.
+/// A journal that continues in a new file repeats it there, with the next ``part``, so that each file can be read
+/// alone.
 public struct RunHeader: Sendable, Hashable {
   /// The version of the format that this module writes, and the highest that it reads.
   public static let formatVersion = 1
@@ -11,7 +12,8 @@ public struct RunHeader: Sendable, Hashable {
   public var version: Int = RunHeader.formatVersion
   /// An identifier of the run, unique in the journal.
   public var run: String
-  /// 0 for the first line of the run, then 1, 2 and so on for each file in which it goes on.
+  /// The number of this header in the run: 0 for the first, then 1, 2 and so on for each file in which the run
+  /// continues.
   public var part: Int
   /// The program's name.
   public var program: String
@@ -19,7 +21,7 @@ public struct RunHeader: Sendable, Hashable {
   public var processID: Int32
   /// An identifier of the device's start; nil if the system has none.
   public var bootID: String?
-  /// When the recording of the run began: the wall clock's time since 1970 in UTC.
+  /// The wall-clock time at which the recording of the run began, since 1970 in UTC.
   public var start: Duration
   /// The time of the records when this line was written.
   public var instant: Duration
@@ -28,7 +30,18 @@ public struct RunHeader: Sendable, Hashable {
   /// The application's state when this line was written.
   public var state: ApplicationState
 
-  /// The header of a run.
+  /// Makes the header of a run.
+  ///
+  /// - Parameters:
+  ///   - run: an identifier of the run, unique in the journal.
+  ///   - part: the number of this header in the run, from 0.
+  ///   - program: the program's name.
+  ///   - processID: the process identifier.
+  ///   - bootID: an identifier of the device's start; nil if the system has none.
+  ///   - start: the wall-clock time at which the recording of the run began, since 1970 in UTC.
+  ///   - instant: the time of the records.
+  ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
+  ///   - state: the application's state.
   public init(
     run: String, part: Int = 0, program: String, processID: Int32, bootID: String?, start: Duration,
     instant: Duration = .zero, wallTime: Duration, state: ApplicationState = .notRunning
@@ -44,7 +57,7 @@ public struct RunHeader: Sendable, Hashable {
     self.state = state
   }
 
-  /// The header as one line of JSON, without the line's end.
+  /// The header as one line of JSON, without the line feed.
   public var jsonLine: String {
     var line = "{\"journal\":\"run\",\"version\":\(version),\"run\":\(run.asJSON),\"part\":\(part)"
     line += ",\"program\":\(program.asJSON),\"pid\":\(processID),\"boot\":\(bootID?.asJSON ?? "null")"
@@ -66,24 +79,30 @@ public struct RunHeader: Sendable, Hashable {
   }
 }
 
-/// A place in a journal at which records are missing, as the journal itself could not be written for a while.
+/// A place in a journal at which records are missing because the journal could not be written for a while.
 public struct JournalGap: Sendable, Hashable {
-  /// When the first record was lost: the time of the records.
+  /// The time of the records at which the first record was lost.
   public var since: Duration
-  /// When the journal could be written again: the time of the records.
+  /// The time of the records at which the journal could be written again.
   public var instant: Duration
-  /// How many lines were lost: records and entries.
+  /// The number of lost lines: records and entries.
   public var lost: Int
   /// The failure, in the system's words.
   public var error: String
 
-  /// The gap as one line of JSON, without the line's end.
+  /// The gap as one line of JSON, without the line feed.
   public var jsonLine: String {
     "{\"journal\":\"gap\",\"t\":\(instant.decimalSeconds),\"since\":\(since.decimalSeconds),\"lost\":\(lost)"
       + ",\"error\":\(error.asJSON)}"
   }
 
-  /// A gap.
+  /// Makes a gap.
+  ///
+  /// - Parameters:
+  ///   - since: the time of the records at which the first record was lost.
+  ///   - instant: the time of the records at which the journal could be written again.
+  ///   - lost: the number of lost lines.
+  ///   - error: the failure, in the system's words.
   public init(since: Duration, instant: Duration, lost: Int, error: String) {
     (self.since, self.instant, self.lost, self.error) = (since, instant, lost, error)
   }
@@ -96,21 +115,25 @@ public struct JournalGap: Sendable, Hashable {
   }
 }
 
-/// The wall clock's time at a time of the records, where it differs from what the line before led to expect.
+/// The wall-clock time at a time of the records, written when it differs from what the line before predicts.
 ///
-/// The clock of the records stands still while the machine sleeps, and the wall clock can be set.
+/// The records' clock stands still while the machine sleeps, and the wall clock can be set.
 public struct JournalClockMark: Sendable, Hashable {
   /// The time of the records.
   public var instant: Duration
   /// The time of the wall clock, since 1970 in UTC.
   public var wallTime: Duration
 
-  /// The mark as one line of JSON, without the line's end.
+  /// The mark as one line of JSON, without the line feed.
   public var jsonLine: String {
     "{\"journal\":\"clock\",\"t\":\(instant.decimalSeconds),\"wall\":\(wallTime.decimalSeconds)}"
   }
 
-  /// A mark.
+  /// Makes a mark.
+  ///
+  /// - Parameters:
+  ///   - instant: the time of the records.
+  ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
   public init(instant: Duration, wallTime: Duration) { (self.instant, self.wallTime) = (instant, wallTime) }
 
   init?(_ object: JSONObject) {

@@ -1,10 +1,10 @@
-/// Where the bytes of a journal come from.
+/// A source of a journal's bytes.
 package protocol ByteSource {
-  /// Reads bytes from a place; none at the end.
+  /// Reads bytes at an offset; returns 0 at the end.
   func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int
-  /// How many there are by now, where that can be told.
+  /// The present number of bytes, if it is known.
   var size: Int64? { get }
-  /// Which file they come from, where it is one.
+  /// The identity of the file, if the bytes come from one.
   var identity: FileStatus.Identity? { get }
 }
 
@@ -12,7 +12,7 @@ extension ByteSource {
   package var identity: FileStatus.Identity? { nil }
 }
 
-/// The bytes of an open file, which it closes.
+/// The bytes of an open file, which is closed when this object is released.
 package final class FileSource: ByteSource {
   private let files: any FileCalls
   private let descriptor: Int32
@@ -30,7 +30,7 @@ package final class FileSource: ByteSource {
   }
 }
 
-/// Bytes in memory, handed out a few at a time.
+/// Bytes in memory, returned a few at a time.
 package struct MemorySource: ByteSource {
   private let bytes: [UInt8]
   private let step: Int

@@ -1,17 +1,18 @@
-/// Tells a journal from any other file by its beginning.
+/// Recognizes a journal by the beginning of its file.
 ///
-/// A journal begins with a whole line of the format. Before that line there may be blank lines, and beginnings of lines: a
-/// program that is killed in the middle of its first line leaves one, and the next run ends it. A file that holds nothing else
-/// becomes a journal.
+/// A journal begins with a complete line of the format. Before that line there may be blank lines and incomplete lines:
+/// a program that is killed in the middle of its first line leaves an incomplete one, and the next run ends it. A file
+/// with nothing else also counts as a journal.
 enum JournalBeginning {
-  /// Whether the file is empty or begins as a journal does.
+  /// Returns whether the file is empty or begins like a journal.
   ///
-  /// - Complexity: linear in the length of the first lines, up to the first whole one; a line of a mebibyte or more ends the look.
+  /// - Complexity: linear in the length of the first lines, up to the first complete one; a line of a mebibyte or more
+  ///   ends the check.
   static func isJournal(_ path: String, files: any FileCalls) throws(FileError) -> Bool {
     let source = FileSource(files: files, descriptor: try files.openForReading(path))
     for entry in JournalReader(source: source) {
       switch entry.content {
-      // Many formats may have objects with such a key.
+      // Other formats may also have objects with the key `journal`.
       case .line(.unknown): return false
       case .line, .damaged(.newerVersion): return true
       case .damaged(.unreadable(let error)): throw error
@@ -26,7 +27,7 @@ enum JournalBeginning {
     return true
   }
 
-  /// The first bytes of a line, without its end.
+  /// Returns the first bytes of a line, without its line feed.
   private static func beginning(of source: FileSource, at offset: Int64) throws(FileError) -> ArraySlice<UInt8> {
     var bytes = [UInt8](repeating: 0, count: 64)
     let result = bytes.withUnsafeMutableBytes { bytes in
@@ -35,11 +36,11 @@ enum JournalBeginning {
     return bytes[..<(try result.get())].prefix { $0 != 0x0A }
   }
 
-  /// What a damaged line looks like.
+  /// What a damaged line may be.
   private enum Likeness {
-    /// The first line of a run, damaged somewhere behind the words by which every version says that it is one.
+    /// The header of a run, damaged somewhere after the words with which every version begins it.
     case run
-    /// A line of which the end is missing.
+    /// The beginning of a journal's line.
     case beginning
     case none
 
@@ -55,7 +56,7 @@ enum JournalBeginning {
     private static let firstWords = Array("{\"journal\":\"run\",\"version\":".utf8)
     private static let own = ["run", "entry", "gap", "clock", "alive"].map { Array("{\"journal\":\"\($0)\",".utf8) }
 
-    /// Whether a line is `{"t":12.5,"kind":"` as far as it goes.
+    /// Returns whether a line is the beginning of, or begins with, a text such as `{"t":12.5,"kind":"`.
     private static func isBeginningOfRecord(_ line: ArraySlice<UInt8>) -> Bool {
       let (first, second) = (Array("{\"t\":".utf8), Array(",\"kind\":\"".utf8))
       guard line.starts(with: first) else { return first.starts(with: line) }

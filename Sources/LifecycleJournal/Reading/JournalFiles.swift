@@ -1,11 +1,11 @@
-/// The files that one journal consists of: the one that is written, and those that were kept when it had grown too long.
+/// The names of a journal's files: the file that is written, and the full files that are kept.
 package enum JournalFiles {
-  /// The file that a path leads to: where it is a symbolic link, what that leads to, and so on.
+  /// Returns the file to which a path leads, through all symbolic links.
   ///
-  /// The files that are kept lie beside the file, not beside the link.
+  /// The kept files are beside the file, not beside the link.
   package static func followed(_ path: String, files: any FileCalls) throws(FileError) -> String {
     var path = path
-    // As many links as Linux follows.
+    // Linux follows the same number of links.
     for _ in 0...40 {
       guard let target = try files.readLink(path) else { return path }
       path = target.hasPrefix("/") ? target : directory(of: path) + "/" + target
@@ -13,12 +13,12 @@ package enum JournalFiles {
     throw FileError.tooManyLinks
   }
 
-  /// The name of a file that is kept; 1 is the newest.
+  /// Returns the name of a kept file; 1 is the newest.
   package static func kept(_ number: Int, of path: String) -> String { "\(path).\(number)" }
 
-  /// All that are there, oldest first; the one that is written comes last, whether it is there or not.
+  /// Returns all existing files, oldest first, and last the file that is written, whether it exists or not.
   ///
-  /// A program that dies while it makes room may leave one number free, and one file under two names.
+  /// A program that dies during a rotation may leave one number free, and one file under two names.
   package static func all(of path: String, files: any FileCalls) -> [String] {
     let path = (try? followed(path, files: files)) ?? path
     var names = [path]
@@ -39,13 +39,13 @@ package enum JournalFiles {
     return names.reversed()
   }
 
-  /// The directory that a path lies in.
+  /// Returns the directory of a path.
   static func directory(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Another name for the same journal of another program: `trips.jsonl` becomes `trips-2.jsonl`.
+  /// Returns the name for the journal of a further program: `trips.jsonl` becomes `trips-2.jsonl`.
   static func own(_ number: Int, of path: String) -> String {
     let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     guard number > 1 else { return path }
@@ -53,7 +53,8 @@ package enum JournalFiles {
     return "\(path[..<dot])-\(number)\(path[dot...])"
   }
 
-  /// Another name where the file holds something else: `notes.txt.journal`, then `notes.txt.journal-2`; 0 is the file's own.
+  /// Returns the name beside a file that is not a journal: `notes.txt.journal`, then `notes.txt.journal-2`; 0 is the
+  /// file's own name.
   static func beside(_ number: Int, of path: String) -> String {
     switch number {
     case 0: path
@@ -62,9 +63,11 @@ package enum JournalFiles {
     }
   }
 
-  /// Whether a program writes the journal, without getting in its way: to try the lock would be to take it.
+  /// Returns whether a program writes the journal, without a try of its lock, which could take the lock from a program
+  /// that starts.
   ///
-  /// On Linux the kernel's table of locks says so, of programs that one can see; elsewhere nothing does.
+  /// On Linux it reads the kernel's table of locks, which lists the processes that this one can see. On other systems
+  /// it returns false.
   package static func isHeld(_ path: String, files: any FileCalls) -> Bool {
     guard let identity = try? files.status(at: path).identity,
       let descriptor = try? files.openForReading("/proc/locks")
@@ -83,7 +86,7 @@ package enum JournalFiles {
     return table.split(separator: UInt8(ascii: "\n")).contains { line in
       let fields = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
       guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE" else { return false }
-      // The numbers of the device differ from those of `stat` on some file systems; the file's own number has to do.
+      // On some file systems the device numbers differ from those of `stat`, so compare only the file's number.
       return fields[5].split(separator: ":").last.flatMap { UInt64($0) } == identity.number
     }
   }

@@ -6,68 +6,68 @@
   import Darwin
 #endif
 
-/// A line of a journal, and where it stands.
+/// A line of a journal, and its place in the file.
 public struct JournalEntry: Sendable, Hashable {
-  /// What the line says, or what is wrong with it.
+  /// The contents of the line, or the kind of its damage.
   public enum Content: Sendable, Hashable {
-    /// A whole line.
+    /// A readable line.
     case line(JournalLine)
-    /// A line that is passed over.
+    /// A line that cannot be read.
     case damaged(JournalDamage)
   }
 
   /// The line's number, from 1.
   public var number: Int
-  /// Where the line begins, in bytes from the beginning of the file.
+  /// The offset of the line, in bytes from the beginning of the file.
   public var offset: Int64
-  /// What the line says, or what is wrong with it.
+  /// The contents of the line, or the kind of its damage.
   public var content: Content
 }
 
-/// Reads a journal line by line, whatever it contains, also while another program writes it.
+/// A reader of a journal, line by line; the file may contain anything, and another program may be writing it.
 ///
 ///     for entry in try JournalReader(path: path) {
 ///       if case .line(.record(let record)) = entry.content { print(record.name) }
 ///     }
 ///
-/// A damaged part is an entry of its own, up to the next end of a line. Empty lines are passed over. Memory depends neither on
-/// the length of the file nor on that of its lines. An instance belongs to one thread at a time.
+/// A damaged part, up to the next line feed, is an entry of its own. Empty lines are skipped. The use of memory depends
+/// neither on the length of the file nor on the length of its lines. Only one thread at a time may use an instance.
 public final class JournalReader: Sequence, IteratorProtocol {
-  /// What becomes of a last line without an end.
+  /// How the reader treats a last line without a line feed.
   public enum Ending: Sendable, Hashable {
-    /// It is reported as damaged.
+    /// The reader reports it as damaged.
     case isReported
-    /// It is left for a later call, when its writer may have finished it.
+    /// The reader leaves it for a later call, when its writer may have finished it.
     case isAwaited
   }
 
-  /// The file that is read; empty where the bytes come from elsewhere.
+  /// The path of the file; empty if the bytes do not come from a file.
   public let path: String
   fileprivate let source: any ByteSource
   private let ending: Ending
   private let lineLimit: Int
   private var buffer: [UInt8] = []
-  /// What is left of the buffer begins here, and ends before `end`; behind that it holds nothing.
+  /// The unread bytes of the buffer are those from `start` up to `end`.
   private var start = 0
   private var end = 0
-  /// The first byte that has not been searched for a line's end.
+  /// The index of the first byte that has not been searched for a line feed.
   private var searched = 0
-  /// Where `start` lies in the file.
+  /// The offset of `start` in the file.
   private var offset: Int64
   private var number = 0
-  /// Whether the bytes at `start` are the rest of a line that was too long.
+  /// Whether the bytes at `start` belong to a line that was too long.
   private var isInLongLine = false
   private var hasFailed = false
 
   private static let chunk = 64 * 1_024
 
-  /// Opens a journal for reading; nothing is read yet.
+  /// Opens a journal for reading, without reading yet.
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - ending: what becomes of a last line without an end.
-  ///   - lineLimit: the length in bytes from which on a line is too long to be looked at.
-  /// - Throws: what keeps the file from being opened.
+  ///   - ending: how the reader treats a last line without a line feed.
+  ///   - lineLimit: the largest length of a line, in bytes; longer lines are reported as damaged.
+  /// - Throws: the error of opening the file.
   public convenience init(
     path: String, ending: Ending = .isReported, lineLimit: Int = 1 << 20
   ) throws(FileError) {
@@ -77,7 +77,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
       source: FileSource(files: files, descriptor: descriptor), path: path, ending: ending, lineLimit: lineLimit)
   }
 
-  /// A reader of bytes from anywhere.
+  /// Makes a reader of bytes from any source.
   package init(
     source: any ByteSource, path: String = "", from offset: Int64 = 0, ending: Ending = .isReported,
     lineLimit: Int = 1 << 20
@@ -92,12 +92,12 @@ public final class JournalReader: Sequence, IteratorProtocol {
   /// The number of bytes in the entries that have been returned.
   public var position: Int64 { offset }
 
-  /// The file's length in bytes by now; nil where the bytes come from elsewhere.
+  /// The present length of the file in bytes; nil if the source does not know it.
   public var size: Int64? { source.size }
 
-  /// The next line, whole or damaged; nil at the end.
+  /// Returns the next line, readable or damaged; nil at the end.
   ///
-  /// After the end it may be called again: a line that was added meanwhile is next.
+  /// You may call it again after the end: it returns lines that were added in the meantime.
   ///
   /// - Complexity: linear in the length of the line.
   public func next() -> JournalEntry? {
@@ -122,7 +122,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     return nil
   }
 
-  /// The index of the next line feed; what has been looked at once is not looked at again.
+  /// Returns the index of the next line feed; searches each byte only once.
   private func indexOfLineEnd() -> Int? {
     let found = buffer.withUnsafeBytes { bytes -> Int? in
       guard let base = bytes.baseAddress, let place = memchr(base + searched, 0x0A, end - searched) else { return nil }
@@ -132,7 +132,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     return found
   }
 
-  /// Takes the line that ends before an index, and its end.
+  /// Takes the line up to an index, and the line feed there.
   private func take(upTo end: Int, isRest: Bool) -> JournalEntry? {
     let line = start..<end
     let lineOffset = offset
@@ -142,7 +142,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     guard !isRest else { return nil }
     number += 1
     guard line.count <= lineLimit else { return damaged(.tooLong, at: lineOffset) }
-    // An empty line is no damage: a journal puts an end to what a program that died left unfinished.
+    // An empty line is not damage: a journal adds a line feed after an incomplete line that a dead program left.
     guard buffer[line].contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return nil }
     let result = buffer.withUnsafeBufferPointer { JournalLine.read(UnsafeBufferPointer(rebasing: $0[line])) }
     switch result {
@@ -155,7 +155,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     JournalEntry(number: number, offset: lineOffset, content: .damaged(damage))
   }
 
-  /// Forgets what was read of a line that is too long; reports the line once.
+  /// Drops what was read of a line that is too long; reports the line once.
   private func dropLongLine() -> JournalEntry? {
     let lineOffset = offset
     offset += Int64(end - start)
@@ -167,7 +167,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     return damaged(.tooLong, at: lineOffset)
   }
 
-  /// What stands after the last line's end.
+  /// Returns the bytes after the last line feed as a damaged entry, if the ending is to be reported.
   private func lastEntry() -> JournalEntry? {
     guard ending == .isReported, start < end, !isInLongLine else { return nil }
     let lineOffset = offset
@@ -179,7 +179,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     return isBlank ? nil : damaged(.unfinished, at: lineOffset)
   }
 
-  /// Reads on; false at the end.
+  /// Reads more bytes; returns false at the end.
   private func fill() throws(FileError) -> Bool {
     makeRoom()
     let place = offset + Int64(end - start)
@@ -193,7 +193,7 @@ public final class JournalReader: Sequence, IteratorProtocol {
     return count > 0
   }
 
-  /// Moves what is left to the front, into a longer buffer where a line needs one; a buffer that was long for one is let go.
+  /// Moves the unread bytes to the front of the buffer; replaces the buffer by a longer or shorter one if necessary.
   private func makeRoom() {
     let left = end - start
     let wanted = left + Self.chunk
@@ -217,6 +217,6 @@ public final class JournalReader: Sequence, IteratorProtocol {
 }
 
 extension JournalReader {
-  /// Which file is read, whatever its name is by now; nil where the bytes come from elsewhere.
+  /// The identity of the file, even after a rename; nil if the bytes do not come from a file.
   package var identity: FileStatus.Identity? { source.identity }
 }

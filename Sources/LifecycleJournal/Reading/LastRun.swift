@@ -1,4 +1,4 @@
-/// Finds the last run of a journal without reading what lies before it.
+/// Finds the last run of a journal without reading the runs before it.
 struct LastRun {
   let files: any FileCalls
   let path: String
@@ -6,13 +6,13 @@ struct LastRun {
   private static let chunk: Int64 = 64 * 1_024
   private static let mark = Array("{\"journal\":\"run\",".utf8)
 
-  /// What the last run has to say; empty where there is none.
+  /// Returns the summary of the last run; empty if there is none.
   ///
-  /// Memory does not grow with the file; the time is linear in the length of the run.
+  /// The use of memory does not grow with the file. The time is linear in the length of the run.
   func summary() -> RunSummary {
     let newest = summary(of: path)
     guard let run = newest.summary.header?.run else { return newest.summary }
-    // What counts is what was said since the commit before the last; where that is in a file that was kept, that is read, too.
+    // The summary needs the records since the last change of state but one. If they are in a kept file, read that, too.
     var (first, isBeginning) = newest
     var commits = first.commits
     var later: [String] = []
@@ -31,7 +31,7 @@ struct LastRun {
     return first
   }
 
-  /// The last run of one file, and whether it begins there.
+  /// Returns the summary of the last run in one file, and whether the run begins there.
   private func summary(of path: String) -> (summary: RunSummary, isBeginning: Bool) {
     var summary = RunSummary()
     guard let descriptor = try? files.openForReading(path) else { return (summary, true) }
@@ -51,12 +51,12 @@ struct LastRun {
     }
   }
 
-  /// Where the last line stands that begins a run or goes on with one.
+  /// Returns the last header in the file, and its offset.
   private func lastHeader(in source: FileSource, size: Int64) -> (offset: Int64, header: RunHeader)? {
     var end = size
     while end > 0 {
       let begin = max(end - Self.chunk, 0)
-      // One more line feed before, and the rest of a mark behind.
+      // Also read one byte before the chunk, for a line feed, and the rest of a mark after it.
       let bytes = read(source, from: max(begin - 1, 0), to: min(end + Int64(Self.mark.count), size))
       let first = begin > 0 ? 1 : 0
       for index in stride(from: Int(end - begin) + first - 1, through: first, by: -1)

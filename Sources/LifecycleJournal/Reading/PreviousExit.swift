@@ -2,28 +2,28 @@ import AppLifecycle
 
 /// How a run ended, with the evidence.
 ///
-/// A journal knows what the run has written, not what happened to it afterwards. A program that calls `exit` in the foreground,
-/// and a machine that loses its power, look like a crash in the foreground.
+/// A journal contains what the run has written, but not what happened to the process afterward. So a program that calls
+/// `exit` in the foreground looks like a crash there, and so does a power failure.
 public struct PreviousExit: Sendable, Hashable {
   /// How a run ended.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// There was none: the journal is new.
+    /// There was no run: the journal is new.
     case firstRun
-    /// It had its `applicationWillTerminate`, and ended in order.
+    /// The run ended in order, after `applicationWillTerminate`.
     case terminated
-    /// It was suspended, and never ran again.
+    /// The application was suspended, and did not run again.
     case killedWhileSuspended
-    /// It was in the background, and vanished.
+    /// The process died in the background.
     case killedInBackground
-    /// It was in the foreground, and vanished.
+    /// The process died in the foreground.
     case crashedInForeground
-    /// It ended after something had overrun its time, and before anything else happened.
+    /// The process ended directly after an overrun of a time limit.
     case watchdog
-    /// It had not ended, and the device was started anew since.
+    /// The run had not ended, and the device has been restarted since.
     case deviceRestarted
-    /// It has not ended: another process holds the journal.
+    /// The run has not ended: another process holds the journal's lock.
     case stillRunning
-    /// Unknown: the run never got to a launch, or its beginning cannot be read.
+    /// The end is unknown: the run did not reach a launch, or its beginning cannot be read.
     case unknown
   }
 
@@ -31,14 +31,14 @@ public struct PreviousExit: Sendable, Hashable {
   public var kind: Kind
   /// The run, as far as it can be read; empty for a first run.
   public var run: RunSummary
-  /// The device's present start, for comparison with the run's.
+  /// The identifier of the device's present start, for comparison with the run's.
   public var bootID: String?
 
-  /// The end of a run that is over.
+  /// Determines how a run that is over ended.
   ///
   /// - Parameters:
   ///   - run: the run.
-  ///   - bootID: the device's present start; nil where the system does not say.
+  ///   - bootID: the identifier of the device's present start; nil if the system has none.
   public init(of run: RunSummary, bootID: String?) {
     self.init(kind: .ending(run, bootID: bootID), run: run, bootID: bootID)
   }
@@ -52,12 +52,12 @@ extension PreviousExit.Kind {
   fileprivate static func ending(_ run: RunSummary, bootID: String?) -> PreviousExit.Kind {
     guard run.header != nil || run.records > 0 else { return run.damagedLines == 0 ? .firstRun : .unknown }
     let hasEnded = run.state == .notRunning
-    // A device that only a simulator has, and that restarted in it.
+    // A simulated device that was restarted by the script.
     if hasEnded, run.lastInput == SystemInput.reboot.scriptToken { return .deviceRestarted }
     if !run.overruns.isEmpty { return .watchdog }
     if hasEnded, run.wasToldToEnd { return .terminated }
     if !hasEnded, let before = run.header?.bootID, let bootID, before != bootID { return .deviceRestarted }
-    // The state in which it vanished; where it says itself that it is gone, the one before.
+    // The state in which the process died; if the record says that it was gone, the state before that.
     switch hasEnded ? run.stateBefore : run.state {
     case .suspended: return .killedWhileSuspended
     case .background: return .killedInBackground
@@ -68,7 +68,7 @@ extension PreviousExit.Kind {
 }
 
 extension PreviousExit: CustomStringConvertible {
-  /// How the run ended, with the evidence, in one line for people.
+  /// How the run ended, with the evidence, in one line.
   public var description: String { "\(kind.text) (\(evidence))" }
 
   /// The evidence, in words.

@@ -1,44 +1,45 @@
 public import AppLifecycle
 
-/// One run of a program, as its journal tells it: a pure fold over the lines.
+/// A summary of one run of a program, computed from the lines of its journal.
 public struct RunSummary: Sendable, Hashable {
-  /// The run's first line in what was read; nil where what was read begins in the middle of a run.
+  /// The first header of the run; nil if the lines begin in the middle of a run.
   public private(set) var header: RunHeader?
   /// The application's state after the last line.
   public private(set) var state = ApplicationState.notRunning
   /// The state before the last commit.
   public private(set) var stateBefore = ApplicationState.notRunning
-  /// The time of the last line, by the clock of the records.
+  /// The time of the last line, by the records' clock.
   public private(set) var lastInstant = Duration.zero
-  /// How long the application was in each state, by the clock of the records, up to the last line.
+  /// The time that the application spent in each state, by the records' clock, up to the last line.
   public private(set) var times: [ApplicationState: Duration] = [:]
   /// The last record.
   public private(set) var lastRecord: LifecycleRecord?
-  /// How many records there are.
+  /// The number of records.
   public private(set) var records = 0
-  /// How many times the application was launched.
+  /// The number of launches of the application.
   public private(set) var launches = 0
-  /// How many records are missing, as the journal itself reports.
+  /// The number of missing records, as the journal itself reports it.
   public private(set) var lost = 0
-  /// How many lines are damaged.
+  /// The number of damaged lines.
   public private(set) var damagedLines = 0
-  /// Whether the last line has no end.
+  /// Whether the last line is incomplete.
   public private(set) var endsUnfinished = false
-  /// What overran its time since the last commit of a state other than *not running*; the first hundred, if there are more.
+  /// The reports of overruns since the last change to a state other than *not running*; the first hundred, if there are
+  /// more.
   public private(set) var overruns: [String] = []
   /// Whether `applicationWillTerminate` was called since the last launch.
   public private(set) var wasToldToEnd = false
   /// The last input of the system.
   public private(set) var lastInput: String?
-  /// How many commits of a state there are.
+  /// The number of changes of state.
   private(set) var commits = 0
   private var clock = JournalClockMark(instant: .zero, wallTime: .zero)
   private static let mostOverruns = 100
 
-  /// A run of which nothing has been read.
+  /// Makes a summary without lines.
   public init() {}
 
-  /// A run of which nothing can be read.
+  /// The summary of a run that cannot be read.
   static var unreadable: RunSummary {
     var run = RunSummary()
     run.take(.notInFormat)
@@ -47,7 +48,8 @@ public struct RunSummary: Sendable, Hashable {
 
   /// Takes the next line of the run.
   ///
-  /// The line with which the run begins comes first. One with which it goes on in another file changes nothing but the clock.
+  /// The header with which the run begins comes first. A header with which it continues in another file changes only
+  /// the clock.
   ///
   /// - Parameter line: the line.
   public mutating func take(_ line: JournalLine) {
@@ -74,24 +76,26 @@ public struct RunSummary: Sendable, Hashable {
     }
   }
 
-  /// Takes a line that is damaged.
+  /// Takes a damaged line.
+  ///
+  /// - Parameter damage: the reason why the line cannot be read.
   public mutating func take(_ damage: JournalDamage) {
     damagedLines += 1
     endsUnfinished = damage == .unfinished
   }
 
-  /// The wall clock's time at a time of the records, since 1970 in UTC.
+  /// Returns the wall-clock time for a time of the records, since 1970 in UTC.
   ///
-  /// - Parameter instant: not before the last change of the clock that was taken.
-  /// - Returns: the time, as far as that clock has not been changed since.
+  /// - Parameter instant: a time of the records, not before the last line about the clock.
+  /// - Returns: the wall-clock time, if that clock has not been changed since that line.
   public func wallTime(at instant: Duration) -> Duration { clock.wallTime + (instant - clock.instant) }
 
-  /// Whether the last commit is *not running*.
+  /// Whether the last change of state is to *not running*.
   ///
   /// If not, the time that the run lasted after its last line is unknown.
   public var hasEnded: Bool { commits > 0 && state == .notRunning }
 
-  /// How long the run lasted by the wall clock, up to the last line.
+  /// The length of the run by the wall clock, up to the last line.
   public var length: Duration { header.map { wallTime(at: lastInstant) - $0.start } ?? .zero }
 
   private mutating func take(_ record: LifecycleRecord) {
@@ -111,11 +115,11 @@ public struct RunSummary: Sendable, Hashable {
       case .willTerminate: wasToldToEnd = true
       default: break
       }
-    // A journal may hold anything, and is read in memory that does not grow with it.
+    // Limited, because a journal may contain anything, and the use of memory must not grow with it.
     case .report: if record.isOverrun, overruns.count < Self.mostOverruns { overruns.append(record.name) }
     case .notification, .task, .ignored: break
     }
-    // Where a commit is missing, for a gap or damage, the next record says what it was.
+    // If a change of state is missing because of a gap or damage, the next record shows the state.
     if record.state != state { commit(record.state) }
   }
 
@@ -133,7 +137,7 @@ public struct RunSummary: Sendable, Hashable {
 }
 
 extension LifecycleRecord {
-  /// Whether this is the report that something overran its time.
+  /// Whether this is the report of an overrun.
   var isOverrun: Bool {
     kind == .report && (name.hasPrefix("watchdog:") || name.hasPrefix("backgroundTimeExpired:"))
   }

@@ -1,34 +1,35 @@
 import AppLifecycle
 
-/// When a line is due that says nothing but that the program still runs: a pure state machine, told instants.
+/// A pure state machine that decides when a line is due that says only that the program still runs; callers pass it the
+/// time.
 ///
 ///     launch ─── 60 s without a line ─── alive ─── 60 s ─── alive ─── 20 s ─── home ─── … ─── suspended
 ///        timer ─────────────────────▶       ─────────▶       ─────────────────────▶ (40 s)    cleared
 ///
-/// A line is due when the application runs and nothing was written for an interval. The timer is not set anew by each line:
-/// once it goes off, it is set for what is left. So it goes off once an interval at most, and never while the application is
-/// suspended or not running.
+/// A line is due when the application runs and nothing was written for an interval. A written line does not reset the
+/// timer: when the timer fires, it is set again for the rest of the interval. So it fires once an interval at most, and
+/// never while the application is suspended or not running.
 struct Heartbeat: Sendable, Hashable {
-  /// What is to be done with the timer.
+  /// What the caller must do with the timer.
   enum Step: Sendable, Hashable {
-    /// It is set; a timer that goes off hands the number back.
+    /// Set the timer; when it fires, the caller passes the number to `timerWentOff`.
     case set(Duration, number: Int)
     case clear
   }
 
-  /// How long nothing is written before a line is due; nil for never.
+  /// The time without a line after which a line is due; nil for never.
   let interval: Duration?
   private var isRunning = false
-  /// When a line was written last.
+  /// The time of the last line.
   private var last = Duration.zero
-  /// The number of the timer that is set, which tells it from one that was cleared too late.
+  /// The number of the set timer, which distinguishes it from one that fired although it was cleared.
   private var timer: Int?
   private var lastTimer = 0
 
-  /// A heartbeat; an interval of less than a second is one of a second.
+  /// Makes a heartbeat; an interval of less than a second counts as one second.
   init(interval: Duration?) { self.interval = interval.map { max($0, .seconds(1)) } }
 
-  /// The application was in a state when a line was written, or was to be.
+  /// Notes the application's state when a line was written, or should have been.
   mutating func note(_ state: ApplicationState, at instant: Duration) -> Step? {
     guard let interval else { return nil }
     last = max(last, instant)
@@ -39,7 +40,7 @@ struct Heartbeat: Sendable, Hashable {
     return .clear
   }
 
-  /// A timer has gone off: whether a line is due, and what comes next.
+  /// Notes that a timer has fired; returns whether a line is due, and the next step.
   mutating func timerWentOff(_ number: Int, at now: Duration) -> (isDue: Bool, next: Step?) {
     guard let interval, timer == number else { return (false, nil) }
     let isDue = now >= last + interval

@@ -1,20 +1,20 @@
 public import PubSub
 
-/// What keeps a journal from being written.
+/// A failure that prevents a journal from being written.
 public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The operation that failed.
   public enum Operation: String, Sendable, Hashable, CaseIterable {
-    /// The file could not be opened or made.
+    /// The file could not be opened or created.
     case open
     /// Another program writes the file.
     case lock
-    /// The file holds something else than a journal, and is left as it is.
+    /// The file is not a journal, and is not changed.
     case recognize
     /// A record could not be written.
     case write
-    /// A record was written, and may not be on the disk.
+    /// A record was written, but may not be on the disk.
     case flush
-    /// The file has grown too long and could not be put aside: it grows on.
+    /// The full file could not be renamed, so it grows beyond its maximum.
     case rotate
   }
 
@@ -22,7 +22,7 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
   public var operation: Operation
   /// The path of the file.
   public var path: String
-  /// The reason, in the system's words, or in the journal's if the system has none.
+  /// The reason, in the system's words or, if no system call failed, in the journal's.
   public var reason: String
   /// The system's `errno`; nil if no system call failed.
   public var error: FileError?
@@ -38,25 +38,26 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
     (self.operation, self.path, self.reason) = (operation, path, reason)
   }
 
-  /// A file that is no journal.
+  /// Makes the failure for a file that is not a journal.
   static func foreign(_ path: String) -> JournalFailure {
     JournalFailure(.recognize, path, reason: "it holds something else than a journal, and is left as it is")
   }
 }
 
 extension Journal {
-  /// A journal cannot be written; posted once, when it begins, on the thread that appended, or on that of a heartbeat.
+  /// The event that a journal cannot be written; it is posted once for each failure, on the thread that appended or
+  /// that of a heartbeat.
   ///
-  /// The program goes on. Sticky: to receive it after the journal was opened, subscribe with replay.
+  /// The program continues. The event is sticky: to receive it after the journal was opened, subscribe with replay.
   public struct DidFail: Event {
-    /// The bus keeps the latest.
+    /// The bus keeps the latest event.
     public static var traits: EventTraits { .sticky }
     /// The path of the journal.
     public let path: String
-    /// What failed, and why.
+    /// The failure.
     public let failure: JournalFailure
 
-    /// What is missing from now on, in a sentence.
+    /// A sentence that says what the journal lacks from now on.
     public var missing: String {
       switch failure.operation {
       case .open, .lock, .recognize, .write: "nothing is recorded until it can be written again"
@@ -66,11 +67,12 @@ extension Journal {
     }
   }
 
-  /// A journal that could not be written can be written again; posted on the thread that appended, or on that of a heartbeat.
+  /// The event that a journal can be written again; it is posted on the thread that appended, or on that of a
+  /// heartbeat.
   public struct DidRecover: Event {
     /// The path of the journal.
     public let path: String
-    /// What is missing in it, as the file says, too.
+    /// The gap in the journal, which the file also contains.
     public let gap: JournalGap
   }
 }

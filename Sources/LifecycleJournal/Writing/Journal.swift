@@ -1,29 +1,30 @@
 public import AppLifecycle
 public import PubSub
 
-/// A record of a program's life cycles that survives the program: one JSON object a line, appended as things happen.
+/// A record of a program's life cycles that survives the program: a file with one JSON object a line, appended as
+/// events happen.
 ///
 ///     let journal = Journal(at: "/home/me/.local/state/trips/lifecycle.jsonl", of: application)
 ///     if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
 ///
-/// From then on every event of the application is a line in the file before the next delegate call is made. One call writes a
-/// line, which needs no flush to outlive the program. Before the program is suspended or ends, the lines are flushed to the
-/// disk, too (``FlushPolicy``). When `append` has returned, the line survives the program; when it has been flushed, it
-/// survives a failure of the machine, as far as the disk keeps its word.
+/// From then on every event of the application is a line in the file before the next delegate call is made. Each line
+/// is written by one system call. When `append` has returned, the line survives the program, without a flush. Before
+/// the program is suspended or ends, the journal also flushes the lines to the disk (``FlushPolicy``). A flushed line
+/// survives a failure of the machine, if the disk really has stored it.
 ///
-/// A journal never ends its program and throws nothing. A line that it cannot write is lost. It reports the failure once, as an
-/// event (``DidFail``), and writes a ``JournalGap`` into the file when it can write again. One program writes a journal at a
-/// time. Any program may read it meanwhile, with ``JournalReader``.
+/// A journal never ends its program, and throws no error. A line that it cannot write is lost. It reports the failure
+/// once, as an event (``DidFail``), and writes a ``JournalGap`` into the file when it can write again. Only one program
+/// at a time writes a journal. Any program may read it at the same time, with ``JournalReader``.
 ///
-/// While the application runs without events, a line once a minute says that it still runs: if the program vanishes, the
-/// journal shows how long it ran (``Configuration/heartbeat``).
+/// While the application runs without events, the journal adds a line a minute that it still runs. So if the program
+/// dies, the journal shows how long it ran (``Configuration/heartbeat``).
 ///
-/// May be used from any thread.
+/// Any thread may use it.
 public final class Journal: Sendable {
   /// The path of the journal.
   ///
-  /// It differs from the path that the journal was opened with if that is a symbolic link, or if ``Contention/ownFile`` or
-  /// ``ForeignFile/beginBeside`` has chosen another file.
+  /// It differs from the path that was passed to the initializer if that path is a symbolic link, or if
+  /// ``Contention/ownFile`` or ``ForeignFile/beginBeside`` has chosen another file.
   public var path: String { writer.withLock { $0.path } }
   /// How the run before this one ended.
   public let previousExit: PreviousExit
@@ -35,12 +36,13 @@ public final class Journal: Sendable {
 
   /// Opens a journal, and begins a run in it.
   ///
-  /// Creates missing directories. Follows a symbolic link once, here: the journal is the file behind it. If the journal cannot
-  /// be opened, the failure is posted as an event, and each record that is appended tries again.
+  /// The initializer creates missing directories. It follows a symbolic link; the journal is the link's target, even if
+  /// the link changes later. If the journal cannot be opened, the failure is posted as an event, and each appended
+  /// record tries again.
   ///
   /// - Parameters:
-  ///   - path: the file; created if it does not exist, readable for its owner alone.
-  ///   - configuration: what is flushed, how long the file may grow, and what to do if another program writes it.
+  ///   - path: the file; if it does not exist, it is created, readable only for its owner.
+  ///   - configuration: the settings of the journal.
   ///   - bus: the bus on which failures are posted; nil for none.
   public convenience init(at path: String, configuration: Configuration = Configuration(), bus: EventBus? = nil) {
     self.init(
@@ -48,15 +50,15 @@ public final class Journal: Sendable {
       facts: .ofThisProcess())
   }
 
-  /// Opens a journal, begins a run in it, and records all that happens to an application from now on.
+  /// Opens a journal, begins a run in it, and records all events of an application from now on.
   ///
-  /// The application keeps the journal. Opened before the launch, it holds the whole run, inputs of the system included: a
-  /// simulated system can replay it.
+  /// The application keeps the journal alive. If you open it before the launch, it contains the whole run, including
+  /// the system's inputs, and a simulated system can replay it.
   ///
   /// - Parameters:
-  ///   - path: the file; created if it does not exist, readable for its owner alone.
+  ///   - path: the file; if it does not exist, it is created, readable only for its owner.
   ///   - application: the application to record; failures are posted on its bus.
-  ///   - configuration: what is flushed, how long the file may grow, and what to do if another program writes it.
+  ///   - configuration: the settings of the journal.
   @MainActor public convenience init(
     at path: String, of application: Application, configuration: Configuration = Configuration()
   ) {
@@ -70,7 +72,7 @@ public final class Journal: Sendable {
     self.init(
       at: path, configuration: configuration, bus: application.bus, instant: application.instant, files: files,
       facts: facts, state: application.state, timer: JournalTimer(on: application.deadlines))
-    // The application keeps the journal, and the journal what keeps it there.
+    // The application keeps the journal alive through this observer, and the journal keeps the observer's token.
     observation.withLock {
       $0 = application.observe(label: "journal") { [self] event in
         switch event {
@@ -109,12 +111,12 @@ public final class Journal: Sendable {
 
   deinit { close() }
 
-  /// Appends a record; returns when it has been written, and flushed if the policy says so.
+  /// Appends a record; returns when it has been written and, if the policy says so, flushed.
   ///
-  /// - Parameter record: what happened.
-  /// - Returns: whether the record is in the file: the write, and the flush if there is one, had no error.
-  /// - Complexity: one write in the length of the record, and a flush if the policy says so; when the file has grown too long,
-  ///   as many renames as there are files kept.
+  /// - Parameter record: the record.
+  /// - Returns: whether the record is in the file: the write and, if there is one, the flush succeeded.
+  /// - Complexity: one write, linear in the length of the record, and a flush if the policy says so; when the file is
+  ///   full, also a rename for each kept file.
   @discardableResult
   public func append(_ record: LifecycleRecord) -> Bool {
     var notices: [JournalWriter.Notice] = []
@@ -127,11 +129,12 @@ public final class Journal: Sendable {
     return isKept
   }
 
-  /// Appends an entry of a ledger; it is flushed with the records that follow.
+  /// Appends an entry of a ledger; it is flushed together with later records.
   ///
   /// - Parameter entry: the call that has ended.
   /// - Returns: whether the entry is in the file.
-  /// - Complexity: as for ``append(_:)-(LifecycleRecord)``.
+  /// - Complexity: one write, linear in the length of the entry; when the file is full, also a rename for each kept
+  ///   file.
   @discardableResult
   public func append(_ entry: LedgerEntry) -> Bool {
     var notices: [JournalWriter.Notice] = []
@@ -144,17 +147,17 @@ public final class Journal: Sendable {
     return isKept
   }
 
-  /// The failure that keeps the journal from being written at present; nil if there is none.
+  /// The failure that prevents the journal from being written at present; nil if there is none.
   public var failure: JournalFailure? { writer.withLock { $0.outage?.failure } }
 
-  /// Ends the recording, and releases the lock of the file; later records are lost without a report.
+  /// Ends the recording, and releases the lock of the file; records that are appended later are lost, without a report.
   public func close() {
     writer.withLock { $0.close() }
     timer?.end()
     observation.withLock { $0?.cancel() }
   }
 
-  // Also outside of the lock: the timers have one of their own.
+  // Called without the writer's lock: the timers have a lock of their own.
   private func perform(_ step: Heartbeat.Step?) {
     guard let step, let timer else { return }
     timer.perform(step) { [weak self] number in self?.beat(number) }
@@ -168,7 +171,7 @@ public final class Journal: Sendable {
     post(notices)
   }
 
-  // Outside of the lock: a handler may append.
+  // Called without the writer's lock: a handler of these events may append.
   private func post(_ notices: [JournalWriter.Notice]) {
     guard let bus else { return }
     let path = path

@@ -7,10 +7,10 @@ final class JournalTimer: Sendable {
 
   init(on deadlines: Deadlines) { self.deadlines = deadlines }
 
-  /// The time of the application's clock.
+  /// The present time of the application's clock.
   var now: Duration { deadlines.now() }
 
-  /// Does what a heartbeat has decided; `action` is called, with the timer's number, when a timer goes off.
+  /// Performs a step of a heartbeat; calls `action` with the timer's number when the timer fires.
   func perform(_ step: Heartbeat.Step, _ action: @escaping @Sendable (Int) -> Void) {
     switch step {
     case .set(let time, let number):
@@ -28,7 +28,7 @@ final class JournalTimer: Sendable {
     if let last { deadlines.clear(last) }
   }
 
-  /// Clears the timer, and lets the clock forget it where nothing else waits on it.
+  /// Clears the timer, and ends the clock's sleep if it has no other deadline.
   func end() {
     replace(with: nil)
     deadlines.rest()

@@ -3,10 +3,11 @@ import AppLifecycle
 // Opening, locking and changing the file.
 
 extension JournalWriter {
-  /// Opens the first file that may be had, under the names that the configuration allows; later, the same again.
+  /// Opens the first available file among the names that the configuration allows; later calls open the same file
+  /// again.
   mutating func openAvailable() throws(JournalFailure) {
     if isFound { return try open() }
-    // The programs that write at the same time, and the files that hold something else.
+    // The number of programs that write at the same time, and of files that are not journals.
     var (program, beside) = (1, 0)
     while true {
       do throws(JournalFailure) {
@@ -26,7 +27,8 @@ extension JournalWriter {
     }
   }
 
-  /// The file that a path leads to; what is no file is left to the system, which refuses to open it.
+  /// Returns the file to which a path leads; a path to something else is returned unchanged, and the system then
+  /// refuses to open it.
   private func followed(_ path: String) throws(JournalFailure) -> String {
     if let status = try? files.status(at: path), !status.isRegular { return path }
     do throws(FileError) { return try JournalFiles.followed(path, files: files) } catch {
@@ -34,7 +36,7 @@ extension JournalWriter {
     }
   }
 
-  /// Opens the file again after a failure; the run goes on there.
+  /// Opens the file again after a failure, and continues the run in it.
   mutating func reopen(at instant: Duration) throws(JournalFailure) {
     try openAvailable()
     try beginFile(at: instant)
@@ -45,9 +47,9 @@ extension JournalWriter {
     file = nil
   }
 
-  /// Opens the file that the path leads to and takes its lock.
+  /// Opens the file at the path, and takes its lock.
   private mutating func open() throws(JournalFailure) {
-    // The file may be exchanged for a new one between its opening and its locking: then it is the new one that counts.
+    // Another program may replace the file between the open and the lock. Then the new file counts, so try again.
     for _ in 0..<100 {
       let descriptor = try openOrMake()
       switch lock(descriptor) {
@@ -64,7 +66,7 @@ extension JournalWriter {
     throw JournalFailure(.lock, path, reason: "it is exchanged all the time")
   }
 
-  /// Takes the lock of an open file; nil if the path leads to another by now.
+  /// Takes the lock of an open file; returns nil if the path leads to another file by now.
   private func lock(_ descriptor: Int32) -> Result<OpenFile?, JournalFailure> {
     do throws(FileError) {
       let status = try files.status(of: descriptor)
@@ -73,7 +75,7 @@ extension JournalWriter {
         return .failure(JournalFailure(.lock, path, reason: "another program writes it"))
       }
       guard try files.status(at: path).identity == status.identity else { return .success(nil) }
-      // Once more: it may have grown before it was locked.
+      // Read the status again: the file may have grown before the lock.
       let size = try files.status(of: descriptor).size
       if size > 0, try !JournalBeginning.isJournal(path, files: files) { return .failure(.foreign(path)) }
       return .success(
@@ -109,7 +111,7 @@ extension JournalWriter {
     }
   }
 
-  /// Whether the file is empty or its last line has an end.
+  /// Returns whether the file is empty or ends with a line feed.
   func endsWithLineEnd(_ descriptor: Int32) -> Bool {
     guard let size = try? files.status(of: descriptor).size else { return false }
     guard size > 0 else { return true }
@@ -120,17 +122,17 @@ extension JournalWriter {
     return count == 1 && last == 0x0A
   }
 
-  /// A program that died while it put the file aside may have left it under two names.
+  /// Removes a second name of the file, which a program that died during a rotation may have left.
   private func removeSecondName(of identity: FileStatus.Identity) {
     let name = JournalFiles.kept(1, of: path)
     if let status = try? files.status(at: name), status.identity == identity { try? files.remove(name) }
   }
 
-  /// Closes a file that another program has removed or renamed: readers would not look for the records there.
+  /// Closes the file if another program has removed or renamed it: readers would not find records there.
   mutating func noticeLossOfFile(at instant: Duration) throws(JournalFailure) {
     guard let file else { return }
     if let status = try? files.status(at: path), status.identity == file.identity { return }
-    // Renamed, it keeps its records.
+    // A renamed file keeps its records; they count as lost only if the file has no name left.
     let isGone = (try? files.status(of: file.descriptor).names) ?? 0 == 0
     release()
     guard isGone, outage == nil, file.records > 0 else { return }
@@ -138,7 +140,7 @@ extension JournalWriter {
       failure: JournalFailure(.write, path, reason: "the file was removed"), since: header.instant, lost: file.records)
   }
 
-  /// Closes a file that another program has cut: further lines would belong to no run.
+  /// Closes the file if another program has truncated it: further lines would belong to no run.
   mutating func noticeCut() {
     guard let file, let size = try? files.status(of: file.descriptor).size, size < file.size else { return }
     release()
@@ -154,7 +156,8 @@ extension JournalWriter {
     nextRotation = Int(file.size) + max(maximum / 4, 1)
   }
 
-  /// Puts the file aside and goes on in a new one, so that at every moment there is a file, and it is locked.
+  /// Renames the full file and continues in a new one; at every moment there is a file under the path, and it is
+  /// locked.
   mutating func rotate(at instant: Duration) throws(JournalFailure) {
     guard let old = file else { return }
     try checkNames()
@@ -180,7 +183,7 @@ extension JournalWriter {
     isTorn = false
   }
 
-  /// Looks at the names that are needed to put the file aside: a file that is no journal must not be moved or removed.
+  /// Checks the names that a rotation needs: it must not move or remove a file that is not a journal.
   private mutating func checkNames() throws(JournalFailure) {
     _ = try isOwn("\(path).new")
     while knownKeptFiles < configuration.keptFiles, try isOwn(JournalFiles.kept(knownKeptFiles + 1, of: path)) {
@@ -188,7 +191,9 @@ extension JournalWriter {
     }
   }
 
-  /// Whether there is a journal, or the beginning of one, under a name; false where there is nothing.
+  /// Returns whether a name has a journal, or the beginning of one; false if there is no file.
+  ///
+  /// Throws if the file is not a journal.
   private func isOwn(_ name: String) throws(JournalFailure) -> Bool {
     do throws(FileError) {
       guard try isTaken(name) else { return false }
@@ -202,7 +207,7 @@ extension JournalWriter {
 
   private func makeFile(beginningWith header: RunHeader) throws(FileError) -> OpenFile {
     let name = "\(path).new"
-    // Left behind by a program that died; the lock of the journal says that no program uses it.
+    // A program that died may have left this file. No program uses it now, because this one holds the journal's lock.
     try? files.remove(name)
     let descriptor = try files.openForAppending(name, exclusively: true)
     do throws(FileError) {
@@ -220,7 +225,9 @@ extension JournalWriter {
     }
   }
 
-  /// Whether a name is taken: what cannot be told must not be taken for free, or a file that is kept would be lost.
+  /// Returns whether a name is in use.
+  ///
+  /// If that is unknown, it throws: a name that wrongly counts as free could cost a kept file.
   private func isTaken(_ name: String) throws(FileError) -> Bool {
     do throws(FileError) {
       _ = try files.status(at: name)
@@ -231,7 +238,7 @@ extension JournalWriter {
     }
   }
 
-  /// Renames the kept files up to the first number that is free, and gives the journal's the first.
+  /// Renames the kept files up to the first free number, and gives the journal's file the first number.
   private func shiftKeptFiles() throws(FileError) {
     let count = configuration.keptFiles
     guard count > 0 else { return }
@@ -242,11 +249,11 @@ extension JournalWriter {
     }
     let first = JournalFiles.kept(1, of: path)
     do throws(FileError) {
-      // With one file kept, it is in the way.
+      // If only one file is kept, it has this name; remove it.
       try? files.remove(first)
       try files.link(path, as: first)
     } catch {
-      // Some file systems know no second names; there the journal is missing for a moment.
+      // Some file systems have no hard links; there the path has no file for a moment.
       try files.rename(path, to: first)
     }
   }

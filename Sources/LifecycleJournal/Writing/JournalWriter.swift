@@ -1,69 +1,70 @@
 import AppLifecycle
 
-/// Appends records to a file: decides what is to be called, and calls it.
+/// The writer of a journal's file: it decides which system calls to make, and makes them.
 ///
-/// Knows no lock between threads and no bus.
+/// It has no lock and no bus; its user guards it, and posts the notices.
 struct JournalWriter: ~Copyable {
-  /// Something that the program is told.
+  /// Something to report to the program.
   enum Notice: Sendable, Hashable {
     case failed(JournalFailure)
     case recovered(JournalGap)
   }
 
-  /// The file while it is open.
+  /// The open file.
   struct OpenFile {
     let descriptor: Int32
     let identity: FileStatus.Identity
-    /// Its length, as far as it is this journal's work.
+    /// The length of the file, counted from this journal's own writes.
     var size: Int64
-    /// The length of the line with which the run begins or goes on there.
+    /// The length of the header line with which the run begins or continues in the file.
     var headerLength: Int64 = 0
-    /// How many records this opening has written.
+    /// The number of records written since the file was opened.
     var records = 0
-    /// The size that must not be exceeded, if there is one.
+    /// The process's limit on file sizes; nil if there is none.
     let limit: Int64?
 
-    /// Whether a line would make it too long; one with nothing but its header never is.
+    /// Returns whether a line would make the file longer than the maximum; a file with only its header never needs
+    /// room.
     func mustMakeRoom(for count: Int, within maximum: Int?) -> Bool {
       guard let maximum, size > headerLength else { return false }
       return size + Int64(count) > Int64(maximum)
     }
   }
 
-  /// A time without a file.
+  /// A time during which the file cannot be written.
   struct Outage {
     var failure: JournalFailure
     var since: Duration
     var lost: Int
   }
 
-  /// Where the file is, or is sought.
+  /// The path of the file, or the path at which the writer looks for it.
   var path: String
-  /// Where the program wants the file to be.
+  /// The path that the program has asked for.
   let asked: String
-  /// Whether a file was opened at ``path``: later it is opened there and nowhere else.
+  /// Whether a file was opened at ``path``; if so, it is later opened only there.
   var isFound = false
-  /// How many of the kept files, from the newest on, are known to be this journal's.
+  /// The number of kept files, from the newest on, that are known to be this journal's.
   var knownKeptFiles = 0
   let configuration: Journal.Configuration
   let files: any FileCalls
   let facts: RunFacts
-  /// The latest line with which the run began or went on; `part` counts them.
+  /// The latest header of the run; `part` counts the headers.
   var header: RunHeader
   var clock: JournalClockMark
   var state: ApplicationState
   var file: OpenFile?
   var outage: Outage?
-  /// Whether the file's last line has no end.
+  /// Whether the file's last line is incomplete.
   var isTorn = false
-  /// The length at which to try again to put the file aside; nil if that has not failed.
+  /// The length at which to try the rotation again; nil if it has not failed.
   var nextRotation: Int?
   var isClosed = false
   /// The time of the last record.
   var lastInstant = Duration.zero
-  /// When a line is due that says that the program still runs.
+  /// Decides when a line is due that says that the program still runs.
   var heartbeat: Heartbeat
-  /// The line of the last record, with its end; kept for its memory.
+  /// The last line with its line feed; a stored property, so that its memory is reused.
   private var line = JSONBytes()
 
   init(
@@ -82,7 +83,7 @@ struct JournalWriter: ~Copyable {
     clock = JournalClockMark(instant: instant, wallTime: now)
   }
 
-  /// Opens the file, and says how the run before ended.
+  /// Opens the file; returns how the previous run ended, and the notices to post.
   mutating func begin() -> (PreviousExit, [Notice]) {
     do throws(JournalFailure) {
       try openAvailable()
@@ -106,7 +107,7 @@ struct JournalWriter: ~Copyable {
     return JournalFailure(.lock, path, reason: "\(holder) writes it")
   }
 
-  /// Adds a record; says whether it is kept, and adds what the program is to be told.
+  /// Appends a record; returns whether it is in the file, and adds the notices to post.
   mutating func append(_ record: LifecycleRecord, _ notices: inout [Notice]) -> Bool {
     guard !isClosed else { return false }
     defer { (state, lastInstant) = (record.state, record.instant) }
@@ -115,16 +116,18 @@ struct JournalWriter: ~Copyable {
       at: record.instant, begins: record.kind == .input, flushes: configuration.flush.flushes(record), &notices)
   }
 
-  /// Adds an entry of the ledger; returns whether it is in the file, and adds the notices to post.
+  /// Appends an entry of the ledger; returns whether it is in the file, and adds the notices to post.
   mutating func append(_ entry: LedgerEntry, _ notices: inout [Notice]) -> Bool {
     guard !isClosed else { return false }
-    // Of calls side by side, the one that began last may have ended first; the records go on from the last end.
+    // Of concurrent calls, the one that began last may end first. Use the latest end, so that the times in the file do
+    // not decrease.
     lastInstant = max(lastInstant, entry.ended)
     encode(entry)
     return appendLine(at: lastInstant, begins: false, flushes: false, &notices)
   }
 
-  /// A timer of the heartbeat has gone off: says that the program still runs, if nothing else did; and what comes next.
+  /// Handles a fired timer of the heartbeat: writes a line that the program still runs, if one is due; returns the next
+  /// step.
   mutating func beat(_ number: Int, at now: Duration, _ notices: inout [Notice]) -> Heartbeat.Step? {
     guard !isClosed else { return nil }
     let (isDue, next) = heartbeat.timerWentOff(number, at: now)
@@ -143,7 +146,7 @@ struct JournalWriter: ~Copyable {
   ) -> Bool {
     do throws(JournalFailure) {
       if flushes || !isCounted { try noticeLossOfFile(at: instant) }
-      // Once a transition: looking for each record would cost a good part of writing it.
+      // Check once a transition: a check for each record would cost a good part of the time for writing it.
       if begins { noticeCut() }
       if file == nil { try reopen(at: instant) }
       if file?.mustMakeRoom(for: line.count, within: nextRotation ?? configuration.maximumSize) == true {
@@ -185,7 +188,7 @@ struct JournalWriter: ~Copyable {
     }
   }
 
-  /// Begins an outage, or goes on with one, of which the program knows already.
+  /// Begins an outage, or continues one, which has already been reported; returns the notices to post.
   private mutating func fail(_ failure: JournalFailure, at instant: Duration, losing count: Int) -> [Notice] {
     guard outage == nil else {
       outage?.lost += count
@@ -195,7 +198,7 @@ struct JournalWriter: ~Copyable {
     return [.failed(failure)]
   }
 
-  /// Lets go of the file; what is missing is told there, if it can be.
+  /// Closes the file; first writes the gap of an outage, if that is possible.
   mutating func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -210,7 +213,7 @@ struct JournalWriter: ~Copyable {
 
   // MARK: Lines
 
-  /// Puts the record's line together: one that a reader takes, hence a text beyond all measure is cut.
+  /// Encodes a record as a line; cuts very long texts, because readers reject lines of more than 1 MiB.
   private mutating func encode(_ record: LifecycleRecord) {
     line.removeAll()
     line.append(record)
@@ -225,9 +228,9 @@ struct JournalWriter: ~Copyable {
     if line.count > 1 << 20 { encode(entry.cut(to: 40_000)) }
   }
 
-  /// Writes the line with which the run begins or goes on in this file; a line that has no end gets one.
+  /// Writes the header with which the run begins or continues in this file, after ending an incomplete last line.
   ///
-  /// A file without the header is closed: further lines would belong to no run.
+  /// If the header cannot be written, the file is closed: further lines would belong to no run.
   mutating func beginFile(at instant: Duration) throws(JournalFailure) {
     let next = nextHeader(at: instant)
     do throws(JournalFailure) {
@@ -250,7 +253,7 @@ struct JournalWriter: ~Copyable {
     return next
   }
 
-  /// Writes by one call, after an end for a line that has none; what could not be written whole is taken back.
+  /// Writes text by one call, after ending an incomplete last line; truncates the file if only a part could be written.
   private mutating func write(_ text: String) throws(JournalFailure) {
     var text = isTorn ? "\n" + text : text
     let result = text.withUTF8 { bytes in
@@ -266,14 +269,14 @@ struct JournalWriter: ~Copyable {
       if let limit = file.limit, file.size + Int64(bytes.count) > limit { throw FileError.fileTooLarge }
       try Self.write(bytes, to: file.descriptor, files)
     } catch {
-      // Half a line may be there, and perhaps it cannot be taken back.
+      // A part of the line may be in the file, if truncating it failed, too.
       isTorn = isTorn || !endsWithLineEnd(file.descriptor)
       throw JournalFailure(.write, path, error)
     }
     self.file?.size += Int64(bytes.count)
   }
 
-  /// Writes all of it, or cuts off again what was written.
+  /// Writes the whole text, or truncates what was written of it.
   static func write(_ text: String, to descriptor: Int32, _ files: any FileCalls) throws(FileError) {
     var text = text
     let result = text.withUTF8 { bytes in
@@ -302,7 +305,7 @@ struct JournalWriter: ~Copyable {
 }
 
 extension JournalClockMark {
-  /// What the wall clock says, if that is not what this mark leads to expect; a second more or less is nothing.
+  /// Returns a new mark if the wall clock differs by more than a second from what this mark predicts; else nil.
   fileprivate func successor(at instant: Duration, now: Duration) -> JournalClockMark? {
     let drift = now - wallTime - (instant - self.instant)
     return drift > .seconds(1) || drift < .seconds(-1) ? JournalClockMark(instant: instant, wallTime: now) : nil
@@ -310,7 +313,7 @@ extension JournalClockMark {
 }
 
 extension LifecycleRecord {
-  /// The record with texts of so many characters at most.
+  /// Returns the record with texts of `count` characters at most.
   fileprivate func cut(to count: Int) -> LifecycleRecord {
     var record = self
     record.name = name.cut(to: count)
@@ -322,7 +325,7 @@ extension LifecycleRecord {
 }
 
 extension LedgerEntry {
-  /// The entry with texts of so many characters at most.
+  /// Returns the entry with texts of `count` characters at most.
   fileprivate func cut(to count: Int) -> LedgerEntry {
     var outcome = outcome
     if case .failed(let error) = outcome { outcome = .failed(error.cut(to: count)) }

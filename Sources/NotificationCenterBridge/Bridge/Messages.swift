@@ -1,4 +1,4 @@
-// Foundation's typed messages can be made of notifications on Apple's systems alone.
+// Foundation's typed messages can be converted from and to notifications only on Apple's systems.
 #if canImport(ObjectiveC)
   public import AppLifecycle
   public import Foundation
@@ -8,10 +8,16 @@
     /// The name of the notification.
     public static var name: Notification.Name { notificationName }
 
-    /// Makes the event of a notification; nil if it is not one of this event.
+    /// Makes the event from a notification; returns nil if it is not a notification of this event.
+    ///
+    /// - Parameter notification: the notification.
+    /// - Returns: the event, or nil.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? { try? Self(notification) }
 
-    /// Makes the notification of an event.
+    /// Makes the notification from an event.
+    ///
+    /// - Parameter message: the event.
+    /// - Returns: the notification.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       Notification(
         name: notificationName, object: message.notificationObject, userInfo: message.notificationInfo.userInfo)
@@ -23,112 +29,118 @@
     /// The name of the notification.
     public static var name: Notification.Name { notificationName }
 
-    /// Makes the event of a notification; nil if it is not one of this event.
+    /// Makes the event from a notification; returns nil if it is not a notification of this event.
+    ///
+    /// - Parameter notification: the notification.
+    /// - Returns: the event, or nil.
     public static func makeMessage(_ notification: Notification) -> Self? { try? Self(notification) }
 
-    /// Makes the notification of an event.
+    /// Makes the notification from an event.
+    ///
+    /// - Parameter message: the event.
+    /// - Returns: the notification.
     public static func makeNotification(_ message: Self) -> Notification {
       Notification(
         name: notificationName, object: message.notificationObject, userInfo: message.notificationInfo.userInfo)
     }
   }
 
-  // An observer of a message hears what a bridge posts, and an event is posted for a message where a bridge receives. An event of a
-  // program's own conforms in the same line.
+  // An observer of a message receives what a bridge posts, and a bridge that receives posts an event for each message.
+  // An event of your own conforms in one line, like those below.
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.DidFinishLaunching: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.DidBecomeActive: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.WillResignActive: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.DidEnterBackground: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.WillEnterForeground: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.WillTerminate: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.DidReceiveMemoryWarning: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.SignificantTimeChange: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.ProtectedDataWillBecomeUnavailable: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Application.ProtectedDataDidBecomeAvailable: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Application
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Scene.WillConnect: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Scene.WillEnterForeground: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Scene.DidActivate: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Scene.WillDeactivate: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Scene.DidEnterBackground: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   extension Scene.DidDisconnect: NotificationCenter.MainActorMessage {
-    /// Whose notification it is.
+    /// The object of the notification.
     public typealias Subject = Scene
   }
 #endif

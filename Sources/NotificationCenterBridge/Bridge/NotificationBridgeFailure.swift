@@ -1,16 +1,16 @@
 public import Foundation
 public import PubSub
 
-/// A notification could not be turned into its event, or not where it was posted.
+/// The event that a notification could not be converted to its event, or not on the thread that posted it.
 ///
-/// Posted on the bridge's bus, on the thread that posted the notification.
+/// It is posted on the bridge's bus, on the thread that posted the notification.
 public struct NotificationBridgeFailure: Event, CustomStringConvertible {
-  /// What is wrong with the notification.
+  /// The reason of the failure.
   public enum Reason: Sendable {
-    /// The event could not be made of it: no event is posted.
+    /// The event could not be made from the notification; no event is posted.
     case notConvertible(any Error)
-    /// The event is posted on the main actor, and the notification was posted elsewhere: the event follows as soon as the main actor
-    /// is free.
+    /// The notification of a main-actor event was posted off the main thread. The event is posted as soon as the main
+    /// actor is free.
     case notOnMainThread
   }
 
@@ -18,10 +18,10 @@ public struct NotificationBridgeFailure: Event, CustomStringConvertible {
   public let notificationName: Notification.Name
   /// The name of the event.
   public let eventName: EventName
-  /// What is wrong.
+  /// The reason of the failure.
   public let reason: Reason
 
-  /// The failure in a line.
+  /// The failure in one line.
   public var description: String {
     switch reason {
     case .notConvertible(let error):

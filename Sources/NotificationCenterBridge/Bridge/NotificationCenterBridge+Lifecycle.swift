@@ -3,34 +3,40 @@ public import Foundation
 internal import PubSub
 
 extension NotificationKey<LifecycleTransition> {
-  /// The step of an application's life cycle.
+  /// The key of the transition of an application.
   public static var transition: Self { "transition" }
 }
 
 extension NotificationKey<SceneTransition> {
-  /// The step of a scene's life cycle.
+  /// The key of the transition of a scene.
   public static var sceneTransition: Self { "sceneTransition" }
 }
 
-// The notifications of the life cycle: the platform's raw names, from the application or the scene.
+// The notifications of the life cycle have the platform's raw names; their object is the application or the scene.
 
 extension NotificationConvertible where Self: ApplicationCallbackEvent {
-  /// The application.
+  /// The application, as the object of the notification.
   public var notificationObject: (any AnyObject & Sendable)? { application }
-  /// The step, by ``NotificationKey/transition``.
+  /// The transition, with the key ``NotificationKey/transition``.
   public var notificationInfo: NotificationInfo { NotificationInfo(.transition, transition) }
-  /// Makes the event of a notification that a bridge has posted.
+  /// Makes the event from a notification that a bridge has posted.
+  ///
+  /// - Parameter notification: the notification.
+  /// - Throws: ``NotificationMismatch`` if it is not a notification of this event.
   public init(_ notification: Notification) throws {
     self.init(application: try notification.object(), transition: try notification.value(for: .transition))
   }
 }
 
 extension NotificationConvertible where Self: SceneEvent {
-  /// The scene.
+  /// The scene, as the object of the notification.
   public var notificationObject: (any AnyObject & Sendable)? { scene }
-  /// The step, by ``NotificationKey/sceneTransition``.
+  /// The transition, with the key ``NotificationKey/sceneTransition``.
   public var notificationInfo: NotificationInfo { NotificationInfo(.sceneTransition, transition) }
-  /// Makes the event of a notification that a bridge has posted.
+  /// Makes the event from a notification that a bridge has posted.
+  ///
+  /// - Parameter notification: the notification.
+  /// - Throws: ``NotificationMismatch`` if it is not a notification of this event.
   public init(_ notification: Notification) throws {
     self.init(scene: try notification.object(), transition: try notification.value(for: .sceneTransition))
   }
@@ -54,14 +60,15 @@ extension Scene.DidEnterBackground: NotificationConvertible {}
 extension Scene.DidDisconnect: NotificationConvertible {}
 
 extension NotificationCenterBridge {
-  /// Posts every notification of the life cycle, of applications and scenes, under the platform's raw name.
+  /// Posts every life-cycle event of applications and scenes as a notification with the platform's raw name.
   ///
-  /// Not on Apple's systems, where UIKit posts them itself: observers would be called twice. Make the link before components subscribe: then old observers come before
-  /// them, and after them in willResignActive, didEnterBackground and willTerminate, which are delivered in reverse.
+  /// Do not call it on Apple's systems: UIKit posts these notifications itself, so observers would be called twice.
+  /// Make the link before components subscribe. Then old observers are called before them; for willResignActive,
+  /// didEnterBackground and willTerminate, which are delivered in reverse order, after them.
   ///
-  /// An observer with the queue `.main` needs a program whose main actor stays on the first thread, as under `MainLoop.run` and in
-  /// programs with a main delegate. Under an asynchronous `main` on Linux, Foundation waits in the post for the main queue, which waits
-  /// for the post.
+  /// An observer with the queue `.main` requires that the main actor stays on the first thread, as with `MainLoop.run`
+  /// and in programs with a main delegate. With an asynchronous `main` on Linux, the post deadlocks: Foundation waits
+  /// in the post for the main queue, which waits for the post.
   ///
   /// - Returns: the link, which lasts while it is kept.
   public func postLifecycle() -> NotificationLink {
@@ -70,9 +77,9 @@ extension NotificationCenterBridge {
     return link
   }
 
-  /// Posts on the bus what another bridge has posted of a life cycle: for a part of a program that has a bus of its own.
+  /// Posts the life-cycle notifications of another bridge as events, for a part of a program with a bus of its own.
   ///
-  /// Of the platform's own notifications no event can be made, as they have no ``NotificationKey/transition``.
+  /// It cannot convert the platform's own notifications, which have no ``NotificationKey/transition``.
   ///
   /// - Returns: the link, which lasts while it is kept.
   public func receiveLifecycle() -> NotificationLink {
@@ -82,7 +89,7 @@ extension NotificationCenterBridge {
   }
 
   private func forEachLifecycleEvent(_ body: (any (NotificationConvertible & MainActorEvent).Type) -> Void) {
-    // A test holds that each of them conforms.
+    // A test checks that each of these events conforms.
     for event in ApplicationCallback.allCases.map(\.event) + SceneCallback.allCases.map(\.event) {
       if let event = event as? any (NotificationConvertible & MainActorEvent).Type { body(event) }
     }

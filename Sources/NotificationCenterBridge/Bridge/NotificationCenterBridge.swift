@@ -1,37 +1,40 @@
 public import Foundation
 public import PubSub
 
-/// Connects an event bus with a classic notification center: events become notifications, notifications become events.
+/// A bridge between an event bus and a classic notification center: it posts events as notifications, and notifications
+/// as events.
 ///
-/// So a program comes over to the bus one component at a time, and old observers and new handlers see the same:
+/// So a program can move to the bus one component at a time. Old observers and new handlers receive the same events:
 ///
 ///     let bridge = NotificationCenterBridge(application.bus)
 ///     let orders = bridge.exchange(OrderPlaced.self)      // both ways
 ///     let lifecycle = bridge.postLifecycle()              // UIApplicationWillEnterForegroundNotification and all others
 ///     let failures = application.bus.subscribe(to: NotificationBridgeFailure.self) { print($0) }
 ///
-/// One link for each event type: a second one passes its events a second time. the article *Coming from NotificationCenter* leads through a whole program.
+/// Make one link for each event type: a second link passes its events a second time. The article *Coming from
+/// NotificationCenter* shows how to move a whole program.
 ///
-/// Everything happens inside the post, on the poster's thread, so the order is kept: an event is a notification before the bus's
-/// later handlers are called, and a notification is an event before the center's later observers are. What came from a center does not
-/// go back there, and what came from a bus does not come back to it, along however many bridges; what handlers and observers post
-/// meanwhile is new, and does pass. For that, `userInfo` has an entry of the bridge's own, with the key `NotificationCenterBridge.route`.
+/// The bridge works inside the post, on the poster's thread, so the order is kept. An event is posted as a notification
+/// before later handlers of the bus are called; a notification is posted as an event before later observers of the
+/// center are called. An event or a notification does not return to a bus or a center that it has passed, through any
+/// number of bridges. Posts that handlers and observers make in the meantime are new, and pass. For this purpose
+/// `userInfo` has an entry of the bridge, with the key `NotificationCenterBridge.route`.
 ///
-/// It uses notifications, not Foundation's messages. Off Apple's platforms these have no public conversion to notifications, and a
-/// message that is posted while an observer of every name stands ends the process.
+/// The bridge uses notifications, not Foundation's typed messages. Off Apple's platforms messages have no public
+/// conversion to notifications, and posting a message while there is an observer of every name ends the process.
 public final class NotificationCenterBridge: Sendable {
-  /// Where events are posted.
+  /// The bus of the bridge.
   public let bus: EventBus
   private let center: NotificationCenterReference
 
-  /// Where notifications are posted.
+  /// The notification center of the bridge.
   public var notificationCenter: NotificationCenter { center.center }
 
-  /// A bridge, which passes nothing yet.
+  /// Makes a bridge, which passes nothing yet.
   ///
   /// - Parameters:
-  ///   - bus: where events are posted.
-  ///   - center: where notifications are posted.
+  ///   - bus: the bus.
+  ///   - center: the notification center.
   public init(_ bus: EventBus, to center: NotificationCenter = .default) {
     self.bus = bus
     self.center = NotificationCenterReference(center: center)
@@ -47,7 +50,7 @@ extension NotificationCenterBridge {
   ///
   /// - Parameters:
   ///   - type: the events.
-  ///   - priority: when, among the handlers of the bus.
+  ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
   public func post<E: NotificationConvertible & Event>(
     _ type: E.Type, priority: Priority = .normal
@@ -61,7 +64,7 @@ extension NotificationCenterBridge {
   ///
   /// - Parameters:
   ///   - type: the events.
-  ///   - priority: when, among the handlers of the bus.
+  ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
   public func post<E: NotificationConvertible & MainActorEvent>(
     _ type: E.Type, priority: Priority = .normal
@@ -91,9 +94,9 @@ extension NotificationCenterBridge {
 /// Posts events as notifications.
 private final class Passer: Sendable {
   private let center: NotificationCenterReference
-  /// Whose events they are; the bus keeps this object, and is not kept by it.
+  /// The identity of the bus, which keeps this object; this object does not keep the bus.
   private let bus: ObjectIdentifier
-  /// What an event has passed that begins on the bus.
+  /// The route of an event that begins on the bus: the bus itself.
   private let start: [ObjectIdentifier]
 
   init(_ center: NotificationCenterReference, _ bus: EventBus) {
@@ -121,7 +124,7 @@ private final class Passer: Sendable {
 extension NotificationCenterBridge {
   /// Posts notifications as the events of a type, on the thread of each post.
   ///
-  /// A notification of which no event can be made is reported by a ``NotificationBridgeFailure``.
+  /// If a notification cannot be converted, the bridge posts a ``NotificationBridgeFailure``.
   ///
   /// - Parameter type: the events.
   /// - Returns: the link, which lasts while it is kept.
@@ -133,8 +136,8 @@ extension NotificationCenterBridge {
 
   /// Posts notifications as the main-actor events of a type.
   ///
-  /// A notification that is posted off the main thread is reported by a ``NotificationBridgeFailure``, and its event is posted as soon as
-  /// the main actor is free, behind those that wait for that.
+  /// If a notification is posted off the main thread, the bridge posts a ``NotificationBridgeFailure``. Its event is
+  /// posted as soon as the main actor is free, after the events that already wait for it.
   ///
   /// - Parameter type: the events.
   /// - Returns: the link, which lasts while it is kept.
@@ -167,7 +170,7 @@ extension NotificationCenterBridge {
     _: E.Type, _ link: NotificationLink,
     _ post: @escaping @Sendable (E, (any AnyObject & Sendable)?, EventBus, [ObjectIdentifier]) -> Void
   ) {
-    // Weak: the center keeps the block, and does not keep the bus.
+    // The center keeps the block, which must not keep the bus.
     link.keep(
       center.center.addObserver(forName: E.notificationName, object: nil, queue: nil) {
         [weak bus, identifier = ObjectIdentifier(bus), center] notification in
@@ -187,10 +190,11 @@ extension NotificationCenterBridge {
 }
 
 extension Notification {
-  /// The object, as the subject of an event; nil if it is no instance of a class.
+  /// The object, as the subject of an event; nil if it is not an instance of a class.
   fileprivate var subject: (any AnyObject & Sendable)? {
     guard let object, type(of: object) is any AnyObject.Type else { return nil }
-    // The poster has handed it to every observer, on whichever thread; a subject is compared, and passed on.
+    // The poster passes the object to every observer, on any thread. The bus only compares the subject and passes it
+    // on.
     return unsafeBitCast(object as AnyObject, to: (any AnyObject & Sendable).self)
   }
 }
@@ -202,7 +206,7 @@ extension NotificationCenterBridge {
   ///
   /// - Parameters:
   ///   - type: the events.
-  ///   - priority: when events become notifications, among the handlers of the bus.
+  ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
   public func exchange<E: NotificationConvertible & Event>(
     _ type: E.Type, priority: Priority = .normal
@@ -217,7 +221,7 @@ extension NotificationCenterBridge {
   ///
   /// - Parameters:
   ///   - type: the events.
-  ///   - priority: when events become notifications, among the handlers of the bus.
+  ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
   public func exchange<E: NotificationConvertible & MainActorEvent>(
     _ type: E.Type, priority: Priority = .normal

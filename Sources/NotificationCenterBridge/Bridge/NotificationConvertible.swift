@@ -1,7 +1,7 @@
 public import Foundation
 public import PubSub
 
-/// An event that can become a classic notification, and be made of one.
+/// An event that can be converted to a classic notification, and back.
 ///
 /// For an event of your own:
 ///
@@ -21,35 +21,37 @@ public import PubSub
 ///       }
 ///     }
 ///
-/// The events of the life cycle conform: their object is the application or the scene, and ``NotificationKey/transition`` or
-/// ``NotificationKey/sceneTransition`` has the step.
+/// The events of the life cycle conform: their object is the application or the scene, and `userInfo` has the
+/// transition, with the key ``NotificationKey/transition`` or ``NotificationKey/sceneTransition``.
 public protocol NotificationConvertible: BusEvent {
-  /// The name of the notification: by default that of the event type, without its module: `OrderPlaced`, and `Shop.OrderPlaced` for a nested one.
+  /// The name of the notification; by default the name of the event type without its module: `OrderPlaced`, or
+  /// `Shop.OrderPlaced` for a nested type.
   static var notificationName: Notification.Name { get }
 
   /// The object of the notification; by default the subject of the event's post.
   ///
-  /// In turn the subject of an event that is made of a notification is this object, by default that of the notification.
+  /// In the other direction, this object is the subject of an event that is made from a notification; by default it is
+  /// the notification's object.
   var notificationObject: (any AnyObject & Sendable)? { get }
 
-  /// The notification's `userInfo`, by typed keys; by default empty.
+  /// The `userInfo` of the notification, with typed keys; by default empty.
   var notificationInfo: NotificationInfo { get }
 
-  /// Makes the event of a notification.
+  /// Makes the event from a notification.
   ///
-  /// Called on the thread that posts the notification.
+  /// The bridge calls it on the thread that posts the notification.
   ///
   /// - Parameter notification: the notification.
-  /// - Throws: ``NotificationMismatch``, or another error, if it is not a notification of this event. A ``NotificationBridgeFailure``
-  ///   reports it, and no event is posted.
+  /// - Throws: ``NotificationMismatch``, or another error, if it is not a notification of this event. The bridge then
+  ///   posts a ``NotificationBridgeFailure``, and no event.
   init(_ notification: Notification) throws
 }
 
 extension NotificationConvertible {
   /// The name of the event type.
   public static var notificationName: Notification.Name { Notification.Name(name.rawValue) }
-  /// No object of its own.
+  /// No object: the bridge uses the subject of the post.
   public var notificationObject: (any AnyObject & Sendable)? { nil }
-  /// Nothing.
+  /// No values.
   public var notificationInfo: NotificationInfo { NotificationInfo() }
 }

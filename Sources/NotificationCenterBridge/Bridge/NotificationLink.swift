@@ -1,14 +1,14 @@
 import Foundation
 internal import PubSub
 
-/// What a bridge passes on, for as long as this object is kept.
+/// A link of a bridge, which passes events of certain types as long as this object is kept.
 ///
-/// Releasing it ends that. It does not keep the bus.
+/// Releasing this object ends the link. It does not keep the bus alive.
 public final class NotificationLink: Sendable {
   private struct State: @unchecked Sendable {
     var isCancelled = false
     var subscriptions: [Subscription] = []
-    /// Tokens of the center, touched under the lock alone.
+    /// The center's observer tokens; accessed only under the lock.
     var observers: [any NSObjectProtocol] = []
   }
 
@@ -26,12 +26,12 @@ public final class NotificationLink: Sendable {
     state.withLock { $0.observers.append(observer) }
   }
 
-  /// Whether it has ended.
+  /// Whether the link has ended.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Ends it: no event posted from now on becomes a notification, and no notification an event.
+  /// Ends the link: it passes no event and no notification that is posted from now on.
   ///
-  /// May be called from any thread, and a second time without effect.
+  /// Any thread may call this method. A second call has no effect.
   public func cancel() {
     let former = state.withLock { state -> State in
       defer { state = State(isCancelled: true) }
@@ -42,7 +42,7 @@ public final class NotificationLink: Sendable {
   }
 }
 
-/// A center and its identity.
+/// A notification center and its identity.
 struct NotificationCenterReference: Sendable {
   let center: NotificationCenter
   var identifier: ObjectIdentifier { ObjectIdentifier(center) }

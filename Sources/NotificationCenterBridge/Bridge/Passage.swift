@@ -9,15 +9,15 @@ import Foundation
 internal import PubSub
 import Synchronization
 
-/// The buses and centers that an event has passed, on its way through one more center.
+/// The buses and centers that an event has passed, carried by a notification that a bridge posts.
 ///
-/// It travels in `userInfo`, so that nothing returns to where it has been, along whatever bridges. Observers may give the same
-/// `userInfo` to notifications of their own, then or later. So a route counts for the notification alone for which it was made: of that
-/// name, from that object, while it is being posted.
+/// It is stored in `userInfo`, so that no event returns to a bus or a center that it has passed, through any number of
+/// bridges. Observers may use the same `userInfo` for notifications of their own, during the post or later. So a route
+/// is valid only for the notification for which it was made: with that name and that object, while it is being posted.
 final class Route: Sendable {
-  /// Its key in `userInfo`.
+  /// The key of the route in `userInfo`.
   ///
-  /// Never written, though `AnyHashable` is not declared to be sendable.
+  /// `AnyHashable` is not `Sendable`, but this constant never changes.
   nonisolated(unsafe) static let key = AnyHashable("NotificationCenterBridge.route")
 
   private let name: Notification.Name
@@ -29,21 +29,22 @@ final class Route: Sendable {
     (self.name, self.object, self.passed) = (name, object.map { ObjectIdentifier($0) }, passed)
   }
 
-  /// What the notification has passed, if it is the one for which this was made, and is being posted.
+  /// Returns what the notification has passed, if the route was made for it and it is being posted; else an empty
+  /// array.
   func places(of notification: Notification) -> [ObjectIdentifier] {
     if notification.name != name || isOver.load(ordering: .acquiring) { return [] }
     return notification.object.map { ObjectIdentifier($0 as AnyObject) } == object ? passed : []
   }
 
-  /// The notification has been posted.
+  /// Ends the route after the notification has been posted.
   func end() { isOver.store(true, ordering: .releasing) }
 }
 
-/// A post on a bus that was made of a notification, while it is under way on this thread.
+/// A post of an event that was made from a notification, while the post is under way on this thread.
 ///
-/// Known by how deep it is nested: what its handlers post is new, and is deeper.
+/// It is identified by its nesting depth: posts of its handlers are new events, and are nested deeper.
 struct Passage {
-  /// The buses and centers that the event has passed, with the center from which it came.
+  /// The buses and centers that the event has passed, including the center from which it came.
   let passed: [ObjectIdentifier]
   private let bus: ObjectIdentifier
   private let depth: Int
@@ -54,13 +55,14 @@ struct Passage {
     return key
   }()
 
-  /// Posts an event that is made of a notification.
+  /// Posts an event that was made from a notification.
   ///
   /// - Parameters:
-  ///   - event: the event; one for the main actor is posted there.
-  ///   - subject: what it happened to.
-  ///   - bus: where it is posted.
-  ///   - passed: the buses and centers that the event has passed, with the center where the notification was posted.
+  ///   - event: the event; the caller of a main-actor event is on the main actor.
+  ///   - subject: the object that the event is about.
+  ///   - bus: the bus.
+  ///   - passed: the buses and centers that the event has passed, including the center on which the notification was
+  ///     posted.
   static func post<E: BusEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, on bus: EventBus, having passed: [ObjectIdentifier]
   ) {
@@ -68,14 +70,15 @@ struct Passage {
     let passage = Passage(passed: passed, bus: ObjectIdentifier(bus), depth: EventBus.depthOfPosts + 1)
     withUnsafePointer(to: passage) { pointer in
       pthread_setspecific(key, pointer)
-      // What is released after the post may post: that is new.
+      // Objects that are released after the handlers may post; these posts are new events.
       bus.post(event, from: subject) { pthread_setspecific(key, outer) }
-      // Where the bus has refused the post, it was not over.
+      // If the bus refused the post, it did not call the closure.
       pthread_setspecific(key, outer)
     }
   }
 
-  /// The passage by which the innermost post on this thread came to a bus; nil if it began there.
+  /// Returns the passage of the innermost post on this thread, if that is on this bus; nil if that post did not come
+  /// from a notification.
   static func present(on bus: ObjectIdentifier) -> Passage? {
     guard let memory = pthread_getspecific(key) else { return nil }
     let innermost = memory.assumingMemoryBound(to: Passage.self).pointee

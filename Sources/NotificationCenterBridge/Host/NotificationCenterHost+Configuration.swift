@@ -10,30 +10,32 @@ public import Foundation
 #endif
 
 extension NotificationCenterHost {
-  /// How a host deals with its process.
+  /// The functions through which a host asks the platform about the process, and controls it.
   ///
-  /// What suits the platform is the default; a test gives functions of its own.
+  /// The defaults suit the platform; a test passes functions of its own.
   public struct Configuration {
-    /// Whether a launch that is just complete leads into the background.
+    /// Returns whether a launch that has just completed leads to the background.
     ///
-    /// By default, on UIKit the application's state says so, on AppKit whether it is hidden.
+    /// The default uses the application's state on UIKit and WatchKit, and whether the application is hidden on AppKit.
     public var launchesInBackground: @MainActor () -> Bool = { false }
-    /// Whether the device is locked and the application's protected files cannot be read.
+    /// Returns whether the device is locked and the application's protected files cannot be read.
     ///
-    /// By default on UIKit the application says so.
+    /// The default on UIKit asks the application; elsewhere the result is false.
     public var dataIsProtected: @MainActor () -> Bool = { false }
-    /// The name of a scene, given the object of its notifications; nil for one that the host makes up.
+    /// Returns the identifier of a scene from the object of its notifications; if it returns nil, the host makes one.
     ///
-    /// By default on UIKit that of its session.
+    /// The default on UIKit is the identifier of the scene's session.
     public var sceneIdentifier: @MainActor (AnyObject) -> SceneIdentifier? = { _ in nil }
-    /// Asks the system to let the process run, for a reason that it may show; returns a function that ends that.
+    /// Asks the system to let the process run; returns a function that ends the request.
     ///
-    /// By default on UIKit a background task.
+    /// The argument names the reason, which the system may show.
+    ///
+    /// The default is a background task on UIKit, and an expiring activity on WatchKit; elsewhere it does nothing.
     public var keepAwake: @MainActor (_ name: String) -> @MainActor () -> Void = { _ in {} }
-    /// Returns once a function says that the process may end, or when a time is up.
+    /// Waits until a function returns that the process may end, or until a time limit.
     ///
-    /// It is called inside the platform's last notification, and must let the main actor work. By default it runs the main run loop, and
-    /// gives up after a second in which that does no work of the main queue.
+    /// The host calls it inside the platform's last notification; it must let the main actor run. The default runs the
+    /// main run loop, and returns after a second if the run loop does no work of the main queue by then.
     public var waitForEnd: @MainActor (_ limit: Duration, _ mayEnd: @MainActor () -> Bool) -> Void = { limit, mayEnd in
       let start = ContinuousClock.now
       let probe = Probe()
@@ -44,14 +46,17 @@ extension NotificationCenterHost {
         if elapsed > limit || elapsed > .seconds(1) && !probe.hasRun { return }
       }
     }
-    /// Ends the process, with an exit status, as the application has ended by its own order.
+    /// Ends the process with an exit status, after the application has ended by its own order.
     ///
-    /// By default on AppKit `terminate`; on UIKit and WatchKit, where a program has no other way, `exit`; elsewhere nothing.
+    /// The default is `terminate` on AppKit, and `exit` on UIKit and WatchKit, where a program has no other way;
+    /// elsewhere it does nothing.
     public var endProcess: @MainActor (_ status: Int32) -> Void = { _ in }
-    /// Where `NSWorkspace` posts; nil for the center of all other notifications.
+    /// The center on which `NSWorkspace` posts; nil for the center of all other notifications.
     public var workspaceCenter: NotificationCenter?
 
-    /// What suits a platform.
+    /// Makes the configuration that suits a platform.
+    ///
+    /// - Parameter platform: the framework whose notifications the host follows.
     @MainActor public init(_ platform: Platform = .current) {
       #if os(watchOS)
         guard platform == .watchKit else { return }
@@ -60,7 +65,7 @@ extension NotificationCenterHost {
         keepAwake = { name in
           let isOver = DispatchSemaphore(value: 0)
           ProcessInfo.processInfo.performExpiringActivity(withReason: name) { isExpiring in
-            // The activity lasts while this call does.
+            // The activity lasts until this closure returns.
             if isExpiring { isOver.signal() } else { isOver.wait() }
           }
           return { isOver.signal() }

@@ -2,18 +2,18 @@ public import AppLifecycle
 public import Foundation
 internal import PubSub
 
-/// Drives an application by the notifications that UIKit, AppKit or WatchKit post.
+/// A host that drives an application by the notifications of UIKit, AppKit or WatchKit.
 ///
-/// On Apple's systems the framework knows the life cycle. This host turns what it posts into the inputs of an ``AppLifecycle/Application``,
-/// so that components which subscribe, resources and tear-down work there as they do elsewhere:
+/// On Apple's systems the framework runs the life cycle. This host converts its notifications to inputs of an
+/// ``AppLifecycle/Application``. So subscriptions, resources and tear-down work there as on other systems:
 ///
 ///     @main struct Shop: App {
 ///       @State private var host = NotificationCenterHost(Application(delegate: ShopDelegate()))
 ///       …
 ///     }
 ///
-/// Make it before the launch is complete, on the main actor, and keep it for as long as the program runs. A host that begins later takes
-/// the steps that it has missed at the first notification that implies them.
+/// Make it on the main actor before the launch is complete, and keep it as long as the program runs. A host that is
+/// made later sends the missed inputs at the first notification that implies them.
 ///
 /// | notification | what follows |
 /// | --- | --- |
@@ -25,40 +25,48 @@ internal import PubSub
 /// | `UIApplicationSignificantTimeChange`; elsewhere a new day, a set clock, another time zone | `significantTimeChange` |
 /// | `…WillTerminate` | `shutDown` |
 ///
-/// On Linux, where a test posts the notifications, it takes the platform and a center:
+/// On Linux a test posts the notifications, and passes the platform and a center:
 ///
 ///     let center = NotificationCenter()
 ///     let host = NotificationCenterHost(application, platform: .uiKit, center: center)
 ///     center.post(name: UIApplication.didFinishLaunchingNotification, object: nil)
 ///
-/// **Threads.** When a post on the main thread returns, the delegate's methods and synchronous handlers have run, unless another transition
-/// is under way. On Apple's systems that is so from version 26 on; before, they run soon after. A post on another thread is followed as
-/// soon as the main actor is free.
+/// **Threads.** When a post on the main thread returns, the delegate's methods and synchronous handlers have run,
+/// unless another transition is under way. On Apple's systems this requires version 26; in earlier versions they run
+/// soon after the post. A post on another thread takes effect as soon as the main actor is free.
 ///
-/// **Background.** The platform may suspend a process that has left the foreground. The host keeps it awake until the tear-down is complete
-/// and the background tasks that are open then have ended (``Configuration/keepAwake``).
+/// **Background.** The platform may suspend a process that has left the foreground. The host keeps the process awake
+/// until the tear-down is complete and all open background tasks have ended (``Configuration/keepAwake``).
 ///
-/// **The end.** The host holds up the platform's last notification until the tear-down is complete (``Configuration/waitForEnd``). Inside
-/// work of the main queue that cannot be, as nothing else runs on the main actor meanwhile: write
-/// `RunLoop.main.perform { NSApp.terminate(nil) }`, and not `Task { NSApp.terminate(nil) }`. An application that ends by its own order
-/// (`send(.terminate)`) has ``Configuration/endProcess`` called. The delegate's `applicationShouldTerminate` is asked by that order alone.
+/// **The end.** The host returns from the platform's last notification only when the tear-down is complete
+/// (``Configuration/waitForEnd``). That fails if the notification is posted inside work of the main queue, because
+/// nothing else can run on the main actor then. So write `RunLoop.main.perform { NSApp.terminate(nil) }`, and not `Task
+/// { NSApp.terminate(nil) }`. When an application ends by its own order (`send(.terminate)`), the host calls
+/// ``Configuration/endProcess``. Only that order asks the delegate's `applicationShouldTerminate`.
 ///
-/// **What no notification tells.** Suspension: the state is *background* meanwhile. Why an application is inactive: its reason is
-/// ``AppLifecycle/DeactivationReason/unspecified``, or `focusLost` with scenes. Whether a window was closed or its scene only disconnected:
-/// the session stays. Whether data can be read in front of a locked screen: it counts as available. With several windows the application's
-/// own notification follows the first window that comes back, and the last one that leaves. UIKit launches an application that has
-/// scenes into the background, and `willEnterForeground` follows.
+/// **Facts that no notification contains.**
+///
+/// - Suspension: during it the state is *background*.
+/// - The reason why an application is inactive: it is ``AppLifecycle/DeactivationReason/unspecified``, or `focusLost`
+///   with scenes.
+/// - Whether the user closed a window or the system disconnected its scene: the session stays in both cases.
+/// - Whether data can be read while an application is in the foreground on a locked screen: the data counts as
+///   available.
+///
+/// With several windows, the application's own notification follows the first window that returns to the foreground,
+/// and the last one that leaves it. UIKit launches an application with scenes into the background, and
+/// `willEnterForeground` follows.
 @MainActor public final class NotificationCenterHost {
-  /// Whose notifications a host follows.
+  /// The framework whose notifications a host follows.
   public enum Platform: Sendable, Hashable {
-    /// Those of `UIApplication` and `UIScene`.
+    /// The notifications of `UIApplication` and `UIScene`.
     case uiKit
-    /// Those of `NSApplication` and `NSWorkspace`.
+    /// The notifications of `NSApplication` and `NSWorkspace`.
     case appKit
-    /// Those of `WKApplication`.
+    /// The notifications of `WKApplication`.
     case watchKit
 
-    /// That of the system on which the program runs; UIKit where there is none.
+    /// The framework of the system on which the program runs; UIKit on systems without one.
     public static var current: Platform {
       #if os(watchOS)
         .watchKit
@@ -70,7 +78,7 @@ internal import PubSub
     }
   }
 
-  /// The application.
+  /// The application that the host drives.
   public let application: Application
   private let configuration: Configuration
   private let platform: Platform
@@ -80,13 +88,13 @@ internal import PubSub
   private var lastSceneNumber = 0
   private var observers: [(center: NotificationCenter, token: any NSObjectProtocol)] = []
 
-  /// A host that follows the notifications from now on.
+  /// Makes a host that follows the notifications from now on.
   ///
   /// - Parameters:
   ///   - application: the application, which has not been launched.
-  ///   - platform: whose notifications to follow.
-  ///   - center: where the platform posts them.
-  ///   - configuration: how the host deals with its process; nil for what suits the platform.
+  ///   - platform: the framework whose notifications the host follows.
+  ///   - center: the center on which the platform posts them.
+  ///   - configuration: the functions that control the process; nil for the platform's defaults.
   public init(
     _ application: Application, platform: Platform = .current, center: NotificationCenter = .default,
     configuration: Configuration? = nil
@@ -96,7 +104,7 @@ internal import PubSub
     self.configuration = configuration
     self.platform = platform
     machine = PlatformStateMachine(platform, application.configuration.profile)
-    // No observer of the application: while there is one, transitions cost more.
+    // A subscription and not an observer of the application: an observer makes all transitions slower.
     ending = application.bus.subscribe(
       to: Application.StateDidChange.self, from: application, label: "NotificationCenterHost"
     ) { [weak self] event in
@@ -108,9 +116,9 @@ internal import PubSub
 
   isolated deinit { stop() }
 
-  /// Ends it: notifications are followed no longer.
+  /// Stops following notifications.
   ///
-  /// A second call has no effect. The application stays as it is.
+  /// A second call has no effect. The application does not change.
   public func stop() {
     for (center, token) in observers { center.removeObserver(token) }
     observers = []
@@ -118,11 +126,11 @@ internal import PubSub
     ending = nil
   }
 
-  /// By its own order, unless the platform has said so.
+  /// Ends the process after the application has ended by its own order; does nothing if the platform ended it.
   private func applicationEnded() {
     if machine.hasEnded { return }
     machine.end()
-    // After the transition: journals and other observers are still to be told of its end.
+    // Do it after the transition: journals and other observers must still receive its end.
     application.tasks.startOnMainActor { [configuration, application] in
       configuration.endProcess(application.exitStatus)
     }
@@ -132,14 +140,14 @@ internal import PubSub
     for (name, event) in events {
       let token = center.addObserver(forName: Notification.Name(name), object: nil, queue: nil) {
         [weak self] notification in
-        // What a bridge has posted is an application's own.
+        // Ignore notifications that a bridge has posted: they come from the application itself.
         guard notification.userInfo?[Route.key] == nil else { return }
         nonisolated(unsafe) let object = notification.object as AnyObject?
         let cause = LifecycleCause(rawValue: name)
         if MainQueue.isCurrent {
           MainActor.assumeIsolated { self?.take(event, of: object, cause) }
         } else {
-          // The platform posts on the main thread, but for changes of time.
+          // Only changes of time are posted off the main thread.
           DispatchQueue.main.async { self?.take(event, of: object, cause) }
         }
       }
@@ -157,7 +165,8 @@ internal import PubSub
     if !inputs.isEmpty { perform(inputs, cause) }
   }
 
-  /// The name of a scene: the platform's own if it has one, else one with a number; the only one is `main`.
+  /// Returns the identifier of a scene: the platform's own if it has one; else `main`, or a numbered one if `main` is
+  /// in use.
   private func identifier(of scene: AnyObject) -> SceneIdentifier {
     if let identifier = identifiers[ObjectIdentifier(scene)] { return identifier }
     let identifier = configuration.sceneIdentifier(scene) ?? newIdentifier()
@@ -175,10 +184,10 @@ internal import PubSub
     let progress = Progress(inputs.count)
     let leaves = inputs.contains(where: \.leavesForeground)
     let allow = leaves ? configuration.keepAwake(cause.rawValue) : nil
-    // Each gets as far as it can before the next one begins, which is queued behind it.
+    // Each transition runs as far as possible before the next input is queued after it.
     for input in inputs {
       application.begin(input, cause) { [application, platform] in
-        // Nothing suspends an application of AppKit: its tasks have the time that they need.
+        // The system does not suspend AppKit applications, so their background tasks need no deadline.
         if input.leavesForeground, platform != .appKit { await application.endBackgroundTasks(cause) }
         progress.remaining -= 1
         if progress.remaining == 0 { allow?() }
@@ -200,7 +209,7 @@ internal import PubSub
 }
 
 extension SystemInput {
-  /// Whether the process may be suspended after it.
+  /// Whether the process may be suspended after this input.
   fileprivate var leavesForeground: Bool {
     switch self {
     case .home, .sendSceneToBackground, .lock, .launchInBackground: true
@@ -210,7 +219,7 @@ extension SystemInput {
 }
 
 extension Application {
-  /// Runs the transition of an input as far as it gets without waiting, if no other is under way.
+  /// Begins the transition of an input, and runs it up to its first suspension if no other transition is under way.
   fileprivate func begin(
     _ input: SystemInput, _ cause: LifecycleCause, whenDone: @escaping @MainActor @Sendable () async -> Void
   ) {
@@ -218,16 +227,17 @@ extension Application {
       await handle(input, cause: cause)
       await whenDone()
     }
-    // Whatever handler posts the notification, no transition waits for itself.
+    // Leave the context of a handler that may have posted the notification; otherwise the transition could wait for
+    // itself.
     HandlerContext.outside {
       if tasks.startImmediately(work) == nil { tasks.startOnMainActor(work) }
     }
   }
 
-  /// Lets background tasks end, while the application is in the background.
+  /// Waits for open background tasks to end, if the application is in the background.
   fileprivate func endBackgroundTasks(_ cause: LifecycleCause) async {
     guard present.state == .background, !openBackgroundTasks.isEmpty else { return }
-    // Expiration handlers run after half of the time that is given here.
+    // Expiration handlers run after half of the time that is passed here.
     let expiration = configuration.backgroundTaskAllowance - configuration.backgroundExpirationLead
     _ = await finishBackgroundTasks(within: expiration * 2, cause: cause)
   }

@@ -1,19 +1,19 @@
 import AppLifecycle
 
-/// What a notification of Apple's systems says.
+/// The meaning of a notification of Apple's systems.
 enum PlatformEvent: Sendable, Hashable {
-  /// A step of the application.
+  /// A callback of the application.
   case application(ApplicationCallback)
-  /// A step of a scene.
+  /// A callback of a scene.
   case scene(SceneCallback)
-  /// From now on something keeps the application out of the user's sight.
+  /// From now on, something hides the application.
   case outOfSight(Hiding)
-  /// It does so no longer.
+  /// The application is no longer hidden for this reason.
   case inSight(Hiding)
 
-  /// What keeps an application of AppKit out of the user's sight.
+  /// A reason for which an AppKit application is not visible.
   enum Hiding: Sendable, Hashable {
-    /// The user has hidden it.
+    /// The user has hidden the application.
     case hidden
     /// The displays sleep.
     case screensAsleep
@@ -27,8 +27,8 @@ enum PlatformEvent: Sendable, Hashable {
 extension NotificationCenterHost.Platform {
   /// The notifications of the application, by their names.
   ///
-  /// The names are those in the headers of UIKit, AppKit and WatchKit, whose constants have their own names as values. The two of
-  /// protected data have no suffix.
+  /// The names are from the headers of UIKit, AppKit and WatchKit, whose constants have their own names as values. The
+  /// two names for protected data have no suffix.
   var events: [String: PlatformEvent] {
     switch self {
     case .uiKit:
@@ -66,14 +66,14 @@ extension NotificationCenterHost.Platform {
     ]
   }
 
-  /// Where the platform has no notification of its own for these, Foundation has three.
+  /// Foundation's three notifications for changes of time, for platforms without a notification of their own.
   private static let changesOfTime: [String: PlatformEvent] = [
     "NSCalendarDayChangedNotification": .application(.significantTimeChange),
     "NSSystemClockDidChangeNotification": .application(.significantTimeChange),
     "NSSystemTimeZoneDidChangeNotification": .application(.significantTimeChange),
   ]
 
-  /// The notifications of these steps: UIKit's names with another beginning.
+  /// Returns the notifications of these callbacks: UIKit's names with another prefix.
   private static func steps(of prefix: String, _ callbacks: [ApplicationCallback]) -> [String: PlatformEvent] {
     var events: [String: PlatformEvent] = [:]
     for callback in callbacks {

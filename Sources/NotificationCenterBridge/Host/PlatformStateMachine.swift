@@ -1,18 +1,19 @@
 public import AppLifecycle
 
-/// Decides, as a pure state machine, which inputs the notifications of a platform are.
+/// A pure state machine that converts the notifications of a platform to inputs of an application.
 ///
-/// A notification tells of one step. An input leads as far as nothing is in its way: `launch` up to active. So a reason to be
-/// inactive stands from the launch to the platform's word that the application is active, and from its word that it resigns; with
-/// scenes, each has the focus for as long as the platform calls it active.
+/// A notification reports one step. An input leads as far as possible: `launch` leads to active, unless an interruption
+/// prevents it. So the machine keeps an interruption open from the launch, and after each notification that the
+/// application resigns, until the platform reports that the application is active. With scenes, each scene has the
+/// focus while the platform reports it as active.
 ///
-/// Notifications may be missing, as for a host that begins late, or come twice: a step that was skipped is sent first, one that was
-/// taken is not sent again.
+/// Notifications may be missing, for example if a host begins late, or may come twice. The machine sends a missing step
+/// first, and does not repeat a step.
 struct PlatformStateMachine: Sendable {
   private let platform: NotificationCenterHost.Platform
-  /// Whether the platform's scenes are followed one by one.
+  /// Whether the machine follows each scene of the platform.
   private let followsScenes: Bool
-  /// Whether the application has ended: what is posted until the process ends, too, must not launch it again.
+  /// Whether the application has ended; later notifications, until the process ends, must not launch it again.
   private(set) var hasEnded = false
   private var isLaunched = false
   private var isInBackground = false
@@ -26,34 +27,34 @@ struct PlatformStateMachine: Sendable {
     var hasFocus = true
   }
 
-  /// What a launch finds.
+  /// The state of the device and the process at a launch.
   struct DeviceFacts: Sendable {
-    /// Whether a launch that is just complete leads into the background.
+    /// Whether a launch that has just completed leads to the background.
     var launchesInBackground = false
     /// Whether the device is locked, and the application's files cannot be read.
     var dataIsProtected = false
   }
 
-  /// The beginning of a process.
+  /// Makes the machine for a new process.
   ///
   /// - Parameters:
-  ///   - platform: whose notifications they are.
+  ///   - platform: the framework whose notifications it converts.
   ///   - profile: the life cycle of the application.
   init(_ platform: NotificationCenterHost.Platform, _ profile: LifecycleProfile) {
     self.platform = platform
     followsScenes = platform == .uiKit && profile == .scenes
   }
 
-  /// The application has ended, for a reason of its own or by the platform's word.
+  /// Notes that the application has ended, by its own order or by the platform's.
   mutating func end() { hasEnded = true }
 
   /// Takes a notification.
   ///
   /// - Parameters:
-  ///   - event: what it says.
-  ///   - scene: the scene of which it says that; the main one if it is about none.
-  ///   - device: what the platform says of the device and the process at this moment.
-  /// - Returns: the inputs, in the order in which they are to be sent.
+  ///   - event: the meaning of the notification.
+  ///   - scene: the scene of the notification; the main scene if it has none.
+  ///   - device: the present state of the device and the process.
+  /// - Returns: the inputs, in the order in which the caller must send them.
   mutating func inputs(
     for event: PlatformEvent, of scene: SceneIdentifier = .main, on device: DeviceFacts
   ) -> [SystemInput] {
@@ -63,7 +64,8 @@ struct PlatformStateMachine: Sendable {
     case .scene(let callback): return followsScenes ? take(callback, of: scene, device) : []
     case .outOfSight(let hiding):
       guard self.hiding.insert(hiding).inserted, isLaunched else { return [] }
-      // No reason to be inactive: an application whose displays slept may never have resigned, and then does not become active.
+      // Do not begin an interruption here: an application whose displays slept may never have resigned active, and then
+      // no notification would end the interruption.
       return leave()
     case .inSight(let hiding):
       guard self.hiding.remove(hiding) != nil, self.hiding.isEmpty, isLaunched else { return [] }
@@ -83,13 +85,14 @@ struct PlatformStateMachine: Sendable {
     case .significantTimeChange: return isLaunched ? [.significantTimeChange] : []
     case .protectedDataWillBecomeUnavailable:
       guard isLaunched, !dataIsProtected else { return [] }
-      // Where a lock finds the application in the background, its end does not bring it back: the platform says when.
+      // First send the application to the background. An unlock does not bring an application back that was locked in
+      // the background; the platform reports when it returns.
       let leaving = followsScenes ? leaveScenes() : leave()
       dataIsProtected = true
       return leaving + [.setPasscode(true), .lock]
     case .protectedDataDidBecomeAvailable: return makeDataAvailable()
     case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground:
-      // With scenes the application's own steps follow from theirs.
+      // With scenes, the application's own steps follow from those of its scenes.
       return followsScenes ? [] : step(callback, device)
     case .willFinishLaunching, .shouldTerminate: return []
     }
@@ -105,14 +108,14 @@ struct PlatformStateMachine: Sendable {
       isInterrupted = false
       inputs.append(.endInterruption(.unspecified))
     case .willResignActive: inputs += interrupt()
-    // The reason follows: it must not make two transitions of one.
+    // The interruption comes after leaving; before it, it would make two transitions of one.
     case .didEnterBackground: inputs += leave() + interrupt()
     default: inputs += comeBack()
     }
     return inputs
   }
 
-  /// The application is launched, if it was not.
+  /// Launches the application, if it is not launched.
   private mutating func launch(on device: DeviceFacts) -> [SystemInput] {
     guard !isLaunched else { return [] }
     isLaunched = true
@@ -141,7 +144,8 @@ struct PlatformStateMachine: Sendable {
     return makeDataAvailable() + [.open]
   }
 
-  /// In front of a locked screen, too: an application that is there cannot be told to be in the background.
+  /// Unlocks, even if the screen is still locked: an application that the platform reports in the foreground cannot be
+  /// in the background.
   private mutating func makeDataAvailable() -> [SystemInput] {
     guard dataIsProtected else { return [] }
     dataIsProtected = false
@@ -155,7 +159,7 @@ struct PlatformStateMachine: Sendable {
   ) -> [SystemInput] {
     if callback == .didDisconnect {
       guard let facts = scenes.removeValue(forKey: id) else { return [] }
-      // Whether the user has closed the window no notification says: its session stays.
+      // No notification says whether the user has closed the window, so its session stays.
       return (facts.isInFront ? [.sendSceneToBackground(id)] : []) + [.reclaimScene(id)]
     }
     var inputs = connect(id, device)
@@ -172,7 +176,7 @@ struct PlatformStateMachine: Sendable {
     return inputs
   }
 
-  /// The scene is connected, if it was not; it has no focus until the platform says so.
+  /// Connects the scene, if it is not connected; the scene has no focus until the platform reports it.
   private mutating func connect(_ id: SceneIdentifier, _ device: DeviceFacts) -> [SystemInput] {
     guard scenes[id] == nil else { return [] }
     scenes[id] = SceneFacts()
@@ -202,8 +206,8 @@ struct PlatformStateMachine: Sendable {
 }
 
 extension DeactivationReason {
-  /// The system keeps the application from being active, and does not say why.
+  /// The reason of an interruption for which the system gives no reason.
   ///
-  /// The reason that ``NotificationCenterHost`` gives.
+  /// ``NotificationCenterHost`` uses it.
   public static let unspecified: DeactivationReason = "unspecified"
 }

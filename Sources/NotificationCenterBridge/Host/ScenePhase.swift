@@ -3,9 +3,11 @@
   public import SwiftUI
 
   extension ScenePhase {
-    /// The phase that SwiftUI calls a state of the application.
+    /// Makes the phase of SwiftUI that corresponds to a state of the application.
     ///
-    /// An application that is not running or is suspended has none that SwiftUI could show: it counts as in the background.
+    /// SwiftUI has no phase for an application that is not running or is suspended; it counts as in the background.
+    ///
+    /// - Parameter state: the state of the application.
     public init(_ state: ApplicationState) {
       switch state {
       case .active: self = .active
@@ -14,7 +16,9 @@
       }
     }
 
-    /// The phase that SwiftUI calls a state of a scene.
+    /// Makes the phase of SwiftUI that corresponds to a state of a scene.
+    ///
+    /// - Parameter state: the state of the scene.
     public init(_ state: SceneState) {
       switch state {
       case .foregroundActive: self = .active
@@ -25,7 +29,9 @@
   }
 
   extension ApplicationState {
-    /// The state that a phase of SwiftUI is.
+    /// Makes the state that corresponds to a phase of SwiftUI.
+    ///
+    /// - Parameter phase: the phase of SwiftUI.
     public init(_ phase: ScenePhase) {
       switch phase {
       case .active: self = .active
@@ -36,7 +42,9 @@
   }
 
   extension SceneState {
-    /// The state that a phase of SwiftUI is.
+    /// Makes the state that corresponds to a phase of SwiftUI.
+    ///
+    /// - Parameter phase: the phase of SwiftUI.
     public init(_ phase: ScenePhase) {
       switch phase {
       case .active: self = .foregroundActive

@@ -1,10 +1,10 @@
-// Where UIKit is, it has these names itself.
+// On systems with UIKit, UIKit itself has these names.
 #if !canImport(UIKit)
   public import Foundation
 
-  /// The names of UIKit's notifications of the application, spelled as UIKit has them, where there is no UIKit.
+  /// The names of UIKit's application notifications, with UIKit's spelling, for systems without UIKit.
   ///
-  /// A file that observes them compiles unchanged, but for its imports:
+  /// A file that observes them compiles with no change except its imports:
   ///
   ///     #if canImport(UIKit)
   ///       import UIKit
@@ -13,24 +13,25 @@
   ///       import NotificationCenterBridge
   ///     #endif
   ///
-  /// Only the names are here: not `UIApplication.shared`, nor what it can tell.
+  /// Only the names exist here, and not `UIApplication.shared` with its properties.
   ///
-  /// They are posted by ``NotificationCenterBridge/postLifecycle()``. A type of this name in your own module goes before this one.
+  /// ``NotificationCenterBridge/postLifecycle()`` posts them. A type with this name in your own module takes
+  /// precedence.
   public enum UIApplication {
     /// The launch is complete.
     public static let didFinishLaunchingNotification = Notification.Name("UIApplicationDidFinishLaunchingNotification")
-    /// The application receives events.
+    /// The application has become active, and receives events.
     public static let didBecomeActiveNotification = Notification.Name("UIApplicationDidBecomeActiveNotification")
     /// The application is about to stop receiving events.
     public static let willResignActiveNotification = Notification.Name("UIApplicationWillResignActiveNotification")
-    /// The application has left the user's sight.
+    /// The application has entered the background.
     public static let didEnterBackgroundNotification = Notification.Name("UIApplicationDidEnterBackgroundNotification")
-    /// The application is about to come into the user's sight.
+    /// The application is about to enter the foreground.
     public static let willEnterForegroundNotification = Notification.Name(
       "UIApplicationWillEnterForegroundNotification")
     /// The application is about to end.
     public static let willTerminateNotification = Notification.Name("UIApplicationWillTerminateNotification")
-    /// Memory is short.
+    /// The system is low on memory.
     public static let didReceiveMemoryWarningNotification = Notification.Name(
       "UIApplicationDidReceiveMemoryWarningNotification")
     /// The date, the clock or the time zone changed.
@@ -44,17 +45,17 @@
       "UIApplicationProtectedDataDidBecomeAvailable")
   }
 
-  /// The names of UIKit's notifications of scenes, spelled as UIKit has them, where there is no UIKit; see ``UIApplication``.
+  /// The names of UIKit's scene notifications, with UIKit's spelling, for systems without UIKit; see ``UIApplication``.
   public enum UIScene {
     /// The scene is about to be connected.
     public static let willConnectNotification = Notification.Name("UISceneWillConnectNotification")
-    /// The scene is about to come into the user's sight.
+    /// The scene is about to enter the foreground.
     public static let willEnterForegroundNotification = Notification.Name("UISceneWillEnterForegroundNotification")
-    /// The scene receives events.
+    /// The scene has become active, and receives events.
     public static let didActivateNotification = Notification.Name("UISceneDidActivateNotification")
     /// The scene is about to stop receiving events.
     public static let willDeactivateNotification = Notification.Name("UISceneWillDeactivateNotification")
-    /// The scene has left the user's sight.
+    /// The scene has entered the background.
     public static let didEnterBackgroundNotification = Notification.Name("UISceneDidEnterBackgroundNotification")
     /// The scene was disconnected.
     public static let didDisconnectNotification = Notification.Name("UISceneDidDisconnectNotification")

@@ -1,6 +1,6 @@
 internal import CPubSub
 
-// Registering what stands behind a subscription and is not the poster's to run: a mailbox, or the buffer of a sequence.
+// Registering receivers, whose events the poster does not handle: mailboxes, and buffers of sequences.
 
 extension EventBus {
   /// Registers a handler with a mailbox of its own.
@@ -14,7 +14,7 @@ extension EventBus {
     return register(mailbox(form, details, .unbounded, handle), type, details, replay)
   }
 
-  /// Registers a handler with a mailbox of its own that says what it loses, if it is bounded.
+  /// Registers a handler with a mailbox of its own; a bounded mailbox reports how many events it lost.
   func registerMailbox<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay,
     handle: @escaping @Sendable (Received<E>) async throws -> Void
@@ -40,7 +40,7 @@ extension EventBus {
     return registration
   }
 
-  /// Registers a handler of every event, or of those of one name, with a mailbox of its own.
+  /// Registers a handler of every event, or of the events of one name, with a mailbox of its own.
   func registerWildcardMailbox(
     named name: EventName?, _ details: SubscriptionDetails,
     handle: @escaping @Sendable (any BusEvent) async throws -> Void
@@ -53,7 +53,7 @@ extension EventBus {
     return registration
   }
 
-  /// A sequence of events, whose first buffer is registered.
+  /// Makes a sequence of events, and registers its first buffer.
   func registerSequence<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, replay: Replay
   ) -> EventSequence<E> {
@@ -62,7 +62,7 @@ extension EventBus {
     }
   }
 
-  /// A sequence that says what it loses, if it is bounded, and whose first buffer is registered.
+  /// Makes a sequence that reports how many events it lost, if it is bounded, and registers its first buffer.
   func registerSequence<E: BusEvent>(
     _ type: E.Type, _ details: SubscriptionDetails, _ buffering: Buffering, replay: Replay
   ) -> EventSequence<Received<E>> {
@@ -73,9 +73,9 @@ extension EventBus {
     }
   }
 
-  /// A sequence each of whose iterators registers a buffer.
+  /// Makes a sequence; each of its iterators registers a buffer.
   ///
-  /// It keeps neither the bus nor the subject.
+  /// The sequence keeps neither the bus nor the subject alive.
   private func sequence<E: BusEvent, Element>(
     of type: E.Type, _ details: SubscriptionDetails, replay: Replay,
     _ makeBuffer: @escaping @Sendable () -> EventBuffer<Element>
@@ -96,10 +96,10 @@ extension EventBus {
       })
   }
 
-  /// The deadlines on a clock; nil for the bus's own.
+  /// Returns the deadlines on a clock, or, for nil, on the bus's own clock.
   ///
-  /// A clock without parts is the same as any other of its type, so its deadlines are kept for the next post;
-  /// those on any other clock are for one post alone.
+  /// Clocks of a type without stored properties are interchangeable, so their deadlines are kept for later posts.
+  /// Deadlines on any other clock serve one post.
   func deadlines(on clock: (any Clock<Duration>)?) -> Deadlines {
     guard let clock else { return core.deadlines }
     guard clock.hasNoParts else {

@@ -1,20 +1,20 @@
-// The event that a bus keeps of a sticky type.
+// The latest event of each sticky type, which the bus keeps.
 
 extension EventBus {
-  /// The latest event of a sticky type.
+  /// Returns the latest event of a sticky type.
   ///
-  /// It is the event that a subscriber with replay would receive first. Any thread may ask.
+  /// It is the event that a subscriber with replay would receive first. Any thread may call this method.
   ///
   /// - Parameters:
   ///   - type: the events; their type has the trait ``EventTraits/sticky``.
   ///   - subject: only an event that was posted from this object; nil for any.
   /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
-  /// - Complexity: constant; takes a lock that posts of this type take, too.
+  /// - Complexity: constant; takes a lock that posts of this type also take.
   public func latest<E: Event>(of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil) -> E? {
     core.latest(type, from: subject)
   }
 
-  /// The latest event of a sticky type of main-actor events.
+  /// Returns the latest event of a sticky type of main-actor events.
   ///
   /// It is the event that a subscriber with replay would receive first.
   ///
@@ -22,26 +22,27 @@ extension EventBus {
   ///   - type: the events; their type has the trait ``EventTraits/sticky``.
   ///   - subject: only an event that was posted from this object; nil for any.
   /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
-  /// - Complexity: constant; takes a lock that posts of this type take, too.
+  /// - Complexity: constant; takes a lock that posts of this type also take.
   @MainActor public func latest<E: MainActorEvent>(
     of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil
   ) -> E? {
     core.latest(type, from: subject)
   }
 
-  /// Removes the latest event of a sticky type: what subscribes from now on receives no replay before the next post.
+  /// Removes the latest event of a sticky type; a later subscriber receives no replay until the next post.
   ///
-  /// Subscribers that have received the event keep it. Any thread may call this method; the event is released on that thread.
+  /// Subscribers that have received the event keep it. Any thread may call this method; the bus releases the event on
+  /// that thread.
   ///
   /// - Parameter type: the events.
-  /// - Complexity: constant; takes a lock that posts of this type take, too.
+  /// - Complexity: constant; takes a lock that posts of this type also take.
   public func removeLatest<E: Event>(of type: E.Type) { core.removeLatest(type) }
 
   /// Removes the latest event of a sticky type of main-actor events.
   ///
-  /// What subscribes from now on receives no replay before the next post. Subscribers that have received the event keep it.
+  /// A later subscriber receives no replay until the next post. Subscribers that have received the event keep it.
   ///
   /// - Parameter type: the events.
-  /// - Complexity: constant; takes a lock that posts of this type take, too.
+  /// - Complexity: constant; takes a lock that posts of this type also take.
   @MainActor public func removeLatest<E: MainActorEvent>(of type: E.Type) { core.removeLatest(type) }
 }

@@ -1,9 +1,9 @@
 internal import CPubSub
 
-// How each kind of handler becomes one that takes an event and returns: the only kind that a store knows.
+// How each kind of handler is converted to a `pubsub_handler`, the only kind that a store knows.
 
 extension EventBus {
-  /// Registers a handler: it stands in the store as it is.
+  /// Registers a synchronous handler, which the store holds without a wrapper.
   func register<E: BusEvent>(
     _ type: E.Type, from subject: (any AnyObject & Sendable)?, _ priority: Priority, _ label: String?, _ fileID: String,
     _ line: Int, _ handler: pubsub_handler
@@ -16,7 +16,7 @@ extension EventBus {
     return Subscription(registration)
   }
 
-  /// Registers a handler for an owner: it stands in the store as it is, too.
+  /// Registers a synchronous handler for an owner, which the store holds without a wrapper.
   func register<E: BusEvent>(
     _ type: E.Type, _ owned: (registration: Registration, handler: pubsub_handler)
   ) -> Subscription {
@@ -24,7 +24,7 @@ extension EventBus {
     return Subscription(owned.registration)
   }
 
-  /// Registers a handler of every event, or of those of one name, that runs inside the post.
+  /// Registers a synchronous handler of every event, or of the events of one name.
   func registerWildcard(
     named name: EventName?, _ details: SubscriptionDetails, handler: @escaping @Sendable (any BusEvent) throws -> Void
   ) -> Registration {
@@ -33,12 +33,12 @@ extension EventBus {
     return registration
   }
 
-  /// The latest event of a sticky type, for a subscriber with replay.
+  /// Returns the latest event of a sticky type, if the subscription accepts its subject.
   func latest<E: BusEvent>(_ type: E.Type, for subscription: Subscription) -> E? {
     core.latest(type, for: subscription.registration)
   }
 
-  /// Posts what a handler threw, unless it threw while it was called with such a failure.
+  /// Posts a `HandlerFailure` with the error of a handler, unless the handler was handling a `HandlerFailure`.
   func reportFailure(
     of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
   ) {
@@ -46,7 +46,7 @@ extension EventBus {
   }
 }
 
-/// What a subscription says of itself, whatever its handler.
+/// The properties of a subscription that do not depend on its handler.
 struct SubscriptionDetails: Sendable {
   let subscriber: Subscriber
   let priority: Priority

@@ -1,33 +1,34 @@
 internal import CPubSub
 
-/// Delivers events from posters to subscribers, in order, without either knowing the other.
+/// An event bus: it delivers events from posters to subscribers in a defined order, and neither needs to know the
+/// other.
 ///
-/// A post reaches its subscribers in order of priority (highest first), and within a priority in the order of subscription.
-/// Wildcard, by-name, subject-filtered and plain subscribers stand in this one order. Event types with the trait
-/// ``EventTraits/reversed`` are delivered in the mirror image of it. A post made inside a handler is delivered at once, depth
-/// first.
+/// A post reaches its subscribers in order of priority (highest first), and within a priority in the order of
+/// subscription. This one order covers all subscribers: to a type, to a name, to all events, and to one subject. Event
+/// types with the trait ``EventTraits/reversed`` are delivered in the reverse order. A post that is made inside a
+/// handler is delivered at once, depth first.
 ///
-/// Every call is allowed from any thread and inside a handler. No synchronous call can deadlock: no lock is held while a
-/// handler runs, and a post takes none. A bus that is released ends its subscriptions and its event sequences.
+/// Any thread may make any call, also inside a handler. No synchronous call can deadlock, because the bus holds no lock
+/// while it calls a handler. Releasing the bus ends its subscriptions and its event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
-  /// The core's table, one step nearer for a post, and on a cache line that no subscribing thread writes.
+  /// The core's topic table: a copy that saves a post one load, on a cache line that no subscribing thread writes to.
   private let table: BusCore.TopicTable
   let tasks: TaskStarter
-  /// Those on other clocks, by the clock's type.
+  /// The deadlines on clocks other than the bus's own, by the type of the clock.
   let deadlinesByClock = Guarded<[ObjectIdentifier: Deadlines]>([:])
 
-  /// A bus without subscribers.
+  /// Creates a bus without subscribers.
   ///
   /// - Parameters:
-  ///   - taskExecutor: where asynchronous handlers prefer to run; nil for the global executor.
-  ///   - nestingLimit: how deep posts may be nested in one another, from 1 to 1,024. A deeper post is refused, and reported as
-  ///     ``PostRefused``.
+  ///   - taskExecutor: the executor preference of asynchronous handlers; nil for the global executor.
+  ///   - nestingLimit: how many posts may be nested in one another, from 1 to 1,024. A deeper post is refused, and
+  ///     reported as ``PostRefused``.
   public convenience init(taskExecutor: (any TaskExecutor)? = nil, nestingLimit: Int = 128) {
     self.init(tasks: TaskStarter(executor: taskExecutor), clock: ContinuousClock(), nestingLimit: nestingLimit)
   }
 
-  /// A bus in the world of a clock: a simulated clock brings its executor along.
+  /// Creates a bus on a clock; with a simulated clock, its tasks run on that clock's executor.
   package convenience init(clock: any Clock<Duration>) {
     self.init(tasks: TaskStarter(clock: clock), clock: clock, nestingLimit: 128)
   }
@@ -48,15 +49,16 @@ public final class EventBus: Sendable {
 // MARK: - Posting
 
 extension EventBus {
-  /// Posts an event; its synchronous handlers have run when this returns, and its asynchronous handlers have the event in their
-  /// mailbox.
+  /// Posts an event; when this method returns, the synchronous handlers have run, and the mailboxes of asynchronous
+  /// handlers hold the event.
   ///
-  /// Takes no lock and allocates nothing on the way to synchronous handlers; counts a reference for those with an owner alone.
+  /// A post to synchronous handlers takes no lock and allocates nothing. It counts references only for handlers with an
+  /// owner.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for subscriptions to this object only.
-  /// - Complexity: linear in the number of subscribers to the event, without those to other subjects.
+  ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
+  /// - Complexity: linear in the number of subscribers that receive the event.
   public func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     guard let topic = BusCore.topicAtOnce(of: E.self, in: table) else {
       return Posting.postOutOfLine(event, on: core, from: subject)
@@ -64,33 +66,35 @@ extension EventBus {
     Posting.post(event, to: topic, from: subject)
   }
 
-  /// Posts a main-actor event; its synchronous handlers have run when this returns, and its asynchronous handlers have the
-  /// event in their mailbox.
+  /// Posts a main-actor event; when this method returns, the synchronous handlers have run, and the mailboxes of
+  /// asynchronous handlers hold the event.
   ///
-  /// Takes no lock and allocates nothing on the way to synchronous handlers; counts a reference for those with an owner alone.
+  /// A post to synchronous handlers takes no lock and allocates nothing. It counts references only for handlers with an
+  /// owner.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for subscriptions to this object only.
-  /// - Complexity: linear in the number of subscribers to the event, without those to other subjects.
+  ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
+  /// - Complexity: linear in the number of subscribers that receive the event.
   @MainActor public func post<E: MainActorEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     Posting.postOutOfLine(event, on: core, from: subject)
   }
 }
 
-// MARK: - Looking
+// MARK: - Inspecting a bus
 
 extension EventBus {
-  /// Whether a post of this type would reach a subscriber, or be seen: else its event need not be made.
+  /// Returns whether a post of this type would reach a subscriber or a tracer; if not, the caller need not make the
+  /// event.
   package func isHeard<E: BusEvent>(_ type: E.Type) -> Bool { core.isHeard(type) }
 
   /// One subscription, as ``EventBus/subscriptions`` lists it.
   public struct Listing: Sendable, Hashable, CustomStringConvertible {
-    /// The subscriber: its label and its place in the source.
+    /// The subscriber: its label and its source position.
     public let subscriber: Subscriber
     /// The name of the events; nil for a subscription to all events.
     public let eventName: EventName?
-    /// Its place in the order of delivery.
+    /// The priority of the subscriber in the order of delivery.
     public let priority: Priority
 
     /// The listing on one line: `label at Module/File.swift:12: Event, priority 0`.
@@ -103,19 +107,20 @@ extension EventBus {
 
   /// All subscriptions, in order of subscription.
   ///
-  /// - Complexity: linear in their number, with the time to sort them.
+  /// - Complexity: n log n in the number of subscriptions: they are sorted.
   public var subscriptions: [Listing] { core.listings }
 
   /// Calls a tracer with every post before its delivery, on the poster's thread.
   ///
-  /// A tracer is no receiver. Posts cost more while there is one, and nothing measurable while there is none.
+  /// A tracer does not count as a receiver (see ``Undelivered``). While a bus has a tracer, its posts cost more;
+  /// without a tracer the cost is not measurable.
   ///
   /// - Parameter body: called with each event.
   /// - Returns: an object whose release ends the tracing.
   public func trace(_ body: @escaping @Sendable (any BusEvent) -> Void) -> Tracing { Tracing(core, body) }
 }
 
-/// Keeps a tracer on an ``EventBus``; its release ends the tracing.
+/// A tracer on an ``EventBus``; releasing it ends the tracing.
 public final class Tracing: Sendable {
   private let core: BusCore
   private let tracer: BusCore.Tracer
@@ -129,14 +134,15 @@ public final class Tracing: Sendable {
   deinit { core.remove(tracer) }
 }
 
-// MARK: - For what carries events between buses
+// MARK: - For bridges between buses
 
 extension EventBus {
-  /// How many posts are under way on this thread, on whichever bus: one that is nested is deeper than the one around it.
+  /// The number of posts under way on this thread, on all buses; a nested post counts in addition to the post around
+  /// it.
   package static var depthOfPosts: Int { Posting.depth }
 
-  /// Posts an event as `post` does, and tells when the post is over: its synchronous handlers have returned, and what it has left to
-  /// release is not released yet.
+  /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned, before the post
+  /// frees memory.
   ///
   /// Main-actor events are posted on the main actor.
   package func post<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {

@@ -1,13 +1,14 @@
 internal import CPubSub
 public import Synchronization
 
-/// A handle on the events of one type on one bus, for hot paths: posting through it saves the look-up by type.
+/// A handle for posting events of one type on one bus; it saves the look-up by type on hot paths.
 ///
-/// May be kept and used from any thread. It does not keep the bus alive. A post to a bus that is gone reaches no subscriber.
+/// Any thread may keep and use it. It does not keep the bus alive. After the bus has been released, a post reaches no
+/// subscriber.
 public struct Topic<E: BusEvent>: Sendable {
-  /// Keeps the topic.
+  /// Keeps the topic's memory alive.
   private let core: BusCore
-  /// The topic: its first two words are its root and its flags.
+  /// The address of the topic, whose first two words are its root and its flags.
   @usableFromInline nonisolated(unsafe) let words: UnsafePointer<Atomic<UInt>>
 
   fileprivate init(_ core: BusCore) {
@@ -17,9 +18,9 @@ public struct Topic<E: BusEvent>: Sendable {
     }
   }
 
-  /// Whether a post reaches nothing: there is no subscriber, and nothing else that posts have to look at.
+  /// Whether a post has nothing to do: the topic has neither a root (subscribers) nor flags.
   ///
-  /// In the caller, so that a post without subscribers costs no call.
+  /// It is inlined into the caller, so that a post without subscribers costs no call.
   @inlinable var isIdle: Bool { (words[0].load(ordering: .relaxed) | words[1].load(ordering: .relaxed)) == 0 }
 
   private static func topic(_ words: UnsafePointer<Atomic<UInt>>) -> UnsafeMutablePointer<pubsub_topic> {
@@ -28,16 +29,16 @@ public struct Topic<E: BusEvent>: Sendable {
 }
 
 extension Topic where E: Event {
-  /// Posts an event, as `EventBus.post(_:from:)`.
+  /// Posts an event, as `EventBus.post(_:from:)` does.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for subscriptions to this object only.
+  ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     if !isIdle { Self.deliver(event, to: words, from: subject) }
   }
 
-  // Without the handle, so that all that it needs fits into registers.
+  // A static method without the handle, so that all arguments fit into registers.
   @usableFromInline static func deliver(
     _ event: E, to words: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
   ) {
@@ -46,11 +47,11 @@ extension Topic where E: Event {
 }
 
 extension Topic where E: MainActorEvent {
-  /// Posts a main-actor event, as `EventBus.post(_:from:)`.
+  /// Posts a main-actor event, as `EventBus.post(_:from:)` does.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for subscriptions to this object only.
+  ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @MainActor @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     if !isIdle { Self.deliver(event, to: words, from: subject) }
   }
@@ -63,7 +64,7 @@ extension Topic where E: MainActorEvent {
 }
 
 extension EventBus {
-  /// A handle on the events of one type.
+  /// Makes a handle for posting events of one type.
   ///
   /// - Parameter type: the events.
   /// - Returns: the handle.

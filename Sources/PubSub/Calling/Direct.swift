@@ -1,19 +1,20 @@
 #if PUBSUB_DIRECT || (!PUBSUB_PORTABLE && compiler(>=6.3) && compiler(<6.4) && os(Linux) && arch(x86_64))
   internal import CPubSub
 
-  // The direct build: C calls the closures of handlers as they are, and takes events where a generic function has them.
+  // The direct build: C calls the closures of handlers without a wrapper, and reads events from where a generic
+  // function holds them.
   //
-  // A closure that is stored in a field of a generic struct has one fixed shape, whatever the generic type: a function that takes
-  // the value by address, and a context. Read as two words it is called without counting a reference. That shape and the
-  // convention of generic functions are the compiler's business. So this file is compiled only for the compilers and processors
-  // in the condition above, and each was admitted by CallingTests; everything else builds Portable.swift. To try another one, add
-  // `-Xswiftc -DPUBSUB_DIRECT` and run these tests.
+  // A closure in a field of a generic struct has one fixed shape, whatever the generic type: a function that takes the
+  // value by address, and a context. Code that reads these two words can call the closure without counting a reference.
+  // No document guarantees that shape or the calling convention of generic functions. So only the compilers and
+  // processors in the condition above compile this file; CallingTests has passed on each of them. All others compile
+  // Portable.swift. To try another compiler or processor, add `-Xswiftc -DPUBSUB_DIRECT` and run these tests.
 
   /// How handlers are called in this build.
   enum Calling {
     static let isDirect = true
 
-    /// What a handler threw: an error, as the convention returns it.
+    /// The error that a handler threw, from the word that the calling convention returns.
     static func error(taking thrown: UnsafeMutableRawPointer) -> any Error {
       withUnsafePointer(to: thrown) { word in
         UnsafeMutableRawPointer(mutating: word).assumingMemoryBound(to: (any Error).self).move()
@@ -24,7 +25,7 @@
   // MARK: Events
 
   extension Posting {
-    /// Posts an event to a topic without flags that has this root.
+    /// Posts an event to a topic that has this root and neither of the flags `PUBSUB_GENERAL` and `PUBSUB_RECEIVERS`.
     ///
     /// Going through `withUnsafePointer` would cost two more calls and a guard of the stack, as much as the rest of a post to one
     /// handler.
@@ -42,17 +43,17 @@
 
   // MARK: Closures
 
-  /// One field, of a type that the compiler must treat as the most general.
+  /// A struct with one closure field, which the compiler stores in the most general shape, because `Value` is generic.
   private struct ClosureShape<Value> {
     let body: @Sendable (Value) throws -> Void
   }
 
-  /// The same for a closure of the main actor, which differs in its type only.
+  /// The same struct for a closure of the main actor; only the type of the field differs.
   private struct MainActorClosureShape<Value> {
     let body: @MainActor (Value) throws -> Void
   }
 
-  /// The same for closures that take an owner, too.
+  /// The same struct for a closure that also takes an owner.
   private struct OwnedShape<Owner: AnyObject, Value> {
     let body: @Sendable (Owner, Value) throws -> Void
   }
@@ -61,7 +62,7 @@
     let body: @MainActor (Owner, Value) throws -> Void
   }
 
-  /// A closure: its function, and its context, which is nil if it captures nothing.
+  /// The two words of a closure: its function, and its context, which is nil if the closure captures nothing.
   fileprivate typealias Words = (function: UnsafeRawPointer, context: UnsafeMutableRawPointer?)
 
   private func retained(_ words: Words) -> Words {
@@ -72,15 +73,17 @@
   extension pubsub_handler {
     private init(_ words: Words) { self.init(function: words.function, context: words.context) }
 
-    /// A closure as a handler; its context is retained, and released by the code that removes the handler.
+    /// Makes a handler of a closure and retains the closure's context; the code that removes the handler releases the
+    /// context.
     static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
+      // The closure must live until its context is retained. The struct and not the closure is kept alive: a closure that is
+      // passed to a generic function is wrapped in a new one.
       let shape = ClosureShape(body: body)
-      // Until the context is retained, the closure must live.
       defer { _fixLifetime(shape) }
       return .init(retained(unsafeBitCast(shape, to: Words.self)))
     }
 
-    /// A closure of the main actor as a handler; it is called on the main actor only.
+    /// Makes a handler of a main-actor closure; posts call it on the main actor only.
     static func of<Value>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
       let shape = MainActorClosureShape(body: body)
       defer { _fixLifetime(shape) }
@@ -90,10 +93,10 @@
 
   // MARK: Owners
 
-  /// An object that may be gone; its memory stays while the reference is kept.
+  /// A weak reference to an object whose memory stays allocated while the reference is kept.
   ///
-  /// An unowned count keeps the memory: a weak reference would move the object's counts to a table of their own, for good, and so slow
-  /// the counting of the program's own references.
+  /// It holds an unowned reference count, which keeps the memory. A Swift `weak` reference would move the object's
+  /// counts to a side table for good, which would slow down the program's own retains and releases of the object.
   struct ObjectReference: @unchecked Sendable {
     fileprivate let pointer: UnsafeMutableRawPointer?
 
@@ -103,20 +106,21 @@
 
     var object: (any AnyObject & Sendable)? {
       guard let pointer = swift_tryRetain(pointer) else { return nil }
-      // Given as sendable.
+      // The initializer took a `Sendable` object.
       return unsafeBitCast(
         Unmanaged<AnyObject>.fromOpaque(pointer).takeRetainedValue(), to: (any AnyObject & Sendable).self)
     }
 
-    /// Lets go of the memory; the reference is not used any more.
+    /// Releases the unowned reference; the value must not be used afterward.
     func end() { swift_unownedRelease(pointer) }
   }
 
-  /// The handler of a subscription with an owner, and the owner, as C reads them: the first stored property of a registration.
+  /// The owner of a subscription and its handler, in the layout that C reads; it must be the first stored property of a
+  /// registration.
   struct OwnedCall: @unchecked Sendable {
     private var words = pubsub_owned()
 
-    /// That of a subscription without an owner.
+    /// Makes the value for a subscription without an owner.
     init() {}
 
     init(_ owner: any AnyObject & Sendable) { words.owner = ObjectReference(owner).pointer }
@@ -126,23 +130,23 @@
       (words.function, words.context) = (closure.function, closure.context)
     }
 
-    /// What is released with a handler: what the closure captured.
+    /// Returns the context of the closure, which must be released when the handler is removed.
     func captured(by handler: pubsub_handler) -> UnsafeMutableRawPointer? {
       handler.function == pubsub_owned_call() ? words.context : handler.context
     }
 
-    /// The owner; nil if there was none, or if it is gone.
+    /// The owner; nil if the subscription has none, or if the owner has been released.
     var owner: (any AnyObject & Sendable)? { reference?.object }
     var hasOwner: Bool { words.owner != nil }
 
     private var reference: ObjectReference? { words.owner.map { ObjectReference(pointer: $0) } }
 
-    /// Lets go of the owner's memory.
+    /// Releases the unowned reference to the owner; the value must not be used afterward.
     func end() { reference?.end() }
   }
 
   extension Registration {
-    /// A registration for an owner, and its handler.
+    /// Makes a registration for an owner, and its handler.
     static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
@@ -152,7 +156,7 @@
       return owned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
     }
 
-    /// The same for a handler on the main actor.
+    /// Makes a registration for an owner, and its main-actor handler.
     static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
@@ -166,7 +170,7 @@
       _ details: SubscriptionDetails, in core: BusCore, by owner: any AnyObject & Sendable, _ closure: Words
     ) -> (Registration, pubsub_handler) {
       let registration = Registration(details, core: core, owned: OwnedCall(owner, retained(closure)))
-      // The registration is the context; its place in a store keeps it.
+      // The handler's context is the registration, unretained: the entry in the store keeps the registration alive.
       let context = UnsafeMutableRawPointer(Unmanaged.passUnretained(registration).toOpaque())
       return (registration, pubsub_handler(function: pubsub_owned_call(), context: context))
     }

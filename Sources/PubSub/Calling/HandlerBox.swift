@@ -1,8 +1,10 @@
-/// A closure in an object, which a function of C's calls by the object's address: what handlers are where C cannot call closures.
+/// A closure in an object: the form of a handler in the portable build, where C cannot call closures.
+///
+/// C calls it by its address.
 class HandlerBox {
   func call(_ event: UnsafeRawPointer) throws { preconditionFailure("a box of no type") }
 
-  /// Calls the closure; returns what it threw, in an object that is the caller's to release.
+  /// Calls the closure; returns the thrown error in an object that the caller must release, or nil.
   final func thrown(by event: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
     do {
       try call(event)
@@ -13,7 +15,7 @@ class HandlerBox {
   }
 }
 
-/// An error in an object.
+/// An object that holds an error, so that C can pass the error on as a pointer.
 final class BoxedError {
   let error: any Error
   init(_ error: any Error) { self.error = error }

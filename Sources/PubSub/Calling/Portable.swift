@@ -1,13 +1,14 @@
 #if !(PUBSUB_DIRECT || (!PUBSUB_PORTABLE && compiler(>=6.3) && compiler(<6.4) && os(Linux) && arch(x86_64)))
   internal import CPubSub
 
-  // The portable build: handlers are objects that a function of C's calls, in plain Swift and plain C. See Direct.swift.
+  // The portable build: each handler is an object (`HandlerBox`) that C calls, in plain Swift and plain C. See
+  // Direct.swift.
 
   /// How handlers are called in this build.
   enum Calling {
     static let isDirect = false
 
-    /// What a handler threw.
+    /// The error that a handler threw.
     static func error(taking thrown: UnsafeMutableRawPointer) -> any Error {
       Unmanaged<BoxedError>.fromOpaque(thrown).takeRetainedValue().error
     }
@@ -16,7 +17,7 @@
   // MARK: Events
 
   extension Posting {
-    /// Posts an event to a topic without flags that has this root.
+    /// Posts an event to a topic that has this root and neither of the flags `PUBSUB_GENERAL` and `PUBSUB_RECEIVERS`.
     @inline(__always)
     static func deliver<E: BusEvent>(
       _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
@@ -38,7 +39,7 @@
     private let body: @MainActor (Value) throws -> Void
     init(_ body: @escaping @MainActor (Value) throws -> Void) { self.body = body }
     override func call(_ event: UnsafeRawPointer) throws {
-      // The value does not leave the main actor: the caller and the closure are both on it.
+      // The event does not leave the main actor: the caller and the closure both run on it.
       let body = body
       nonisolated(unsafe) let event = event.assumingMemoryBound(to: Value.self)
       try MainActor.assumeIsolated { try body(event.pointee) }
@@ -50,12 +51,12 @@
       self.init(function: pubsub_boxed(), context: Unmanaged.passRetained(box).toOpaque())
     }
 
-    /// A closure as a handler; it is released by the code that removes the handler.
+    /// Makes a handler of a closure; the code that removes the handler releases its box.
     static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
       .init(ClosureBox(body))
     }
 
-    /// A closure of the main actor as a handler; it is called on the main actor only.
+    /// Makes a handler of a main-actor closure; posts call it on the main actor only.
     static func of<Value>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
       .init(MainActorClosureBox(body))
     }
@@ -63,7 +64,7 @@
 
   // MARK: Owners
 
-  /// An object that may be gone.
+  /// A weak reference to an object.
   struct ObjectReference: Sendable {
     private let reference: WeakReference
 
@@ -71,7 +72,7 @@
 
     var object: (any AnyObject & Sendable)? { reference.object }
 
-    /// The reference is not used any more.
+    /// Does nothing: in the direct build this releases an unowned reference.
     func end() {}
   }
 
@@ -79,15 +80,15 @@
   struct OwnedCall: Sendable {
     private var reference: ObjectReference?
 
-    /// That of a subscription without an owner.
+    /// Makes the value for a subscription without an owner.
     init() {}
 
     init(_ owner: any AnyObject & Sendable) { reference = ObjectReference(owner) }
 
-    /// What is released with a handler: the box.
+    /// Returns the box, which must be released when the handler is removed.
     func captured(by handler: pubsub_handler) -> UnsafeMutableRawPointer? { handler.context }
 
-    /// The owner; nil if there was none, or if it is gone.
+    /// The owner; nil if the subscription has none, or if the owner has been released.
     var owner: (any AnyObject & Sendable)? { reference?.object }
     var hasOwner: Bool { reference != nil }
 
@@ -97,7 +98,7 @@
   private final class OwnedBox<Owner: AnyObject & Sendable, E: BusEvent>: HandlerBox {
     private weak let owner: Owner?
     private let body: @Sendable (Owner, E) throws -> Void
-    /// Lives as long as the box stands in a store.
+    /// The registration of this handler; it lives as long as a store holds the box.
     private unowned(unsafe) let registration: Registration
 
     init(_ owner: Owner, _ registration: Registration, _ body: @escaping @Sendable (Owner, E) throws -> Void) {
@@ -111,7 +112,7 @@
   }
 
   extension Registration {
-    /// A registration for an owner, and its handler.
+    /// Makes a registration for an owner, and its handler.
     static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
@@ -120,7 +121,7 @@
       return (registration, .init(OwnedBox(owner, registration, body)))
     }
 
-    /// The same for a handler on the main actor.
+    /// Makes a registration for an owner, and its main-actor handler.
     static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void

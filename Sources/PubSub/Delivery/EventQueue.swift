@@ -1,32 +1,36 @@
-/// What a mailbox or an event sequence holds: the events and, beside them, what is rare.
+/// The queue of a mailbox or an event sequence: the events and, beside them, their rare attributes (marks and gaps).
 ///
-/// A pure value, with no type parameter in its storage; guarded by its user's lock. Whatever is to be released is returned,
-/// lest a deinitialiser that calls back meets that lock.
+/// It is a pure value, without a type parameter in its storage; the lock of its user guards it. Methods return the
+/// events that must be released, and the caller releases them after unlocking: a deinitializer may call back and take
+/// the same lock.
 struct EventQueue {
-  /// Something that holds for one event.
+  /// An attribute of one event: no bound drops it, and a post may wait for its delivery.
   struct Mark {
     var number: Int
-    /// The post that waits for its delivery; nil for an event that was promised, or that a sequence keeps, and is not waited
-    /// for.
+    /// The delivery for which a post waits; nil for a promised event, for which no post waits.
     var delivery: AwaitedDelivery?
   }
 
-  /// Events that were dropped.
+  /// A place in the queue where events were dropped.
   struct Gap: Equatable {
-    /// The number of the event before which they stood.
+    /// The number of the event before which the dropped events stood.
     var before: Int
     var count: Int
   }
 
-  /// The most events that it holds, those that are marked not counted.
+  /// The largest number of events that the queue holds, not counting marked events.
   let limit: Int
   let dropsOldest: Bool
   private(set) var events = RawEvents()
-  /// Rising by number; events that were handed out as a batch may still be marked here.
+  /// The marks, in rising order of event number.
+  ///
+  /// An event that was moved to a batch keeps its mark here until the run reaches it.
   private(set) var marks: [Mark] = []
-  /// Rising by position, at most one at each.
+  /// The gaps, in rising order of position, at most one at each position.
   private(set) var gaps: [Gap] = []
-  /// What was dropped and has not been released: that may call code of the program's.
+  /// Dropped events that are not released yet.
+  ///
+  /// Releasing them may run the program's code, so it must happen without the lock.
   private var dropped = RawEvents()
 
   init(_ buffering: Buffering) {
@@ -39,23 +43,23 @@ struct EventQueue {
   var isBounded: Bool { limit != .max }
   var isEmpty: Bool { events.isEmpty && gaps.isEmpty }
 
-  // MARK: Coming
+  // MARK: Adding events
 
   /// Adds an event.
   @inline(__always)
   mutating func append<E>(_ event: E, _ purpose: HoldPurpose) {
     switch purpose {
-    case .posted where !isBounded: events.append(event, as: E.self)
+    case .posted where !isBounded, .promised where !isBounded: events.append(event, as: E.self)
     case .posted: appendWithinBound(event)
     case .promised: append(event, delivery: nil)
     case .awaited(let delivery): append(event, delivery: delivery)
     }
   }
 
-  /// Adds an event; if there are too many, one is dropped, and a gap tells where.
+  /// Adds an event; if the queue is full, drops one event and records a gap in its place.
   private mutating func appendWithinBound<E>(_ event: E) {
     if events.count - marks.count < limit { return events.append(event, as: E.self) }
-    // The oldest that may be dropped stands behind the marked ones at the front, if there is any.
+    // The oldest event that may be dropped comes after the marked events at the front, if there is one.
     var oldest = events.first
     for mark in marks {
       guard mark.number == oldest else { break }
@@ -66,7 +70,7 @@ struct EventQueue {
       return dropped.append(event, as: E.self)
     }
     dropped.append(events.removeMovingFormer(oldest, as: E.self), as: E.self)
-    // What stood before it has moved up by one, and so has what was lost there.
+    // The events before the dropped one were renumbered by one, so their marks and gaps must be, too.
     for index in marks.indices where marks[index].number < oldest { marks[index].number += 1 }
     for index in gaps.indices where gaps[index].before <= oldest { gaps[index].before += 1 }
     mergeGaps()
@@ -76,22 +80,22 @@ struct EventQueue {
 
   var hasDropped: Bool { !dropped.isEmpty }
 
-  /// The events that were dropped, to be released by the caller; nil if there are none.
+  /// Returns the dropped events, which the caller must release; nil if there are none.
   mutating func takeDropped() -> RawEvents? {
     if dropped.isEmpty { return nil }
     defer { dropped = RawEvents() }
     return dropped
   }
 
-  /// Adds an event that no bound drops.
+  /// Adds an event with a mark, so that no bound drops it.
   private mutating func append<E>(_ event: E, delivery: AwaitedDelivery?) {
     marks.append(Mark(number: events.end, delivery: delivery))
     events.append(event, as: E.self)
   }
 
-  // MARK: Going
+  // MARK: Taking events
 
-  /// How many events were dropped before the first one, told once.
+  /// Returns the number of events that were dropped before the first event, and forgets it; nil if there were none.
   mutating func takeGap() -> Int? {
     guard let gap = gaps.first, gap.before == events.first else { return nil }
     gaps.removeFirst()
@@ -100,19 +104,20 @@ struct EventQueue {
 
   mutating func takeFirst<E>(as type: E.Type) -> E { events.takeFirst(as: type) }
 
-  /// Hands all events out as a batch; their marks stay here.
+  /// Moves all events to an empty batch; their marks stay here.
   mutating func takeAll(into batch: inout RawEvents) { events.swapOut(into: &batch) }
 
-  /// The number of the next event that is marked.
+  /// The number of the next marked event; `Int.max` if none is marked.
   var nextMarked: Int { marks.first?.number ?? .max }
 
   mutating func takeMark() -> Mark { marks.removeFirst() }
 
-  /// Takes out an event that is waited for no longer; nil if it has been handed out.
+  /// Removes an event for which the post no longer waits; returns nil if the event has been moved to a batch.
   mutating func withdraw<E>(_ delivery: AwaitedDelivery, as type: E.Type) -> E? {
     guard let index = marks.firstIndex(where: { $0.delivery == delivery }) else { return nil }
     let number = marks[index].number
-    // An event that has been handed out keeps its mark, which tells the taker of the batch.
+    // An event in a batch keeps its mark. When the run reaches the mark, it finds the delivery withdrawn and skips the
+    // event.
     guard number >= events.first else { return nil }
     marks.remove(at: index)
     for index in marks.indices where marks[index].number > number { marks[index].number -= 1 }
@@ -121,7 +126,7 @@ struct EventQueue {
     return events.removeMovingLater(number, as: type)
   }
 
-  /// Empties the queue; what is returned is the caller's to tell and to release.
+  /// Empties the queue; the caller must release the returned events and end the deliveries of the returned marks.
   mutating func removeAll() -> (RawEvents, [Mark]) {
     defer {
       events = RawEvents(first: events.end)
@@ -130,7 +135,7 @@ struct EventQueue {
     return (events, marks)
   }
 
-  /// Keeps the memory of a batch that has been worked off for the next burst, if it is small.
+  /// Keeps the memory of an empty batch for the next burst, if it is small.
   mutating func recycle(_ batch: inout RawEvents) {
     if batch.capacity <= 16 { batch.giveMemory(to: &events) }
   }

@@ -1,16 +1,19 @@
-/// One run of an asynchronous handler: with one event, from its call to its return.
+/// One run of an asynchronous handler with one event, from its call to its return.
 ///
-/// Bound for the run in a ``HandlerContext``, so that a wait inside it can be told apart from one outside. Tasks that the
-/// handler starts inherit it and may outlive the run, hence ``isUnderWay``. Nothing is allocated for it.
+/// The mailbox binds it in a ``HandlerContext`` for the duration of the run, so that a wait can find out whether it is
+/// inside a handler. Tasks that the handler starts inherit the context and may outlive the run; ``isUnderWay`` tells
+/// whether the run has ended. A run needs no allocation.
 struct HandlerRun: Sendable {
-  /// How long a wait made inside a handler lasts, unless it was given a budget.
+  /// The default budget of a wait inside a handler.
   static let waitBudget: Duration = .seconds(30)
 
   let receiver: any AsynchronousReceiver
-  /// Which of the receiver's runs it is.
+  /// The number of the run among the runs of its receiver.
   let number: UInt64
   let eventType: any BusEvent.Type
-  /// The post that waits for this run, if one does: through it the chain of waits travels with the event.
+  /// The post that waits for this run, if one does.
+  ///
+  /// Through it, the wait graph follows the chain of waits to the poster.
   let cause: AwaitedPost?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }
@@ -19,17 +22,18 @@ struct HandlerRun: Sendable {
 // MARK: - On an actor
 
 extension HandlerRun {
-  /// A handler was about to run on an actor, and its subscription was cancelled first.
+  /// The error of a run whose subscription was cancelled before the handler could begin on its actor.
   struct Cancelled: Error {}
 
-  /// Calls a handler on the main actor, unless its subscription was cancelled while the run waited for its turn there: no
-  /// handler runs after the main actor has cancelled it.
+  /// Calls a handler on the main actor, unless its subscription was cancelled while the run waited for the actor.
+  ///
+  /// So no handler begins after code on the main actor has cancelled its subscription.
   @MainActor static func onMainActor(_ handler: @MainActor () async throws -> Void) async throws {
     try checkThatStands()
     try await handler()
   }
 
-  /// The same for a handler of an actor's own.
+  /// Calls a handler on its owner, an actor, unless its subscription was cancelled while the run waited for the actor.
   static func on<Owner: Actor, E: BusEvent>(
     _ owner: isolated Owner, with event: E, _ handler: @Sendable (isolated Owner, E) throws -> Void
   ) throws {
@@ -52,15 +56,15 @@ protocol AsynchronousReceiver: Receiver {
   /// The number of the handler's run that is under way; nil if none is.
   var runUnderWay: UInt64? { get }
 
-  /// Takes out an event that is waited for no longer.
+  /// Removes an event for which its post no longer waits.
   func withdraw(_ delivery: AwaitedDelivery)
 
-  /// Cancels the run that handles an event, if it still does.
+  /// Cancels the run that handles an event, if that run has not ended.
   func cancelRun(of delivery: AwaitedDelivery)
 
-  /// Drops what is held and takes nothing more; the handler that runs goes on.
+  /// Drops the held events and refuses new ones; a handler that runs now is not interrupted.
   func close()
 
-  /// Calls once no handler runs and none is about to; at once if that is so.
+  /// Calls the action when no handler runs and none is about to run; immediately if that is the case now.
   func whenIdle(_ action: @escaping @Sendable () -> Void)
 }

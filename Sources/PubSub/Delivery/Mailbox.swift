@@ -1,19 +1,21 @@
 internal import Synchronization
 
-/// The queue of one asynchronous handler: its runs are serial and in posting order, and never block the poster.
+/// The queue of one asynchronous handler: the handler runs with one event at a time, in the order of posting, and never
+/// blocks the poster.
 ///
-/// A task a burst, and none while idle. The task inherits nothing of the poster that woke the mailbox: it has the priority of
-/// the code that subscribed, and no task-local value. Whole batches are taken from the queue at once, unless it is bounded; what is rare
-/// (deliveries that are waited for, lost events) is kept beside the events, not in them.
+/// A mailbox starts one task for each burst of events, and has no task while it is idle. The task inherits nothing from
+/// the poster that woke the mailbox: it has the priority of the code that subscribed, and no task-local value. The task
+/// takes all queued events at once as a batch, unless the mailbox is bounded. Rare attributes (awaited deliveries, lost
+/// events) are stored beside the events.
 final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
-  /// How the elements relate to events; `Element` is an event type, `Received` of one, or `any BusEvent`.
+  /// The conversions between events and elements; `Element` is an event type `E`, `Received<E>` or `any BusEvent`.
   struct Form: Sendable {
-    /// The element of a store's event at an address.
+    /// Makes the element for the event of a store at an address.
     let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
     let eventType: @Sendable (Element) -> any BusEvent.Type
-    /// The event of an element; nil where the element tells of lost events.
+    /// Returns the event of an element; nil if the element reports lost events.
     let event: @Sendable (Element) -> (any BusEvent)?
-    /// Tells of lost events; nil where there is no bound.
+    /// Makes the element that reports a number of lost events; nil if the mailbox has no bound.
     let missed: (@Sendable (Int) -> Element)?
   }
 
@@ -23,15 +25,15 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   private let tasks: TaskStarter
   /// The priority of the code that subscribed.
   private let priority: TaskPriority
-  /// What the code that subscribed saw as ``SharedObject``; weak, as the object may keep the bus.
+  /// The ``SharedObject`` of the code that subscribed; weak, because the object may keep the bus alive.
   private let shared: WeakReference?
   private weak let bus: EventBus?
   private let state: Guarded<MailboxState>
-  /// Odd while a handler runs, and another number for each; even in between.
+  /// The number of the present run, which is odd; an even number while no handler runs.
   ///
-  /// Written by the run alone.
+  /// Only the running task writes it, so it needs no read-modify-write.
   private let runs = Atomic<UInt64>(0)
-  /// Read before each event, so that cancelling takes effect at once.
+  /// Whether the mailbox is closed; the run reads it before each event, so that cancelling takes effect within a batch.
   private let isClosed = Atomic(false)
 
   init(
@@ -55,7 +57,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   override var mailbox: (any AsynchronousReceiver)? { self }
 
-  // MARK: Coming
+  // MARK: Adding events
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = form.element(event, store)
@@ -134,7 +136,8 @@ extension Mailbox {
     } catch is HandlerRun.Cancelled {
       delivery.post.end(delivery, .cancelled)
     } catch {
-      // After the deadline no report tells of the error; that a cancelled handler says so is no news.
+      // After the deadline the report no longer takes the error, so post it, except for the expected
+      // `CancellationError`.
       if !delivery.post.end(delivery, .threw(error)), !(error is CancellationError) {
         report(error, element)
       }
@@ -154,7 +157,7 @@ extension Mailbox {
   }
 }
 
-// MARK: - As the bus sees it
+// MARK: - The interface to the bus
 
 extension Mailbox: AsynchronousReceiver {
   var isCancelled: Bool { isClosed.load(ordering: .acquiring) }
@@ -165,7 +168,7 @@ extension Mailbox: AsynchronousReceiver {
   }
 
   func withdraw(_ delivery: AwaitedDelivery) {
-    // What is taken out is released outside the lock: its deinitialiser may call back.
+    // The removed event is released after the lock: its deinitializer may call the bus.
     _ = state.withLock { $0.queue.withdraw(delivery, as: Element.self) }
   }
 

@@ -1,39 +1,41 @@
-/// What is known of a mailbox, and what is to be done next; guarded by the mailbox's lock.
+/// The state machine of a mailbox: it decides the next step, and the mailbox performs it; guarded by the mailbox's
+/// lock.
 ///
-/// No part of it depends on the type of the events (see ``RawEvents``). It decides; the mailbox performs.
+/// No part of it depends on the type of the events (see ``RawEvents``).
 struct MailboxState {
-  /// What a run does next.
+  /// The next step of a run.
   enum Step {
-    /// Tell the handler of lost events.
+    /// Call the handler with this number of lost events.
     case tellMissed(Int)
-    /// Handle so many events of the batch.
+    /// Handle this number of events of the batch.
     case handle(Int)
-    /// Handle one event of the batch, which a post waits for.
+    /// Handle one event of the batch, for which a post waits.
     case handleAwaited(AwaitedDelivery)
-    /// Release the batch, and ask again.
+    /// Release the batch, and ask for the next step again.
     case drop
-    /// Go on in a fresh task with what is left, as this one has been cancelled: a cancelled task stays so.
+    /// Continue with the rest of the batch in a new task: this task was cancelled, and a cancelled task stays
+    /// cancelled.
     case leave
     /// End, and call the actions that waited for the end.
     case end([@Sendable () -> Void])
   }
 
   var queue: EventQueue
-  /// Whether a run is under way, or about to be started.
+  /// Whether a run is under way or about to start.
   private(set) var isRunning = false
   private var isToStart = false
   private(set) var isClosed = false
-  /// Counts the tasks, so that the handle of one that has ended is not kept.
+  /// The number of the latest task; `keep` compares it, so that it does not store the handle of a task that has ended.
   private var taskNumber: UInt64 = 0
   private var task: Task<Void, Never>?
-  /// The delivery whose handler runs.
+  /// The awaited delivery that the run handles now, if it handles one.
   private var underWay: AwaitedDelivery?
   private var isTaskCancelled = false
   private var idleActions: [@Sendable () -> Void] = []
 
   init(_ buffering: Buffering) { queue = EventQueue(buffering) }
 
-  /// An event has come: whether the mailbox must be woken.
+  /// Notes the arrival of an event; returns whether the caller must wake the mailbox.
   @inline(__always)
   mutating func shouldWake() -> Bool {
     if isRunning { return queue.hasDropped }
@@ -41,7 +43,7 @@ struct MailboxState {
     return true
   }
 
-  /// Whether a run is to be started, by this caller and no other.
+  /// Returns true to exactly one caller, which must start the run; false if no run is due.
   mutating func shouldStart() -> Bool {
     defer { isToStart = false }
     return isToStart
@@ -49,28 +51,31 @@ struct MailboxState {
 
   // MARK: The task
 
-  /// A task is about to be started: its number.
+  /// Returns the number of the task that the caller is about to start.
   mutating func nextTask() -> UInt64 {
     taskNumber += 1
     (task, isTaskCancelled) = (nil, false)
     return taskNumber
   }
 
-  /// Keeps a task that has been started; true if it is to be cancelled, as was asked for meanwhile.
+  /// Stores the handle of a started task; returns true if the task must be cancelled because of a request in the
+  /// meantime.
   mutating func keep(_ started: Task<Void, Never>, number: UInt64) -> Bool {
     guard isRunning, taskNumber == number else { return false }
     task = started
     return isTaskCancelled
   }
 
-  /// The deadline of a delivery has passed, or its poster was cancelled: the task to cancel, if it still handles it.
+  /// Returns the task to cancel for a delivery whose deadline has passed or whose poster was cancelled; nil if that run
+  /// has ended.
   mutating func cancelTask(of delivery: AwaitedDelivery) -> Task<Void, Never>? {
     guard underWay == delivery else { return nil }
     isTaskCancelled = true
     return task
   }
 
-  /// A delivery begins whose poster has been cancelled: the task that runs is, too, and will not be used further.
+  /// Notes that the running task is cancelled, because a delivery with a cancelled poster begins; later events need a
+  /// new task.
   mutating func noteCancelledTask() { isTaskCancelled = true }
 
   // MARK: The run
@@ -92,7 +97,7 @@ struct MailboxState {
     return unmarked > 0 ? .handle(min(unmarked, batch.count)) : handleMarked()
   }
 
-  /// One at a time, so that the bound is kept exactly: what a run has taken no longer counts.
+  /// Takes one event at a time: an event that the run has taken no longer counts toward the bound.
   private mutating func nextWithinBound<E>(_ batch: inout RawEvents, as type: E.Type) -> Step {
     let isMarked = queue.nextMarked == queue.events.first
     batch.append(queue.takeFirst(as: type), as: type)
@@ -114,8 +119,10 @@ struct MailboxState {
 
   // MARK: The end
 
-  /// Closes the mailbox; what it held is the caller's to release, and the actions are its to call: those that wait for a run that
-  /// will not begin.
+  /// Closes the mailbox, and returns what the caller must release, end and call.
+  ///
+  /// The caller must release the events and end the deliveries of the marks. The actions waited for a run that will no
+  /// longer begin; the caller must call them.
   mutating func close() -> (events: [RawEvents], marks: [EventQueue.Mark], actions: [@Sendable () -> Void]) {
     isClosed = true
     let (events, marks) = queue.removeAll()
@@ -126,7 +133,7 @@ struct MailboxState {
     return (held, marks, idleActions)
   }
 
-  /// Keeps the action for the end of the run, if there is one.
+  /// Stores the action for the end of the present run; returns false if there is no run.
   mutating func keepsUntilIdle(_ action: @escaping @Sendable () -> Void) -> Bool {
     if isRunning { idleActions.append(action) }
     return isRunning

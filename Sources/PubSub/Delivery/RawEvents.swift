@@ -1,27 +1,28 @@
-/// Events side by side in memory whose type only its user knows.
+/// An array of events in raw memory; only the user knows the type of the events.
 ///
-/// Nothing stored here depends on a type parameter. A lock around it is therefore a concrete one, whose parts unspecialised
-/// generic code finds without looking up metadata: a post to a mailbox costs a third of what it costs with an array.
+/// No stored property depends on a type parameter. A lock around the value therefore has a concrete type, and
+/// unspecialized generic code can use it without looking up metadata. With it, a post to a mailbox costs a third of
+/// what it costs with an `Array`.
 ///
-/// Each event has a number, one more than the event before it. What stands beside the events refers to them by number, and
-/// so does not change when they are moved or handed on.
+/// Each event has a number, one more than the event before it. Marks and gaps refer to events by number, so they stay
+/// valid when events move within the memory or to a batch.
 ///
-/// A value of this type owns its events and its memory. It is to be used by one holder, which empties and frees it; that is
-/// what makes it safe to send.
+/// A value of this type owns its events and its memory. It must have one holder at a time, which empties and frees it;
+/// therefore it is safe to send.
 struct RawEvents: @unchecked Sendable {
-  /// The number of the first event held, or of the next one to come.
+  /// The number of the first event; while none is held, the number of the next event.
   private(set) var first = 0
   private(set) var count = 0
-  /// Where the first event lies; the places before it are free.
+  /// The index of the first event in the memory; the places before it are free.
   private var head = 0
   private(set) var capacity = 0
   private var memory: UnsafeMutableRawPointer?
 
   var isEmpty: Bool { count == 0 }
-  /// The number of the next event to come.
+  /// The number of the next event that is appended.
   var end: Int { first + count }
 
-  /// Room for none, yet, for events from a number on.
+  /// Makes an empty array without memory; the next event will have this number.
   init(first: Int = 0) { self.first = first }
 
   @inline(__always)
@@ -31,9 +32,10 @@ struct RawEvents: @unchecked Sendable {
     count += 1
   }
 
-  /// Moves the first event out; there is one.
+  /// Moves the first event out; the array must not be empty.
   ///
-  /// The type is always said, here and below: inferred from where the event goes, it could be an optional of it.
+  /// Here and below the caller passes the type: if it were inferred from the destination, it could be an optional of
+  /// it.
   @inline(__always)
   mutating func takeFirst<E>(as type: E.Type) -> E {
     let event = place(head, type).move()
@@ -43,7 +45,8 @@ struct RawEvents: @unchecked Sendable {
     return event
   }
 
-  /// Moves an event out and closes the gap by moving those before it: they are renumbered, those behind it are not.
+  /// Moves an event out, and closes the gap by moving the events before it, which are renumbered; later events keep
+  /// their numbers.
   mutating func removeMovingFormer<E>(_ number: Int, as type: E.Type) -> E {
     let index = head + number - first
     let event = place(index, type).move()
@@ -54,7 +57,8 @@ struct RawEvents: @unchecked Sendable {
     return event
   }
 
-  /// Moves an event out and closes the gap by moving those behind it: they are renumbered, those before it are not.
+  /// Moves an event out, and closes the gap by moving the events after it, which are renumbered; earlier events keep
+  /// their numbers.
   mutating func removeMovingLater<E>(_ number: Int, as type: E.Type) -> E {
     let index = head + number - first
     let event = place(index, type).move()
@@ -63,7 +67,7 @@ struct RawEvents: @unchecked Sendable {
     return event
   }
 
-  /// Releases the events that are held; the memory is kept.
+  /// Releases all events, and keeps the memory.
   mutating func removeAll<E>(as type: E.Type) {
     if count > 0 { place(head, type).deinitialize(count: count) }
     first += count
@@ -71,7 +75,7 @@ struct RawEvents: @unchecked Sendable {
     head = 0
   }
 
-  /// Hands everything on: what remains is empty, has the spare memory, and counts on from here.
+  /// Moves all events and their memory to an empty array, takes over its memory, and continues the numbering.
   mutating func swapOut(into spare: inout RawEvents) {
     assert(spare.isEmpty)
     swap(&self, &spare)
@@ -79,21 +83,21 @@ struct RawEvents: @unchecked Sendable {
     first = spare.end
   }
 
-  /// Gives the memory to another place that has none; nothing is held.
+  /// Moves the memory to another array that has none; this array must be empty.
   mutating func giveMemory(to other: inout RawEvents) {
     guard other.capacity == 0 else { return }
     (other.memory, other.capacity) = (memory, capacity)
     (memory, capacity, head) = (nil, 0, 0)
   }
 
-  /// Frees the memory; nothing is held.
+  /// Frees the memory; the array must be empty.
   mutating func free() {
     assert(isEmpty)
     memory?.deallocate()
     (memory, capacity, head) = (nil, 0, 0)
   }
 
-  /// A place within the memory, which was allocated for this type, by its only user; every caller keeps count.
+  /// Returns the address of a place; the memory was allocated for this type, and the caller keeps the index in bounds.
   @inline(__always)
   private func place<E>(_ index: Int, _ type: E.Type) -> UnsafeMutablePointer<E> {
     (memory.unsafelyUnwrapped + index * MemoryLayout<E>.stride).assumingMemoryBound(to: type)
@@ -101,7 +105,8 @@ struct RawEvents: @unchecked Sendable {
 
   @inline(never)
   private mutating func makeRoom<E>(_ type: E.Type) {
-    // At least half of the places before the head are free: moving costs constant time for each event, on average.
+    // Half of the places or more are free, before the head: so moving the events costs constant time per event, on
+    // average.
     if head > 0, head >= count {
       let old = place(head, type)
       head = 0

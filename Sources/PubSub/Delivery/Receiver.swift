@@ -1,23 +1,24 @@
-/// What holds events until they are handled: a mailbox, or the buffer of a sequence.
+/// An object that holds events until they are handled: a mailbox, or the buffer of a sequence.
 ///
-/// An event is given in two steps. The first one holds it, and may be taken under a lock. The second one starts whatever handles it,
-/// which may call code of the program's, as it makes a job for an executor.
+/// A post delivers an event to a receiver in two steps. `hold` stores the event; the caller may hold a lock. `wake`
+/// starts the task that handles the event; the caller must hold no lock, because a custom executor of the program may
+/// run code there.
 @usableFromInline
 class Receiver: @unchecked Sendable {
   init() {}
 
-  /// Holds an event; starts nothing and releases nothing.
+  /// Stores an event; does not start a task, and does not release an event.
   func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     preconditionFailure("a receiver of no type")
   }
 
-  /// Starts what handles the events that are held, and releases those that were dropped.
+  /// Starts or resumes the task that handles the held events, and releases dropped events.
   func wake() { preconditionFailure("a receiver of no type") }
 
   /// The receiver, if it is a mailbox.
   var mailbox: (any AsynchronousReceiver)? { nil }
 
-  /// Holds an event and starts what handles it; false if it takes no more, as it was cancelled.
+  /// Holds an event and wakes the receiver; returns false if the subscription was cancelled.
   func take(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> Bool {
     let outcome = hold(event, of: store, purpose)
     if outcome.contains(.sleeps) { wake() }
@@ -25,24 +26,24 @@ class Receiver: @unchecked Sendable {
   }
 }
 
-/// For what an event is held.
+/// The reason for which a receiver holds an event.
 enum HoldPurpose {
-  /// A post does not wait for it.
+  /// No post waits for the event.
   case posted
-  /// A post does not wait for it, and no bound may drop it.
+  /// No post waits for the event, but no bound may drop it.
   case promised
-  /// A post waits for it.
+  /// A post waits for the delivery of the event.
   case awaited(AwaitedDelivery)
 }
 
-/// What became of an event that a receiver was given.
+/// The result of delivering an event to a receiver.
 struct HoldOutcome: OptionSet {
   let rawValue: UInt8
 
   /// The receiver's subscription has been cancelled.
   static let nothing: HoldOutcome = []
-  /// It is held, or was lost to a bound.
+  /// The receiver holds the event, or has dropped it because it was full.
   static let isHeld = HoldOutcome(rawValue: 1)
-  /// The receiver sleeps, or has dropped an event that is to be released: `wake()` must be called.
+  /// The caller must call `wake()`: the receiver sleeps, or it has dropped an event that must be released.
   static let sleeps = HoldOutcome(rawValue: 2)
 }

@@ -1,27 +1,34 @@
 internal import CPubSub
 internal import Synchronization
 
-/// What the bus knows of a subscription that is not plain: what it was given, where it stands, and what stands behind it.
+/// The record of a subscription that is not plain: its owner, its subject, its priority, its store, and its receiver.
 ///
-/// Kept by the places in which its handler stands until it is cancelled, and by the ``Subscription``.
+/// The ``Subscription`` keeps it alive, and so does each store entry of its handler until the subscription is
+/// cancelled.
 final class Registration: @unchecked Sendable {
-  /// The owner, and with it the handler, where C calls that; the first stored property, as C reads it.
+  /// The owner and, in the direct build, its handler; it must be the first stored property, because C reads it there.
   let owned: OwnedCall
-  /// Rises with each subscription of a bus; set once, under the bus's lock, before any post can reach the handler.
-  var id: UInt64 = 0
-  /// Where the handler stands; nil for wildcards, which stand in every store.
+  /// The identifier, which rises with each subscription of a bus.
   ///
-  /// Set together with the identifier; the core keeps it alive.
+  /// It is set once, under the bus's lock, before a post can reach the handler.
+  var id: UInt64 = 0
+  /// The store that holds the handler; nil for a wildcard, whose handler is in every matching store.
+  ///
+  /// It is set together with the identifier. The core keeps the store alive.
   unowned(unsafe) var store: HandlerStore?
   let core: BusCore
   let site: Site
   let priority: Priority
-  /// The subject and its address, by which the subject is found also when it is gone.
+  /// The subject.
+  ///
+  /// Its address stays the key in the store's tables, even after the subject has been released.
   private let subjectReference: ObjectReference?
   let subjectAddress: UnsafeRawPointer?
-  /// What stands behind the handler, if it is more than a closure.
+  /// The mailbox or the sequence buffer of the handler; nil for a synchronous handler.
   private let backing: Backing?
-  /// Whether the handler stands nowhere any more: set last, so that a reader that finds it set may rely on that.
+  /// Whether no store holds the handler any more.
+  ///
+  /// It is set last, so that a reader that finds it set can rely on the removal.
   private let isRemoved = Atomic(false)
 
   init(
@@ -44,39 +51,41 @@ final class Registration: @unchecked Sendable {
 
   var subscriber: Subscriber { site.subscriber }
 
-  /// The one object whose posts it wants; nil for all, or if that is gone.
+  /// The subject; nil if the subscription is to all subjects, or if the subject has been released.
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
 
-  /// What stands behind the handler, if it is asynchronous; nil once it is cancelled and no handler of it runs.
+  /// The mailbox of an asynchronous handler; nil once the subscription is cancelled and the handler no longer runs.
   var mailbox: (any AsynchronousReceiver)? { backing?.mailbox }
 
-  /// Whether it asked for events of this subject, or of any.
+  /// Returns whether the subscription is to this subject, or to all subjects.
   func accepts(_ poster: (any AnyObject & Sendable)?) -> Bool {
     guard let subjectReference else { return true }
     guard let poster, let wanted = subjectReference.object else { return false }
     return wanted === poster
   }
 
-  /// The object whose end ends it; nil if there is none, or it is gone.
+  /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { owned.owner }
 
-  /// Whether its owner's end ends it, and not that of the ``Subscription``.
+  /// Whether the release of the owner ends the subscription, and not the release of the ``Subscription``.
   var endsWithOwner: Bool { owned.hasOwner }
 
-  /// Whether its handler is called no more: it was taken out, or what it is tied to is gone.
+  /// Whether no new call of the handler can begin: the handler was removed, or the owner or the subject has been
+  /// released.
   var hasEnded: Bool { isRemoved.load(ordering: .acquiring) || isExpired }
 
-  /// Whether it can end without being cancelled.
+  /// Whether the subscription can end without being cancelled: it has an owner or a subject.
   var isTied: Bool { owned.hasOwner || subjectReference != nil }
 
-  /// Whether its owner or its subject has been released: it will never be delivered to again.
+  /// Whether the owner or the subject has been released, so that no event will be delivered any more.
   var isExpired: Bool {
     (owned.hasOwner && owned.owner == nil) || (subjectReference.map { $0.object == nil } ?? false)
   }
 
-  /// The same for a caller that holds the bus's lock.
+  /// Whether the owner or the subject has been released, for a caller that holds the bus's lock.
   ///
-  /// What was looked at is let go of without the lock: that may be its end, and its deinitialiser may call the bus.
+  /// The check retains the owner and the subject. `released` releases them after the lock: that may be the last
+  /// release, and a deinitializer may call the bus.
   func isExpired(keeping released: inout Released) -> Bool {
     if owned.hasOwner {
       guard let object = owned.owner else { return true }
@@ -89,14 +98,16 @@ final class Registration: @unchecked Sendable {
     return false
   }
 
-  /// A post has found the owner gone; it counts the handler as one that received nothing.
+  /// Ends the subscription when a post finds that the owner has been released.
+  ///
+  /// It also notes in the thread's record that this handler has not received the event.
   func ownerIsGone() {
     cancel()
     let record = pubsub_record_of_thread()
     record.pointee.unheard = pubsub_depth(record) - 1
   }
 
-  /// Takes the handler out of every place; a second call may come while the first one is under way.
+  /// Removes the handler from every store; a second call may run while the first one is under way.
   func cancel() {
     if isRemoved.load(ordering: .acquiring) { return }
     core.remove(self)
@@ -104,21 +115,22 @@ final class Registration: @unchecked Sendable {
     isRemoved.store(true, ordering: .releasing)
   }
 
-  /// Calls once no handler of the cancelled subscription runs; at once if that is so.
+  /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     if let mailbox { return mailbox.whenIdle(action) }
     core.whenIdle(in: store, action)
   }
 }
 
-/// What stands behind a handler that is more than a closure.
+/// The mailbox or the sequence buffer behind a handler.
 ///
-/// Its lock is a leaf.
+/// Its lock is a leaf: while it is held, no other lock is taken and no code is called.
 private final class Backing: Sendable {
   private struct State: Sendable {
-    /// Let go of with the subscription, lest it keep what was captured.
+    /// The mailbox; set to nil when the subscription ends, so that the registration does not keep what the handler
+    /// captured.
     var mailbox: (any AsynchronousReceiver)?
-    /// The same once it has been let go of: a run that is under way keeps it.
+    /// The mailbox after the end of the subscription, while a run under way keeps it alive.
     weak var formerMailbox: (any AsynchronousReceiver)?
     /// Ends the buffer of a sequence.
     var onCancel: (@Sendable () -> Void)?
@@ -132,9 +144,9 @@ private final class Backing: Sendable {
 
   var mailbox: (any AsynchronousReceiver)? { state.withLock { $0.mailbox ?? $0.formerMailbox } }
 
-  /// Closes what there is, and lets go of it.
+  /// Closes the mailbox or ends the sequence buffer, and releases it.
   func end() {
-    // What it lets go of is released without the lock, and closed before that.
+    // The copy keeps both alive until they have been closed, and releases them without the lock.
     let former = state.withLock { state -> State in
       var former = state
       former.mailbox = state.mailbox ?? state.formerMailbox

@@ -1,15 +1,15 @@
 /// A value that can be posted on an ``EventBus``.
 ///
-/// Conform to ``Event`` or to ``MainActorEvent``, never to this protocol itself: the associated type makes the two kinds
-/// disjoint, so that a closure written in a main-actor class becomes a main-actor closure for the one and stays free for
-/// the other, without annotation.
+/// Conform to ``Event`` or to ``MainActorEvent``, never to this protocol itself. The associated type keeps the two
+/// kinds apart. So the compiler makes a handler of a ``MainActorEvent`` a main-actor closure, and a handler of an
+/// ``Event`` a nonisolated one, without annotation.
 public protocol BusEvent: Sendable {
-  /// Where events of this kind are posted: `Never` for anywhere, `MainActor` for the main actor.
+  /// The isolation in which events of this kind are posted: `MainActor` for the main actor, `Never` for any thread.
   associatedtype PostingIsolation
 
   /// The name by which `subscribe(named:)` finds the event: by default the type's name without its module, `Outer.Inner`.
   ///
-  /// A bus reads it when it first meets the type. The getter may call the bus.
+  /// A bus reads it at the first subscription to the type or the first post of it. The getter may call the bus.
   static var name: EventName { get }
 
   /// How the event is delivered: by default an empty set.
@@ -20,7 +20,7 @@ extension BusEvent {
   /// The type's name without its module, `Outer.Inner`.
   public static var name: EventName { EventName.ofType(Self.self) }
 
-  /// Nothing special.
+  /// No traits.
   public static var traits: EventTraits { [] }
 }
 
@@ -35,30 +35,34 @@ public struct EventTraits: OptionSet, Sendable, Hashable {
   /// The bits of the set.
   public let rawValue: UInt8
 
-  /// A set from its bits.
+  /// Makes a set from its bits.
+  ///
+  /// - Parameter rawValue: the bits of the set.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The bus keeps the latest event, and a subscription with replay receives it first.
   public static let sticky = EventTraits(rawValue: 1 << 0)
 
-  /// Delivered in the mirror image of the usual order: lowest priority first, latest subscriber first.
+  /// The bus delivers events in the reverse order: lowest priority first and, within a priority, the latest subscriber
+  /// first.
   ///
-  /// Tear-down events ask for this, so that what was built last is torn down first.
+  /// Tear-down events have this trait, so that components that subscribed last are torn down first.
   public static let reversed = EventTraits(rawValue: 1 << 1)
 }
 
-/// What an event type says of itself.
+/// The name and the traits of an event type.
 ///
-/// Read without the bus's lock, as the getters may call the bus.
+/// Make it without the bus's lock: the getters may call the bus.
 struct EventDescription<E: BusEvent> {
   let name = E.name
   let traits = E.traits
 }
 
-/// A sticky event that holds an object which holds the bus: the bus keeps a weak copy of it, lest both leak.
+/// A sticky event that holds an object that holds the bus; the bus keeps a weak copy of the event, so that neither
+/// leaks.
 package protocol WeaklyKept: Sendable {
-  /// The copy for keeping.
+  /// Returns the weak copy that the bus keeps.
   func weakened() -> Self
-  /// The event as it was posted; nil if the object is gone.
+  /// Returns the event as it was posted; nil if the object has been released.
   func strengthened() -> Self?
 }

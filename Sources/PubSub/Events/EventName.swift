@@ -3,10 +3,14 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
   /// The name as text.
   public let rawValue: String
 
-  /// A name from text.
+  /// Makes a name from text.
+  ///
+  /// - Parameter rawValue: the name as text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A name from a literal.
+  /// Makes a name from a literal.
+  ///
+  /// - Parameter value: the name as text.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The name as text.
@@ -16,9 +20,9 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
 extension EventName {
   private static let cache = Guarded<[ObjectIdentifier: EventName]>([:])
 
-  /// The name of a type without its module and without what differs from run to run.
+  /// Returns the name of a type without its module and without addresses, which differ from run to run.
   ///
-  /// Spelling a type's name costs microseconds, so each is spelled once in a process.
+  /// Making the name takes microseconds, so a process caches it for each type.
   static func ofType(_ type: any BusEvent.Type) -> EventName {
     let key = ObjectIdentifier(type)
     if let known = cache.withLock({ $0[key] }) { return known }
@@ -27,7 +31,7 @@ extension EventName {
     return name
   }
 
-  /// Strips the module from a reflected name, and the addresses that private and local types carry in theirs:
+  /// Removes the module from a reflected name, and the addresses in the names of private and local types:
   /// `Module.(unknown context at $55d0).Local` becomes `Local`.
   static func withoutModule(_ reflected: String) -> String {
     var rest = Substring(reflected)

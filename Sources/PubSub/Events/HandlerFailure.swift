@@ -1,4 +1,4 @@
-/// A handler threw; posted once for each error, on the thread or task on which the handler ran.
+/// The event that a handler threw an error; it is posted once for each error, on the thread or task of the handler.
 ///
 /// The error stops no other handler. An error that a handler of `HandlerFailure` throws is dropped.
 public struct HandlerFailure: Event {
@@ -6,7 +6,7 @@ public struct HandlerFailure: Event {
   public let subscriber: Subscriber
   /// The event that was being handled.
   public let eventName: EventName
-  /// The event; nil where the handler was called for none: with the number of lost events, or where a wait inside it timed out.
+  /// The event; nil if the handler was called with a number of lost events, or if a wait inside the handler timed out.
   public let event: (any BusEvent)?
   /// The error.
   public let error: any Error

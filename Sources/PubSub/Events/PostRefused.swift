@@ -1,8 +1,9 @@
-/// A post exceeded the nesting limit and was refused; posted once the outermost post has returned.
+/// The event that a post exceeded the nesting limit and was refused; it is posted once the outermost post has returned.
 ///
-/// It is posted on the bus that refused. Only the first refused post is reported, and none that is refused while a report is
-/// being delivered, so that a report cannot lead to another.
+/// The bus that refused the post posts it. Of several refused posts inside one outermost post only the first is
+/// reported. A post that is refused during the delivery of a `PostRefused` is not reported, so a report cannot cause
+/// another one.
 public struct PostRefused: Event {
-  /// The names of the events whose posts were nested, outermost first; the refused one is the last.
+  /// The names of the nested events, outermost first; the refused event is the last.
   public let chain: [EventName]
 }

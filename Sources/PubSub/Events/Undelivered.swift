@@ -1,7 +1,7 @@
-/// An event had no receiver; posted on the poster's thread, if this type has a subscriber.
+/// The event that a posted event had no receiver; it is posted on the poster's thread, if it has a subscriber.
 ///
-/// A tracer is no receiver, and neither is the synchronous handler of an owner that is gone; a mailbox or a sequence has
-/// received what it holds. An `Undelivered` without a receiver is not reported.
+/// A tracer does not count as a receiver. A synchronous handler whose owner has been released does not, either. A
+/// mailbox or a sequence that holds the event counts. An `Undelivered` without a receiver is not reported.
 public struct Undelivered: Event {
   /// The event without a receiver.
   public let event: any BusEvent

@@ -1,12 +1,13 @@
 internal import CPubSub
 
-/// A post on its way to C.
+/// The steps of a post from Swift to C.
 ///
-/// Each step is the last thing that the one before it does, so none has to keep anything for later: what a post without
-/// receivers needs fits into the registers that it finds. A namespace and not a class, which would be asked for its metadata.
+/// Each step ends with a tail call of the next one, so no step has to save registers: the arguments of a post without
+/// receivers stay in the registers in which they arrived. This is an enum without cases, because a class would need a
+/// look-up of its metadata.
 ///
-/// What is inline here is inlined into one public function and called by its twin for main-actor events: of two that are
-/// alike the compiler would make one, and a jump to it of each.
+/// The inline code is inlined into `EventBus.post` for `Event`; `post` for `MainActorEvent` calls it out of line. If
+/// both inlined it, the compiler would merge the two identical bodies and turn each function into a jump.
 enum Posting {
   /// Posts an event to a topic that has been found.
   @inline(__always)
@@ -15,7 +16,7 @@ enum Posting {
   ) {
     let special = pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_RECEIVERS)
     let root = pubsub_root(topic)
-    // One look at both, so that a post without receivers jumps once.
+    // Check both at once, so that a post without receivers takes one branch.
     if UInt(bitPattern: special) | UInt(bitPattern: root) == 0 { return }
     guard _fastPath(special == 0), let root else { return postGenerally(event, to: topic, from: subject) }
     deliver(event, to: topic, from: address(of: subject), root)
@@ -47,12 +48,12 @@ enum Posting {
   static var subject: (any AnyObject & Sendable)? {
     let record = pubsub_record_of_thread()
     let subject = pubsub_frame_at(record, pubsub_depth(record) - 1).subject
-    // It came as sendable, and the post keeps it.
+    // The poster passed it as `Sendable`, and the post keeps it alive.
     return unsafeBitCast(
       subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
   }
 
-  /// How many posts are under way on this thread, on whichever bus.
+  /// The number of posts under way on this thread, on all buses.
   static var depth: Int { pubsub_depth(pubsub_record_of_thread()) }
 
   @inline(__always)
@@ -62,21 +63,22 @@ enum Posting {
 }
 
 extension BusCore {
-  /// Posts an event of the bus's own.
+  /// Posts one of the bus's own events, such as `HandlerFailure`.
   func post<E: BusEvent>(_ event: E) { Posting.postOutOfLine(event, on: self, from: nil) }
 
   static func store(of topic: UnsafePointer<pubsub_topic>) -> Unmanaged<HandlerStore> {
     .fromOpaque(topic.pointee.owner.unsafelyUnwrapped)
   }
 
-  /// Whether a post of this type would reach a receiver or a tracer: else the event need not be made.
+  /// Returns whether a post of this type would reach a receiver or a tracer; if not, the caller need not make the
+  /// event.
   func isHeard<E: BusEvent>(_ type: E.Type) -> Bool {
     guard let topic = Self.topic(of: type, in: table) else { return canBeHeardByAll }
     return pubsub_root(topic) != nil || pubsub_flags(topic) & Int(PUBSUB_GENERAL) != 0
   }
 }
 
-// MARK: - What C cannot do
+// MARK: - The functions that C calls
 
 extension BusCore {
   static let helpersAreSet: Void = withUnsafePointer(
@@ -84,7 +86,7 @@ extension BusCore {
       post: { event, topic, subject in
         store(of: topic)._withUnsafeGuaranteedRef { store in
           let subject = subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-          // A subject came as sendable; that it is one left no trace in its address.
+          // The poster passed the subject as `Sendable`; its address does not carry that fact.
           store.postGenerally(event, from: unsafeBitCast(subject, to: (any AnyObject & Sendable)?.self))
         }
       },
@@ -111,17 +113,17 @@ extension BusCore {
   ) { pubsub_set_helpers($0) }
 }
 
-// MARK: - Posts nested too deep
+// MARK: - Posts that exceed the nesting limit
 
 extension BusCore {
-  /// A post that was refused, to be reported, on the bus that refused it, once the stack has unwound.
+  /// A refused post, which the refusing bus reports after the outermost post on the thread has ended.
   private final class Refusal: Sendable {
     let core: BusCore
     let chain: [EventName]
     init(by core: BusCore, _ chain: [EventName]) { (self.core, self.chain) = (core, chain) }
   }
 
-  /// Refuses a post: nothing is delivered, and the first one refused on this thread is reported later.
+  /// Refuses a post: delivers nothing, and notes the first refused post of the thread for a later report.
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
     guard record.pointee.refusal == nil else { return }
     let chain = (0..<pubsub_depth(record)).compactMap { depth -> EventName? in
@@ -131,9 +133,10 @@ extension BusCore {
     pubsub_note_refusal(record, Unmanaged.passRetained(Refusal(by: self, chain + [name])).toOpaque())
   }
 
-  /// Reports what was refused while the outermost post was under way, if anything was and that has ended.
+  /// Reports the post that was refused, if there is one and the outermost post on the thread has ended.
   ///
-  /// What is refused while the report is under way is not reported: two reports could beget each other without end.
+  /// Posts that are refused during the report are not reported: otherwise two reports could cause each other without
+  /// end.
   private static func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
     guard let noted = pubsub_begin_report(record) else { return }
     let refusal = Unmanaged<Refusal>.fromOpaque(noted).takeRetainedValue()
@@ -158,13 +161,13 @@ extension BusCore {
 
   /// Posts `Undelivered` for an event without a receiver; never for itself.
   func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
-    // Most programs have no subscriber to `Undelivered`. A tracer is no receiver.
+    // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count as a receiver.
     guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, topic != store.topic
     else { return }
     post(Undelivered(event: store.event(at: event)))
   }
 
-  /// Posts what a handler threw, unless it threw while it was called with such a failure.
+  /// Posts a `HandlerFailure` with the error of a handler, unless the handler was handling a `HandlerFailure`.
   func reportFailure(
     of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
   ) {

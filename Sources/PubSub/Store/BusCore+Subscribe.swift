@@ -2,7 +2,7 @@ internal import CPubSub
 internal import Synchronization
 
 extension BusCore {
-  /// The store of a type, made if need be; the core keeps it.
+  /// Returns the store of a type, and makes it if there is none; the core keeps it alive.
   @inline(__always)
   func store<E: BusEvent>(for type: E.Type) -> Unmanaged<HandlerStore> {
     if let owner = Self.topic(of: type, in: table)?.pointee.owner { return .fromOpaque(owner) }
@@ -10,12 +10,12 @@ extension BusCore {
     return .passUnretained(withLock { store(of: description, &$0) })
   }
 
-  /// The same, as the store of its type.
+  /// Returns the store of a type with its static type.
   private func typedStore<E: BusEvent>(for type: E.Type) -> TopicStore<E> {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
-  /// Subscribes a handler that is a closure and no more.
+  /// Makes a plain subscription: a synchronous handler without owner, label or subject.
   static func subscribePlainly(
     _ handler: pubsub_handler, _ priority: Priority, _ fileID: String, _ line: Int, to store: Unmanaged<HandlerStore>
   ) -> Subscription {
@@ -33,7 +33,7 @@ extension BusCore {
     }
   }
 
-  /// The site of a subscriber; those without a label share it.
+  /// Returns the site of a subscriber; subscribers without a label on the same source line share one site.
   func site(of subscriber: Subscriber) -> Site {
     if subscriber.label != nil { return Site(subscriber) }
     return withLock { _ in sites.site(subscriber.fileID, subscriber.line).takeUnretainedValue() }
@@ -51,9 +51,9 @@ extension BusCore {
     if registration.isTied { sweepIfDue() }
   }
 
-  /// Adds a receiver to a topic, and in the same instant has the latest event of a sticky type held.
+  /// Adds a receiver to a topic; with replay, the receiver atomically holds the latest event of a sticky type, too.
   ///
-  /// No post comes between the two, so that each event is either that one, or one that was posted before it, or will be
+  /// No post can come between the two steps. So each event is the replayed one, or was posted before it, or will be
   /// delivered.
   func add<E: BusEvent>(_ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: Replay) {
     let store = typedStore(for: type)
@@ -63,7 +63,8 @@ extension BusCore {
         begin(registration, in: store)
         return insert(handler, registration, isAsynchronous: true, into: store, &released)
       }
-      // The identifier, too, is taken in order: a post that was kept before must not see the handler afterwards.
+      // Take the identifier under the order lock, too: a post that was kept before must not see this handler when it
+      // delivers.
       var isInserted = false
       let untouched: E? = store.withOrder {
         begin(registration, in: store)
@@ -73,23 +74,23 @@ extension BusCore {
         if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
         return latest
       }
-      // Its deinitialiser may call the bus.
+      // Release the event after the lock: its deinitializer may call the bus.
       if let untouched { released.keep(Kept(untouched)) }
       return isInserted
     }
-    // No store knows it, so that nothing else would ever end it.
+    // No store holds the handler, so nothing else would ever end the registration.
     if !isInserted { return registration.cancel() }
     receiver.wake()
     if registration.isTied { sweepIfDue() }
   }
 
-  /// Keeps a value until the lock has been let go of.
+  /// An object that holds a value until the lock has been released.
   private final class Kept<Value> {
     let value: Value
     init(_ value: Value) { self.value = value }
   }
 
-  /// Adds a handler of every event, or of those of one name.
+  /// Adds a handler of every event, or of the events of one name.
   ///
   /// - Complexity: linear in the number of event types.
   func add(_ wildcard: Wildcard) {
@@ -115,7 +116,7 @@ extension BusCore {
     insert(handler, wildcard.registration, isAsynchronous: wildcard.receiver != nil, into: store, &released)
   }
 
-  /// Puts a handler in its place; false if it stands nowhere.
+  /// Adds a handler to a store; returns false if its owner or subject has been released, so that it was not added.
   @discardableResult
   private func insert(
     _ handler: pubsub_handler, _ registration: Registration, isAsynchronous: Bool, into store: HandlerStore,
@@ -124,7 +125,7 @@ extension BusCore {
     let entry = HandlerBuffer.Entry(registration, isAsynchronous: isAsynchronous)
     let subject = registration.subject
     if let subject { released.keep(subject) }
-    // A subject that is gone already can receive nothing; its handler stands nowhere.
+    // The owner or the subject is gone, so no event can reach the handler; do not add it.
     if registration.isExpired(keeping: &released) {
       Captured(by: handler, entry).forEach { released.add($0) }
       return false
@@ -134,22 +135,22 @@ extension BusCore {
     return true
   }
 
-  /// The latest event of a sticky type, for a subscriber with replay.
+  /// Returns the latest event of a sticky type, if the registration accepts its subject.
   func latest<E: BusEvent>(_ type: E.Type, for registration: Registration?) -> E? {
     typedStore(for: type).latest { registration?.accepts($0) ?? true }
   }
 
-  /// The latest event of a sticky type, if it was posted from this object; from any if nil.
+  /// Returns the latest event of a sticky type, if it was posted from this object; with nil, from any object.
   func latest<E: BusEvent>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
     typedStore(for: type).latest { subject == nil || $0 === subject }
   }
 
-  /// Keeps no event of a sticky type until the next is posted.
+  /// Removes the latest event of a sticky type.
   func removeLatest<E: BusEvent>(_ type: E.Type) { typedStore(for: type).removeLatest() }
 }
 
 extension pubsub_handler {
-  /// A receiver as a handler; it is released by the code that removes the handler.
+  /// Makes a handler of a receiver and retains it; the code that removes the handler releases the receiver.
   fileprivate init(_ receiver: Receiver) {
     self.init(function: pubsub_receiving(), context: Unmanaged.passRetained(receiver).toOpaque())
   }
@@ -158,7 +159,7 @@ extension pubsub_handler {
 // MARK: - Cancelling
 
 extension BusCore {
-  /// Takes out a plain subscription.
+  /// Removes a plain subscription.
   func remove(_ id: UInt64, from store: HandlerStore) {
     withLock { released in
       store.remove(id, into: &released)
@@ -166,10 +167,10 @@ extension BusCore {
     }
   }
 
-  /// Whether a plain subscription has not been taken out.
+  /// Returns whether a plain subscription is still in its store.
   func stands(_ id: UInt64, in store: HandlerStore) -> Bool { withLock { _ in store.stands(id) } }
 
-  /// Takes a subscription out of every place in which it stands.
+  /// Removes a subscription from its store or, if it is a wildcard, from all stores.
   func remove(_ registration: Registration) {
     let wildcard: Wildcard? = withLock { released in
       guard let store = registration.store else { return removeWildcard(registration, &released) }
@@ -177,7 +178,7 @@ extension BusCore {
       note(store)
       return nil
     }
-    // Released without the lock: what it captured may call the bus.
+    // Released after the lock: objects that it captured may call the bus.
     withExtendedLifetime(wildcard) {}
   }
 
@@ -191,7 +192,7 @@ extension BusCore {
     return wildcards.remove(at: index)
   }
 
-  /// Ends every subscription: the bus is gone.
+  /// Ends every subscription, when the bus is released.
   func endAll() {
     let registered = withLock { _ in registrations }
     for registration in registered { registration.cancel() }
@@ -204,7 +205,7 @@ extension BusCore {
   }
 }
 
-// MARK: - Looking and waiting
+// MARK: - Listing and draining
 
 extension BusCore {
   /// All subscriptions, in order of subscription.
@@ -212,7 +213,7 @@ extension BusCore {
     withLock { released in
       let standing = stores.flatMap { store in
         store.standing.compactMap { entry, priority -> (UInt64, EventBus.Listing)? in
-          // Wildcards stand everywhere, and are listed once.
+          // A wildcard is in every matching store; list it once, below.
           if let registration = entry.registration,
             registration.store == nil || registration.isExpired(keeping: &released)
           {
@@ -232,13 +233,15 @@ extension BusCore {
     }
   }
 
-  /// Calls once no handler of a cancelled subscription runs, in its store or, if it had none, in all; at once if none does.
+  /// Calls the action when no post runs a cancelled handler of this store, or of any store if nil; immediately if none
+  /// does now.
   func whenIdle(in store: HandlerStore?, _ action: @escaping @Sendable () -> Void) {
     let affected = withLock { _ in store.map { [$0] } ?? stores }
     whenUnread(affected[...], action)
   }
 
-  /// Calls once no post that could run a cancelled handler is under way; at once if none is.
+  /// Calls the action when no post that could run a cancelled handler is under way in these stores; immediately if none
+  /// is.
   private func whenUnread(_ affected: ArraySlice<HandlerStore>, _ action: @escaping @Sendable () -> Void) {
     guard let store = affected.first else { return action() }
     let isTaken = withLock { released in

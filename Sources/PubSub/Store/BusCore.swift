@@ -1,28 +1,30 @@
 internal import CPubSub
 internal import Synchronization
 
-/// What a bus consists of: its topics by type, the subscriptions to all of them, and the writers' lock.
+/// The state of a bus: its topics by type, the wildcard subscriptions, and the writers' lock.
 ///
-/// Lives as long as the bus or any of its subscriptions. A post takes no lock: it finds its topic in a table that is only
-/// ever added to, and reads what ``HandlerStore`` shows it.
+/// It lives as long as the bus or any of its subscriptions. A post does not take this lock: it finds its topic in a
+/// table that only grows, and reads the handlers that ``HandlerStore`` publishes.
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a poster wanted memory freed while the lock was held: the holder scans when it releases the lock.
+  /// Whether a post found garbage while the lock was held; the holder of the lock then frees it after releasing the
+  /// lock.
   private let isOwed = Atomic<Bool>(false)
-  /// Whether posts of types without subscribers are seen: by a tracer, a wildcard subscription or one to `Undelivered`.
+  /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
+  /// subscribers.
   private let seesEveryPost = Atomic<Bool>(false)
   /// Whether there is a tracer or a subscription to `Undelivered`.
   private let hasObservers = Atomic<Bool>(false)
   let tracers = Guarded<[Tracer]>([])
-  /// The deadlines of what is awaited, on the bus's own clock.
+  /// The deadlines of waits on the bus's own clock.
   let deadlines: Deadlines
   private let limit: Int
 
-  /// The table by type, as readers find it.
+  /// The table of topics by type, as readers find it.
   let table = TopicTable()
 
-  // Guarded by the lock, which is why the compiler's checks of each access are left out, too (see HandlerStore).
+  // The lock guards these variables. So the compiler's exclusivity checks are switched off (see HandlerStore).
   @exclusivity(unchecked) var sites = SiteTable()
   @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<pubsub_table>]
   @exclusivity(unchecked) private(set) var stores: [HandlerStore] = []
@@ -31,12 +33,13 @@ final class BusCore: @unchecked Sendable {
   @exclusivity(unchecked) var wildcards: [Wildcard] = []
   @exclusivity(unchecked) private var undelivered: HandlerStore?
   @exclusivity(unchecked) private var wasObserved = false
-  /// So many subscriptions that can expire may still come before those that have are looked for.
+  /// The number of subscriptions with an owner or a subject that may still be made before the next sweep for expired
+  /// ones.
   @exclusivity(unchecked) private var untilSweep = 64
-  /// Stores in which something waits to be freed.
+  /// The stores in which garbage waits to be freed.
   @exclusivity(unchecked) private var unclean: [HandlerStore] = []
 
-  /// Told every post; not a receiver.
+  /// A closure that is called with every post; it does not count as a receiver.
   final class Tracer: Sendable {
     let body: @Sendable (any BusEvent) -> Void
     init(_ body: @escaping @Sendable (any BusEvent) -> Void) { self.body = body }
@@ -49,7 +52,8 @@ final class BusCore: @unchecked Sendable {
     tables = [first]
     pubsub_store_pointer(table.root, UnsafeRawPointer(first))
     _ = Self.helpersAreSet
-    // There from the beginning, as whether it has subscribers decides how all others are posted to.
+    // Make this store first: whether `Undelivered` has subscribers decides which path the posts of all other types
+    // take.
     withLock { undelivered = store(of: EventDescription<Undelivered>(), &$0) }
   }
 
@@ -65,10 +69,10 @@ final class BusCore: @unchecked Sendable {
 // MARK: - The lock
 
 extension BusCore {
-  /// Runs a writer's work; what it lets go of is released afterwards, without the lock.
+  /// Runs a writer's work under the lock; afterward, without the lock, releases what the writer removed.
   func withLock<Result>(_ body: (inout Released) -> Result) -> Result {
     var released = Released()
-    // Not the closure's result: what leaves the lock by that way would have to be sent, and nothing is sent here.
+    // The result leaves through a variable: as the closure's result it would have to be `sending`.
     var result: Result?
     Hook.locks(self)
     lock.withLock { _ in result = body(&released) }
@@ -79,7 +83,7 @@ extension BusCore {
     return result.unsafelyUnwrapped
   }
 
-  /// Runs a writer's work unless there is another writer.
+  /// Runs a writer's work if no other writer holds the lock.
   private func withLockIfAvailable(_ body: (inout Released) -> Void) {
     var released = Released()
     lock.withLockIfAvailable { _ in
@@ -90,7 +94,7 @@ extension BusCore {
     if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
   }
 
-  /// Frees what no thread reads any more; called by a post that leaves a topic with a backlog.
+  /// Frees the garbage that no thread reads any more; a post calls this when it leaves a topic with garbage.
   ///
   /// Never waits for the lock: its holder scans again when it releases it.
   func housekeep() {
@@ -117,7 +121,7 @@ extension BusCore {
     }
   }
 
-  /// Remembers a store that was written to, if something waits in it; the caller holds the lock.
+  /// Notes a store after a write, if garbage waits in it; the caller holds the lock.
   @inline(__always)
   func note(_ store: HandlerStore) {
     if store.retirement != nil, !store.isUnclean { noteUnclean(store) }
@@ -133,7 +137,7 @@ extension BusCore {
 // MARK: - Topics
 
 extension BusCore {
-  /// Where readers find the present table, on a cache line of its own.
+  /// The pointer through which readers find the present table, on a cache line of its own.
   struct TopicTable: @unchecked Sendable {
     let root: UnsafeMutablePointer<UnsafeRawPointer?>
 
@@ -146,25 +150,27 @@ extension BusCore {
     fileprivate func deallocate() { UnsafeMutableRawPointer(root).deallocate() }
   }
 
-  /// The topic of a type; nil before it is subscribed to or posted.
+  /// Returns the topic of a type; nil before the first subscription to it or post of it.
   @inline(__always)
   static func topic(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
     pubsub_find(table.root, key(type))
   }
 
-  /// The same, if it is where it is looked for first.
+  /// Returns the topic of a type, if it is in the first place of the table that the search probes; else nil.
   @inline(__always)
   static func topicAtOnce(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
     pubsub_find_at_once(table.root, key(type))
   }
 
-  /// The topic of a type that is posted for the first time; nil if no subscription and no tracer can see it.
+  /// Returns the topic of a type that is posted for the first time; nil if no subscription and no tracer can receive
+  /// the post.
   func firstTopic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
     let description = EventDescription<E>()
     if seesEveryPost.load(ordering: .acquiring) || description.traits.contains(.sticky) {
       return withLock { store(of: description, &$0) }.topic
     }
-    // The post has no receiver, but the next one should find that out at once. The lock is not waited for.
+    // This post has no receiver. Make the topic for the next post, but only if the lock is free: a post does not wait
+    // for it.
     withLockIfAvailable { _ = store(of: description, &$0) }
     return nil
   }
@@ -172,7 +178,7 @@ extension BusCore {
   @inline(__always)
   private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
 
-  /// The store of a type, made if need be with the wildcards that stand; the caller holds the lock.
+  /// Returns the store of a type, and makes it if there is none, with all wildcard handlers; the caller holds the lock.
   func store<E: BusEvent>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
     // The identity of the type is the key, so the cast cannot fail.
     if let store = storeOfType[ObjectIdentifier(E.self)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
@@ -181,7 +187,7 @@ extension BusCore {
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
     storeOfType[ObjectIdentifier(E.self)] = store
-    // Nearly all are to be where they are looked for first.
+    // Keep the table at most a quarter full, so that nearly every topic is in the first place that a search probes.
     if stores.count * 4 > pubsub_table_capacity(tables[tables.count - 1]) { growTable() }
     pubsub_insert(tables[tables.count - 1], Self.key(E.self), store.topic)
     typeKeys.append(Self.key(E.self))
@@ -189,7 +195,7 @@ extension BusCore {
     return store
   }
 
-  /// Makes a table of twice the size; the former one keeps its contents for its readers, until the bus goes.
+  /// Makes a table of twice the size; the former table stays unchanged for its readers until the core is released.
   private func growTable() {
     let table = pubsub_make_table(tables.count + 6)
     for (key, store) in zip(typeKeys, stores) { pubsub_insert(table, key, store.topic) }
@@ -197,12 +203,14 @@ extension BusCore {
   }
 }
 
-// MARK: - Owners and subjects that are gone
+// MARK: - Released owners and subjects
 
 extension BusCore {
-  /// Now and then cancels the subscriptions whose owner or subject is gone, as no other code may ever come across them.
+  /// Cancels the subscriptions whose owner or subject has been released, when a sweep is due; no other code may ever
+  /// find them.
   ///
-  /// Constant time for each subscription, on average: as many have come since the last time as there were then.
+  /// A sweep is due when as many subscriptions have been made since the last one as there were then. So the sweeps cost
+  /// constant time per subscription, on average.
   func sweepIfDue() {
     let expired = withLock { released -> [Registration] in
       untilSweep -= 1
@@ -217,7 +225,7 @@ extension BusCore {
   /// The registrations of all subscriptions that are not plain; the caller holds the lock.
   var registrations: [Registration] {
     let typed = stores.flatMap { store in
-      // Wildcards stand everywhere.
+      // A wildcard is in every matching store; it is added once, below.
       store.standing.compactMap { $0.entry.registration.flatMap { $0.store == nil ? nil : $0 } }
     }
     return typed + wildcards.map(\.registration)
@@ -227,27 +235,29 @@ extension BusCore {
 // MARK: - Identifiers and observers
 
 extension BusCore {
-  /// Whether posts of types without subscribers are seen: by a tracer, a wildcard subscription or one to `Undelivered`.
+  /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
+  /// subscribers.
   var canBeHeardByAll: Bool { seesEveryPost.load(ordering: .acquiring) }
 
-  /// Whether a tracer is to see each post, or a subscription is to know which has no receiver.
+  /// Whether there is a tracer or a subscription to `Undelivered`, so that posts take the general path.
   var isWatched: Bool { hasObservers.load(ordering: .relaxed) }
 
-  /// Takes the next identifier, before its handler stands anywhere; the caller holds the lock.
+  /// Takes the next identifier, before the handler is added to a store; the caller holds the lock.
   ///
-  /// A subscription that received one post must not miss the next, whichever way that takes.
+  /// This order matters because a post on the fast path may already call the handler once it is added. A later post on
+  /// the general path, which compares identifiers, must then call it, too.
   func take(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
   /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.
   ///
-  /// One to all events is none: it receives every event, so that none is undelivered.
+  /// A subscription to all events does not count: it receives every event, so no event is undelivered.
   private var isObserved: Bool {
     guard let undelivered else { return false }
     let toAll = wildcards.count { $0.name == nil && $0.registration.subjectAddress == nil }
     return undelivered.standing.count > toAll || !tracers.withLock { $0.isEmpty }
   }
 
-  /// Sends posts the way on which observers see them, while there are any; the caller holds the lock.
+  /// Sets the flags that send posts through the general path while there are observers; the caller holds the lock.
   func followObservers() {
     let isObserved = isObserved
     if isObserved != wasObserved { for store in stores { store.setGeneral(isObserved) } }

@@ -1,20 +1,21 @@
 internal import CPubSub
 
-/// The one way through the handlers of a topic, in the order of delivery, which every kind of post takes.
+/// The walk through the handlers of a topic in the order of delivery, which every kind of post uses.
 ///
-/// It yields spans: handlers that stand side by side in one buffer and come one after another. Priorities follow each other, and
-/// within one priority the handlers of the subject and those of all posts are merged by their identifiers. What subscribed after
-/// the post began is left out. The post protects what the walk reads.
+/// It yields spans: consecutive handlers in one buffer that are also consecutive in the order of delivery. It visits
+/// one priority after another. Within a priority it merges two lists by identifier: the handlers of the post's subject,
+/// and the handlers of all posts. It skips handlers that subscribed after the post began. The post protects the memory
+/// that the walk reads.
 struct DeliveryOrder {
-  /// Handlers of one priority that come one after another.
+  /// Consecutive handlers of one priority.
   struct Span {
     let buffer: HandlerBuffer
     fileprivate(set) var first: Int
     fileprivate(set) var count: Int
-    /// 1, or -1 in reversed order.
+    /// 1, or -1 for events with the trait `reversed`.
     let step: Int
 
-    /// The handlers of a buffer that a post sees: those that came later stand at its end.
+    /// Makes a span of the handlers of a buffer that the post sees; handlers that subscribed later are at the end of the buffer.
     init(of buffer: HandlerBuffer, before firstUnseen: UInt64, isReversed: Bool) {
       var count = buffer.end
       let entries = buffer.entries
@@ -26,10 +27,10 @@ struct DeliveryOrder {
     var firstHandler: UnsafeMutablePointer<pubsub_handler> { buffer.handlers + first }
     var firstPlace: UnsafePointer<pubsub_place> { pubsub_places(buffer.base) + first }
     fileprivate var firstID: UInt64 { buffer.entries[first].id }
-    /// The places, in order.
+    /// The places in the buffer, in the order of delivery.
     var places: some Sequence<Int> { (0..<count).lazy.map { [first, step] in first + $0 * step } }
 
-    /// Takes some places from the front.
+    /// Removes places from the front, and returns them as a span.
     fileprivate mutating func takeFirst(_ taken: Int) -> Span {
       var span = self
       span.count = taken
@@ -63,18 +64,18 @@ struct DeliveryOrder {
   private let ofSubject: Buffers?
   private let firstUnseen: UInt64
   private let isReversed: Bool
-  /// How many buffers of each have been begun.
+  /// The number of buffers of each list that the walk has begun.
   private var (allStep, subjectStep) = (0, 0)
-  /// What is left of a priority that both have.
+  /// The rest of a priority that both lists have.
   private var merging: (one: Span, other: Span)?
 
-  /// A walk from the beginning.
+  /// Makes a walk from the beginning.
   ///
   /// - Parameters:
   ///   - root: the topic's root, which the caller protects.
   ///   - subject: the address of the post's subject.
   ///   - firstUnseen: the identifier of the first subscription that does not see the post.
-  ///   - isReversed: whether the order is the mirror image.
+  ///   - isReversed: whether the order is reversed (trait `reversed`).
   init(_ root: UnsafeRawPointer, from subject: UnsafeRawPointer?, before firstUnseen: UInt64, isReversed: Bool) {
     (self.firstUnseen, self.isReversed) = (firstUnseen, isReversed)
     if pubsub_is_directory(root) {
@@ -95,7 +96,7 @@ struct DeliveryOrder {
     }
   }
 
-  /// Goes on behind a priority.
+  /// Skips this priority and all priorities before it.
   mutating func skip(through priority: Int) {
     while let present = self.priority, present == priority || comesFirst(present, priority) { _ = next() }
   }
@@ -132,7 +133,7 @@ struct DeliveryOrder {
     Span(of: buffer, before: firstUnseen, isReversed: isReversed)
   }
 
-  /// Two lists in one order: the identifiers tell which handler subscribed first.
+  /// Returns the next span of two lists in one order; the identifiers tell which handler subscribed first.
   private mutating func nextOfMerge() -> Span? {
     guard var (one, other) = merging else { return nil }
     if one.count == 0 || other.count == 0 {

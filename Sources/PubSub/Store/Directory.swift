@@ -1,17 +1,17 @@
 internal import CPubSub
 
-/// What a topic's root points to when one buffer does not suffice: a buffer for each priority, highest first, and those of the
-/// subjects.
+/// The target of a topic's root if one buffer does not suffice: a buffer for each priority, highest first, and the
+/// table of subjects.
 ///
-/// It never changes once it is published, so that a reader that protects it sees one state; what it points to is retired with
-/// it. The root marks such a pointer by its lowest bit.
+/// A published directory never changes, so a reader that protects it sees one consistent state. What it points to is
+/// retired with it. The lowest bit of the root marks a pointer to a directory.
 struct Directory {
   private struct Header {
     var count: Int
     var subjects: SubjectTable?
   }
 
-  /// With the mark, as the root and the readers' slots hold it.
+  /// The address with the mark bit, as the root and the readers' slots hold it.
   let root: UnsafeRawPointer
 
   init(root: UnsafeRawPointer) { self.root = root }

@@ -1,14 +1,16 @@
 internal import CPubSub
 
-/// Handlers of one priority in the order in which they subscribed, in one block of memory.
+/// The handlers of one priority, in order of subscription, in one block of memory.
 ///
-/// Readers look at the handlers before an end. Behind the handlers stands an entry for each, which says whose it is;
-/// identifiers rise, so that a handler is found by its identifier in every buffer that ever held it. Writers hold the bus's
-/// lock. Nothing here is freed by itself: a buffer that was ever published is retired, and freed when no thread reads it.
+/// Readers read the handlers before `end`. After the handlers, the block holds an entry for each, which identifies its
+/// subscription. Identifiers rise, so a handler can be found by its identifier in every buffer that ever held it.
+/// Writers hold the bus's lock. The buffer does not free itself: a writer retires a published buffer, and it is freed
+/// when no thread reads it.
 struct HandlerBuffer: Equatable {
-  /// Whose a handler is: the subscription's identifier, and where it was made, or its registration.
+  /// The identity of a handler: the subscription's identifier, and its site (plain subscriptions) or its registration
+  /// (others).
   struct Entry {
-    /// No program subscribes more often: without a pause, that takes years.
+    /// The number of bits of an identifier; subscribing without a pause would take years to use them up.
     static let idBits = 48
 
     private let place: pubsub_place
@@ -18,10 +20,10 @@ struct HandlerBuffer: Equatable {
       place = pubsub_place(word: id << 16 | UInt64(flags), info: info)
     }
 
-    /// The entry of a plain subscription; the bus keeps the site.
+    /// Makes the entry of a plain subscription; the bus keeps the site alive.
     init(id: UInt64, site: Unmanaged<Site>) { self.init(id, 0, site.toOpaque()) }
 
-    /// The entry of another subscription; it keeps the registration.
+    /// Makes the entry of any other subscription; the entry retains the registration.
     init(_ registration: Registration, isAsynchronous: Bool) {
       let flags = PUBSUB_REGISTERED | (isAsynchronous ? PUBSUB_ASYNCHRONOUS : 0)
       self.init(registration.id, flags, Unmanaged.passRetained(registration).toOpaque())
@@ -48,13 +50,13 @@ struct HandlerBuffer: Equatable {
 
   init(base: UnsafeMutablePointer<pubsub_buffer>) { self.base = base }
 
-  /// The buffer that is a topic's root.
+  /// Makes the buffer to which a topic's root points.
   init(root: UnsafeRawPointer) {
     base = UnsafeMutableRawPointer(mutating: root).assumingMemoryBound(to: pubsub_buffer.self)
   }
 
   init(capacity: Int, priority: Int) {
-    // Header, then for each handler: function, context, and the entry's two. All are words.
+    // The header, then four words for each handler: function, context, and two for the entry.
     let size = MemoryLayout<pubsub_buffer>.size + capacity * 4 * MemoryLayout<UInt>.size
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     base = memory.initializeMemory(as: pubsub_buffer.self, to: pubsub_buffer())
@@ -70,13 +72,16 @@ struct HandlerBuffer: Equatable {
   var priority: Int { base.pointee.priority }
   var isFull: Bool { used == capacity }
 
-  /// How many places have been given away; writers touch this word alone, and readers the word before it.
+  /// The number of places that have been given to handlers; places from `end` on hold cancelled handlers that a post
+  /// may still read.
+  ///
+  /// Only writers access this word. Readers access `end`, the word before it.
   private var used: Int {
     get { Int(pubsub_used_place(base).pointee) }
     nonmutating set { pubsub_used_place(base).pointee = Int32(newValue) }
   }
 
-  /// The place behind the last that posts look at; handlers before it may be cancelled.
+  /// The number of places that posts read; handlers in these places may be cancelled.
   private(set) var end: Int {
     get { pubsub_load_end(base) }
     nonmutating set { pubsub_store_end(base, newValue) }
@@ -90,10 +95,10 @@ struct HandlerBuffer: Equatable {
     UnsafeMutableRawPointer(handlers + capacity).assumingMemoryBound(to: Entry.self)
   }
 
-  /// No handler here has a higher identifier.
+  /// The highest identifier in the buffer; zero if it is empty.
   var lastID: UInt64 { used == 0 ? 0 : entries[used - 1].id }
 
-  /// Adds a handler behind the others; posts under way do not see it.
+  /// Appends a handler; posts under way do not see it.
   func append(_ handler: pubsub_handler, _ entry: Entry) {
     let index = used
     handlers[index] = handler
@@ -103,11 +108,10 @@ struct HandlerBuffer: Equatable {
     end = index + 1
   }
 
-  /// Has later posts look no further than to the last handler that stands before one that is about to be cancelled, if that
-  /// is the last, and as far as a few steps lead.
+  /// Lowers the end of the buffer, if the handler that is about to be cancelled is the last one.
   ///
-  /// The latest subscriber is often the first to cancel, again and again. Without this, posts would scan all of their places in
-  /// vain.
+  /// The new end also leaves out cancelled handlers before it, 32 at most. The latest subscriber is often the first to
+  /// cancel, again and again; without this, posts would read all of their places in vain.
   func lower(to place: Int) {
     guard place == end - 1 else { return }
     var lowered = place
@@ -117,14 +121,16 @@ struct HandlerBuffer: Equatable {
       steps -= 1
     }
     Hook.step("lower: show fewer handlers")
-    // The handler is cancelled next, which is a fence: a reader that protects the buffer later finds this end.
+    // The caller cancels the handler next. That store is a fence, so a reader that protects the buffer afterward sees
+    // this end.
     end = lowered
   }
 
-  /// Lets other handlers have the places behind the last one: every reader of the buffer has seen the last lowering.
+  /// Makes the places from `end` on available to new handlers; the caller has checked that no reader uses an earlier,
+  /// higher end.
   func reuse() { used = end }
 
-  /// Empties the buffer, which no thread reads or can find, for handlers of another priority.
+  /// Empties the buffer for handlers of another priority; no thread reads the buffer or can find it.
   func begin(_ priority: Int) {
     end = 0
     used = 0
@@ -133,13 +139,13 @@ struct HandlerBuffer: Equatable {
 
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
 
-  /// Where the handlers stand that have not been cancelled.
+  /// The places whose handlers have not been cancelled.
   var standing: some Sequence<Int> { (0..<end).lazy.filter { !isCancelled(at: $0) } }
 
-  /// Where the handler of an identifier stands.
+  /// Returns the place of the handler with an identifier; nil if the buffer has none.
   ///
-  /// Identifiers rise by one or more from place to place, and mostly evenly: each guess is what an even rise would give, and
-  /// after a few of them the rest is halved.
+  /// Identifiers rise from place to place, mostly evenly. So this is an interpolation search, which becomes a binary
+  /// search after four guesses.
   func index(of id: UInt64) -> Int? {
     let entries = entries
     var (low, high) = (0, end - 1)
@@ -150,7 +156,8 @@ struct HandlerBuffer: Equatable {
     while low <= high {
       let (first, last) = (entries[low].id, entries[high].id)
       guard id >= first, id <= last else { return nil }
-      // None is missing: it need not be looked at, which would be a wait for memory.
+      // No identifier is missing in this range, so the place follows without a read of its entry, which would be a
+      // cache miss.
       if last - first == UInt64(high - low) { return low + Int(id - first) }
       let middle =
         if guesses > 0 {
@@ -166,7 +173,7 @@ struct HandlerBuffer: Equatable {
     return nil
   }
 
-  /// A buffer of the handlers that still stand, with room for half as many more.
+  /// Returns a new buffer with the handlers that are not cancelled, and room for half as many more.
   func copy(living: Int) -> HandlerBuffer {
     let copy = HandlerBuffer(capacity: living + living / 2 + 12, priority: priority)
     let (handlers, entries) = (handlers, entries)

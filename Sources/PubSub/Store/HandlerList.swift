@@ -1,24 +1,24 @@
-/// The handlers of a topic, or of one subject of it, as writers see them: a buffer for each priority, highest first.
+/// The writers' view of the handlers of a topic, or of one of its subjects: a buffer for each priority, highest first.
 struct HandlerList {
   struct Segment {
     var buffer: HandlerBuffer
-    /// How many of its handlers still stand; never zero.
+    /// The number of handlers that are not cancelled; never zero.
     var living: Int
     var priority: Int { buffer.priority }
   }
 
   var segments: [Segment] = []
 
-  /// Where the segment of a priority is, or where it would be.
+  /// Returns the index of the segment of a priority, or the index at which it would be inserted.
   func index(of priority: Int) -> (index: Int, exists: Bool) {
-    // Almost always there is one.
+    // A linear search: almost every list has one segment.
     for (index, segment) in segments.enumerated() where segment.priority <= priority {
       return (index, segment.priority == priority)
     }
     return (segments.count, false)
   }
 
-  /// Where a handler stands, if it does.
+  /// Returns the segment and the place of a handler; nil if it is cancelled or absent.
   func find(_ id: UInt64) -> (segment: Int, place: Int)? {
     for index in segments.indices {
       let buffer = segments[index].buffer
@@ -27,7 +27,7 @@ struct HandlerList {
     return nil
   }
 
-  /// The entries of all that stand, with their priorities.
+  /// The entries of all handlers that are not cancelled, with their priorities.
   var standing: [(entry: HandlerBuffer.Entry, priority: Int)] {
     segments.flatMap { segment in
       segment.buffer.standing.map { (segment.buffer.entries[$0], segment.priority) }
@@ -37,12 +37,13 @@ struct HandlerList {
   func directory(subjects: SubjectTable?) -> Directory { Directory(segments.map(\.buffer), subjects: subjects) }
 }
 
-/// The handlers of one subject, as writers see them.
+/// The writers' view of the handlers of one subject.
 final class SubjectEntry {
-  /// Keeps the subject's address from being given to another object, and keeps nothing of it alive.
+  /// The unowned reference keeps the subject's memory allocated, so no other object gets its address; it does not keep
+  /// the object alive.
   private unowned let subject: AnyObject
   var list = HandlerList()
-  /// What the readers see of the list.
+  /// The directory that readers see; nil if the list is empty.
   var published: Directory?
 
   init(_ subject: AnyObject) { self.subject = subject }

@@ -1,7 +1,7 @@
 internal import CPubSub
 
-// What every post does that is not the shortest: it protects what it reads, gives the event to the receivers, calls the synchronous
-// handlers, and sees to what is left to do.
+// The general path of a post: it protects what it reads, gives the event to the receivers, calls the synchronous
+// handlers, and frees garbage or reports a refusal, if necessary.
 
 /// A post under way on this thread.
 struct PostUnderWay {
@@ -23,7 +23,7 @@ struct PostUnderWay {
     root = pubsub_enter(record, depth, frame)
   }
 
-  /// A walk from the beginning; nil without handlers.
+  /// A walk through the handlers from the beginning; nil if there are none.
   var walk: DeliveryOrder? {
     root.map { DeliveryOrder($0, from: subject, before: firstUnseen, isReversed: isReversed) }
   }
@@ -42,12 +42,13 @@ struct PostUnderWay {
 }
 
 extension HandlerStore {
-  /// Posts an event that has traits, or to several priorities, subjects, receivers or observers, or that is nested deeply.
+  /// Posts an event on the general path: events with traits, topics with several priorities, subjects, receivers or
+  /// observers, deep nesting.
   ///
   /// - Parameters:
-  ///   - event: where it lies.
-  ///   - subject: what it happened to.
-  ///   - whenOver: called when the handlers have returned, before anything else is done; nil for nothing.
+  ///   - event: the address of the event.
+  ///   - subject: the object that the event is about.
+  ///   - whenOver: called when the handlers have returned, before anything else happens; may be nil.
   final func postGenerally(
     _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, whenOver: (() -> Void)? = nil
   ) {
@@ -69,10 +70,11 @@ extension HandlerStore {
     settle(after: post)
   }
 
-  /// Calls the synchronous handlers; returns whether one received the event, where that matters.
+  /// Calls the synchronous handlers; returns whether one of them received the event, or true if no caller needs to
+  /// know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay) -> Bool {
     if post.root == nil { return false }
-    // Where all are synchronous and nothing is asked about receivers, no place is looked at.
+    // If all handlers are synchronous and there are no observers, no entry has to be read.
     guard pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 || core.isWatched else {
       post.forEachSpan { pubsub_call_span($0.firstHandler, $0.firstPlace, $0.count, $0.step, event) }
       return true
@@ -84,7 +86,7 @@ extension HandlerStore {
     return isReceived
   }
 
-  /// Whether another post may be nested in those under way on this thread; if not, it is refused.
+  /// Returns whether the nesting limit allows another post on this thread; if not, notes the refusal.
   func canPost() -> Bool {
     let record = pubsub_record_of_thread()
     if pubsub_depth(record) < topic.pointee.limit { return true }
@@ -92,7 +94,7 @@ extension HandlerStore {
     return false
   }
 
-  /// Shows an event to the tracers; what they post is nested.
+  /// Calls the tracers with an event; posts of the tracers count as nested.
   func show(_ event: UnsafeRawPointer, from subject: AnyObject?) {
     if !core.isWatched { return }
     let tracers = core.tracers.withLock { $0 }
@@ -105,23 +107,24 @@ extension HandlerStore {
     pubsub_leave(record, depth)
   }
 
-  /// Begins a post, or goes on with one that waits, on this thread.
+  /// Begins a post on this thread, or continues one that paused.
   ///
   /// - Parameters:
-  ///   - subject: what the event happened to.
-  ///   - firstUnseen: of a post that goes on, the identifier of the first subscription that does not see it.
-  /// - Returns: the post, to be ended on this thread.
+  ///   - subject: the object that the event is about.
+  ///   - firstUnseen: for a post that continues, the identifier of the first subscription that does not see it; nil for
+  ///     a new post.
+  /// - Returns: the post, which must be ended on this thread.
   func begin(from subject: AnyObject?, before firstUnseen: UInt64? = nil) -> PostUnderWay {
-    // A subscription that is made from here on has this identifier or a later one, and does not see this post.
+    // A subscription that is made from now on has this identifier or a higher one, and does not see this post.
     let firstUnseen = firstUnseen ?? core.nextID
     return PostUnderWay(
       pubsub_record_of_thread(), frame(subject), before: firstUnseen, isReversed: traits.contains(.reversed))
   }
 
-  /// Ends a post, which protects nothing any more.
+  /// Ends a post; from now on it protects nothing.
   func end(_ post: PostUnderWay) { pubsub_leave(post.record, post.depth) }
 
-  /// Sees to what a post has left to do.
+  /// Frees garbage and reports a refusal after a post, if necessary.
   func settle(after post: PostUnderWay) { pubsub_settle(topic, post.root) }
 
   private func frame(_ subject: AnyObject?) -> pubsub_frame {
@@ -132,7 +135,7 @@ extension HandlerStore {
 // MARK: - Receivers
 
 extension HandlerStore {
-  /// Has the receivers hold an event; none of them starts anything yet.
+  /// Stores an event in all receivers, without starting a task.
   private func hold(_ event: UnsafeRawPointer, _ post: PostUnderWay) -> HoldOutcome {
     var outcome = HoldOutcome.nothing
     forEachReceiver(of: post) { outcome.formUnion($0.hold(event, of: self, .posted)) }
@@ -149,7 +152,7 @@ extension HandlerStore {
 }
 
 extension DeliveryOrder.Span {
-  /// The receiver in a place; nil if the handler there is synchronous, or was cancelled.
+  /// Returns the receiver in a place; nil if the handler there is synchronous or cancelled.
   func receiver(at place: Int) -> Receiver? {
     guard buffer.entries[place].isAsynchronous, stands(at: place), let context = buffer.handlers[place].context else {
       return nil
@@ -157,6 +160,6 @@ extension DeliveryOrder.Span {
     return Unmanaged.fromOpaque(context).takeUnretainedValue()
   }
 
-  /// Whether the handler in a place has not been cancelled.
+  /// Returns whether the handler in a place is not cancelled.
   func stands(at place: Int) -> Bool { pubsub_function_of(buffer.handlers + place) != pubsub_cancelled() }
 }

@@ -1,9 +1,9 @@
 internal import CPubSub
 
-// What readers are shown, and when what they were shown before is freed.
+// Publishing a topic's handlers to readers, and freeing former versions.
 
 extension HandlerStore {
-  /// Shows readers the present state.
+  /// Publishes the present handlers to readers, as a new root.
   func publish() {
     if list.segments.count > 1 || table != nil { usesDirectory = true }
     let root: UnsafeRawPointer? =
@@ -15,7 +15,8 @@ extension HandlerStore {
         UnsafeRawPointer(list.segments[0].buffer.base)
       }
     if let former = topic.pointee.root {
-      // Also if nothing is taken out: readers of the former root read buffers that the new one names, too.
+      // Begin a retirement even if nothing is retired yet: readers of the former root also read buffers that the new
+      // root names.
       if retirement == nil { retirement = Retirement(under: former) }
       if pubsub_is_directory(former) { retire(.directory(Directory(root: former))) }
     }
@@ -25,36 +26,39 @@ extension HandlerStore {
     retirement?.didPublish(root)
   }
 
-  /// Shows readers the present state of a subject.
+  /// Publishes the present handlers of a subject to readers.
   func publish(_ entry: SubjectEntry, _ key: UnsafeRawPointer) {
     if let former = entry.published { retire(.directory(former)) }
     entry.published = entry.list.segments.isEmpty ? nil : entry.list.directory(subjects: nil)
     table?.set(key, entry.published)
     guard entry.published == nil else { return }
     subjects[key] = nil
-    // With its last handler a subject may have been the last of all.
+    // This may have been the last handler of the topic; then the root must become nil.
     if subjects.isEmpty, list.segments.isEmpty { publish() }
   }
 
-  /// Keeps what was taken out until no thread can read it.
+  /// Keeps removed memory, or an action, until no thread can read what was reachable before.
   func retire(_ garbage: Garbage) {
     if retirement == nil { retirement = Retirement(under: topic.pointee.root) }
     retirement?.retire(garbage)
   }
 
-  /// Frees what no thread can read any more, and sees to it that the rest will be freed.
+  /// Frees the garbage that no thread can read, and sets the topic's flags so that leaving posts free the rest.
   func reclaim(into released: inout Released) {
     retirement?.reclaim(into: &released)
     if mayReplaceRoot, isRead(topic.pointee.root) { replaceRoot() }
     guard settle() else { return }
-    // A post that left before it could see the flag does not scan, but is nearly always seen to have left by now.
+    // A post that left before it could see the flag does not scan. This second scan almost always finds that such a
+    // post has left.
     retirement?.reclaim(into: &released)
     settle()
   }
 
-  /// So many roots may be read at once; more would cost memory without end while one handler does not return.
+  /// The largest number of roots that may wait for readers; without a limit, memory would grow while one handler does
+  /// not return.
   private static let mostRoots = 8
-  /// A buffer of so many handlers is copied rather than that every post to it looks what it could free.
+  /// The largest buffer, in handlers, that is copied to get a new root; with a larger one, every leaving post looks for
+  /// garbage.
   private static let cheapToCopy = 256
 
   private var mayReplaceRoot: Bool {
@@ -62,7 +66,8 @@ extension HandlerStore {
     return retirement.waitsForPresentRoot && retirement.rootCount < Self.mostRoots
   }
 
-  /// Publishes the same handlers anew, so that posts that enter from now on do not delay the backlog.
+  /// Publishes the same handlers under a new root, so that posts that begin from now on do not delay the reclaiming of
+  /// garbage.
   private func replaceRoot() {
     guard topic.pointee.root != nil else { return }
     if !usesDirectory {
@@ -74,12 +79,14 @@ extension HandlerStore {
     publish()
   }
 
-  /// Has posts look for what waits, as far as anything does; true if they did not before.
+  /// Sets the topic's flags so that leaving posts look for garbage, if any waits; returns true if it set a flag that
+  /// was not set.
   @discardableResult
   private func settle() -> Bool {
     if retirement?.isEmpty == true { retirement = nil }
-    // A drain may wait for a poster that protected a former root for a moment, before its second look, and that leaves the
-    // present one: while there is a drain, every leaving post scans.
+    // A poster stores the root, and checks again whether it still is the root. So for a moment it may protect a former
+    // root, for which a drain waits, although it then reads and leaves the present one. While a drain waits, every
+    // leaving post therefore scans.
     let wanted =
       switch retirement.map({ $0.waitsForPresentRootAlone || $0.hasActions }) {
       case nil: 0
@@ -96,17 +103,17 @@ extension HandlerStore {
     return added != 0
   }
 
-  /// Calls once no post that could run a cancelled handler is under way.
+  /// Calls the action when no post that could run a cancelled handler is under way.
   ///
-  /// - Returns: false if none is, and the action was not taken.
+  /// - Returns: false if no such post is under way; the action was not stored.
   func whenUnread(_ action: @escaping @Sendable () -> Void, into released: inout Released) -> Bool {
     guard retirement?.isRead ?? isRead(topic.pointee.root) else { return false }
     retire(.action(action))
     replaceRoot()
     settle()
     Hook.step("drain: look again for readers")
-    // A post that left before it could see the flag does not scan. After the barrier such a post is known to have left, and any
-    // other will scan.
+    // A post that left before it could see the flag does not scan. After the barrier, this thread sees that such a post
+    // has left; every other post sees the flag and scans.
     pubsub_barrier()
     retirement?.reclaim(into: &released)
     settle()

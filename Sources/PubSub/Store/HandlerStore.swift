@@ -1,46 +1,51 @@
 internal import CPubSub
 
-/// The handlers of one event type, in a form that a post reads without a lock.
+/// The handlers of one event type, which posts read without a lock.
 ///
-/// The root is a single buffer while there is one priority and no subject, which is nearly always, and a directory once
-/// there was more. Writers hold the bus's lock; all but ``topic`` and what posting needs is theirs. What a writer takes out
-/// is retired, and freed when no post that could see it is under way (``Retirement``).
+/// The root points to a single buffer while all handlers have one priority and no subject, as in most topics. Otherwise
+/// it points to a directory. Writers hold the bus's lock. Only writers access the variables below; posts access
+/// ``topic`` and the constants. A writer retires the memory that it removes, and it is freed when no post that could
+/// read it is under way (``Retirement``).
 class HandlerStore: @unchecked Sendable {
-  /// What readers look at first.
+  /// The topic, which readers read first.
   let topic: UnsafeMutablePointer<pubsub_topic>
-  /// Keeps this store, and exists as long as a post is possible.
+  /// The core, which keeps this store alive; it lives as long as a post is possible.
   var core: BusCore { unownedCore.takeUnretainedValue() }
-  /// The same for code that counts no reference: subscribing and cancelling a closure would take a tenth longer.
+  /// The core without reference counting, which would make subscribing and cancelling a closure a tenth slower.
   let unownedCore: Unmanaged<BusCore>
   let name: EventName
   let traits: EventTraits
 
-  // Guarded by the lock. That they are accessed exclusively is proven by it: checked at each access, as variables of a class
-  // are, it would cost as much as all else that subscribing does.
+  // The bus's lock guards these variables and so proves exclusive access. The compiler's check at each access would
+  // cost as much as everything else that subscribing does.
 
   @exclusivity(unchecked) var list = HandlerList()
   @exclusivity(unchecked) var subjects: [UnsafeRawPointer: SubjectEntry] = [:]
   @exclusivity(unchecked) var table: SubjectTable?
-  /// How many keys the table has, with handlers or without.
+  /// The number of keys in the table, including keys without handlers.
   @exclusivity(unchecked) var tableCount = 0
-  /// Stays set until no subscription is left: a buffer must not become the root a second time while a thread may read it.
+  /// Whether the root points to a directory.
+  ///
+  /// It stays true until no subscription is left. Otherwise a buffer could become the root a second time while a thread
+  /// still reads it.
   @exclusivity(unchecked) var usesDirectory = false
-  /// The buffer of the last subscriptions, while there is none: no thread read it then, and none can.
+  /// The buffer of the last subscription, kept for the next one while there is none; no thread reads it or can find it.
   @exclusivity(unchecked) var spare: HandlerBuffer?
-  /// What waits to be freed; nil, nearly always, if nothing does.
+  /// The garbage that waits to be freed; usually nil if there is none.
   @exclusivity(unchecked) var retirement: Retirement?
-  /// Of the topic's flags those that tell of the retirement.
+  /// The topic's flags for the retirement, as last set: `PUBSUB_RECLAIM` and `PUBSUB_URGENT`.
   @exclusivity(unchecked) var flags = 0
-  /// Whether the core remembers that something waits here to be freed.
+  /// Whether the core's list `unclean` contains this store.
   @exclusivity(unchecked) var isUnclean = false
-  /// How many handlers hold events: mailboxes, and buffers of sequences.
+  /// The number of receivers: mailboxes, and buffers of sequences.
   @exclusivity(unchecked) private var receiverCount = 0
-  /// How many subscriptions can end without being cancelled.
+  /// The number of subscriptions with an owner or a subject, which can end without being cancelled.
   @exclusivity(unchecked) private var tiedCount = 0
 
-  /// Held while an event of a sticky type is kept and given to the receivers, so that all of them see one order.
+  /// The lock that is held while an event of a sticky type is stored as the latest and given to the receivers, so that
+  /// all of them see one order.
   ///
-  /// Taken after the bus's lock. Only the locks of receivers are taken while it is held.
+  /// Lock order: after the bus's lock, before the locks of receivers. No other lock is taken while it is held.
   private let order = Lock()
 
   init(name: EventName, traits: EventTraits, in core: BusCore, limit: Int) {
@@ -53,7 +58,7 @@ class HandlerStore: @unchecked Sendable {
   }
 
   deinit {
-    // The bus has cancelled every handler, and no post is possible on a bus that is gone.
+    // The bus has cancelled every handler, and after its release no post is possible.
     var released = Released()
     retirement?.reclaim(into: &released)
     spare?.deallocate()
@@ -68,7 +73,9 @@ class HandlerStore: @unchecked Sendable {
     released.finish()
   }
 
-  /// Sends every post the general way, or no longer, unless the event's traits ask for it anyway.
+  /// Sends every post through the general path, or ends that.
+  ///
+  /// A type with traits always uses the general path.
   func setGeneral(_ isGeneral: Bool) {
     guard traits.isEmpty else { return }
     if isGeneral {
@@ -78,15 +85,17 @@ class HandlerStore: @unchecked Sendable {
     }
   }
 
-  /// An event, for code that does not know its type.
+  /// Returns the event at an address, for code that does not know its type.
   func event(at event: UnsafeRawPointer) -> any BusEvent { preconditionFailure("a store of no type") }
 
-  /// Begins a post; one of a sticky type is kept, in the same instant.
+  /// Runs `body`, which begins a post.
+  ///
+  /// For a sticky type it atomically also stores the event as the latest.
   func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     preconditionFailure("a store of no type")
   }
 
-  /// The handler by which a wildcard stands among this topic's.
+  /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a store of no type") }
 }
 
@@ -95,7 +104,8 @@ class HandlerStore: @unchecked Sendable {
 extension HandlerStore {
   var isSticky: Bool { traits.contains(.sticky) }
 
-  /// Does something while no other thread keeps an event, or gives it to the receivers.
+  /// Runs `body` under the order lock: no other thread stores the latest event, or gives it to receivers, at the same
+  /// time.
   func withOrder<Result>(_ body: () -> Result) -> Result {
     var result: Result?
     Hook.locks(self)
@@ -114,7 +124,7 @@ extension HandlerStore {
     }
   }
 
-  /// Counts a subscription in that comes, before its handler stands, or out.
+  /// Counts a subscription, with 1 before its handler is added, or with -1 when it is cancelled.
   func count(_ entry: HandlerBuffer.Entry, _ change: Int) {
     guard let registration = entry.registration else { return }
     if entry.isAsynchronous { countReceivers(change) }
@@ -154,11 +164,11 @@ extension HandlerStore {
     let isChanged = place(handler, entry, priority, in: &subjectEntry.list, &released)
     let needsRoot = known == nil && makeRoom(for: key)
     if isChanged { publish(subjectEntry, key) }
-    // The root may be gone while the table is kept for its present readers.
+    // The root may be nil although the table still exists for its present readers.
     if needsRoot || topic.pointee.root == nil { publish() }
   }
 
-  /// Puts a handler in its place; true if readers have to be shown another buffer.
+  /// Adds a handler to a list; returns true if the caller must publish another buffer.
   private func place(
     _ handler: pubsub_handler, _ entry: HandlerBuffer.Entry, _ priority: Priority, in list: inout HandlerList,
     _ released: inout Released
@@ -186,7 +196,7 @@ extension HandlerStore {
     return true
   }
 
-  /// Makes room for a key in the table; true if readers have to be shown another table.
+  /// Makes room for a key in the table; returns true if the caller must publish another table.
   private func makeRoom(for key: UnsafeRawPointer) -> Bool {
     if let table, table.contains(key) { return false }
     if let table, (tableCount + 1) * 2 <= table.capacity {

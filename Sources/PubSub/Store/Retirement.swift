@@ -1,19 +1,22 @@
 internal import CPubSub
 
-/// What has been taken out of a topic while a thread may still read it.
+/// A piece of memory or an action that waits until no thread can read what a topic published before.
 enum Garbage {
-  /// What a cancelled handler captured; named by the buffers in which it stood.
+  /// The object that a cancelled handler captured, or its registration; buffers that held the handler still point to
+  /// it.
   case context(UnsafeMutableRawPointer)
   case buffer(HandlerBuffer)
   case directory(Directory)
   case table(SubjectTable)
-  /// The action of a wait until no handler of a cancelled subscription runs.
+  /// The action of a drain: called when no handler of a cancelled subscription runs.
   case action(@Sendable () -> Void)
 }
 
-/// What the lock has let go of, to be finished without it: it may call back.
+/// Objects to release and actions to call after the lock has been released, because they may call the bus.
 struct Released {
-  /// The only one, nearly always: it needs no allocation.
+  /// The first object.
+  ///
+  /// Usually it is the only one, and then nothing is allocated.
   private var context: UnsafeMutableRawPointer?
   private var others: Others?
 
@@ -23,7 +26,7 @@ struct Released {
     var kept: [AnyObject] = []
   }
 
-  /// Keeps an object until the lock has been let go of.
+  /// Keeps an object alive until the lock has been released.
   mutating func keep(_ object: AnyObject) { withOthers { $0.kept.append(object) } }
 
   mutating func add(_ context: UnsafeMutableRawPointer) {
@@ -57,14 +60,15 @@ struct Released {
   }
 }
 
-/// The roots that a topic has had and that a thread may still read, with what was retired while each was the root.
+/// The roots of a topic that a thread may still read, each with the garbage that was retired while it was the root.
 ///
-/// There from the first thing retired until all is freed. What was retired under a root can be freed when no thread protects
-/// that root or any older one: an older one may name it, too. The last root is the present one. Guarded by the bus's lock.
+/// It exists from the first retirement until everything has been freed. Garbage of a root can be freed when no thread
+/// protects that root or an older one, because older roots may point to it, too. The last root is the present one. The
+/// bus's lock guards the value.
 struct Retirement {
-  /// What was retired while one root was the present one.
+  /// The garbage that was retired while one root was the present one.
   ///
-  /// Buffers are apart from the rest: a handler is cancelled in each of them.
+  /// Buffers are kept apart from the rest, because a handler is cancelled in each of them.
   private struct Pile {
     let root: UnsafeRawPointer?
     var buffers: [HandlerBuffer] = []
@@ -73,34 +77,35 @@ struct Retirement {
   }
 
   private var piles: [Pile]
-  /// How many actions there are among it.
+  /// The number of actions in the garbage.
   private var actions = 0
-  /// How many of it are small buffers; and how many are not.
+  /// The numbers of small buffers and of other pieces in the garbage.
   private var (small, others) = (0, 0)
-  /// How many of each the last scan left.
+  /// The numbers of both that the last scan could not free.
   private var left = (small: 0, others: 0)
-  /// No later subscription stands in an older buffer.
+  /// The highest identifier in a retired buffer.
   private var lastID: UInt64 = 0
 
-  /// Begins with the present root.
+  /// Makes a retirement that begins with the present root.
   init(under root: UnsafeRawPointer?) { piles = [Pile(root: root)] }
 
-  /// How many roots a thread may still read, or may have.
+  /// The number of roots that a thread may still read, the present one included.
   var rootCount: Int { piles.count }
   var isEmpty: Bool { piles.count == 1 && piles[0].isEmpty }
-  /// Whether something waits for readers of the present root.
+  /// Whether garbage waits for readers of the present root.
   var waitsForPresentRoot: Bool { !piles[piles.count - 1].isEmpty }
-  /// Whether something waits for readers of the present root, and nothing for readers of an older one: until the last of these
-  /// readers leaves, no other post frees anything.
+  /// Whether garbage waits only for readers of the present root, and none for readers of older roots.
+  ///
+  /// Then every leaving post must look for garbage: which of them is the last reader is not known.
   var waitsForPresentRootAlone: Bool { piles.count == 1 && waitsForPresentRoot }
 
-  /// Whether an action waits for readers, and not memory alone.
+  /// Whether an action, and not only memory, waits for readers.
   var hasActions: Bool { actions > 0 }
 
-  /// Whether enough has been retired since the last scan.
+  /// Whether enough garbage has been retired since the last scan to make another one worthwhile.
   ///
-  /// As much again as was left then, so that it takes constant time for each, on average, also while one post does not end. A
-  /// few small buffers may wait: no other code refers to them.
+  /// A scan is due when the garbage has doubled since the last one. So scans cost constant time per piece, on average,
+  /// even while one post does not end. A few small buffers may wait longer: no program object depends on them.
   var isDue: Bool {
     others > 0 && others >= 2 * left.others || small > Self.mostSmall && small >= 2 * left.small
   }
@@ -124,10 +129,10 @@ struct Retirement {
     if case .buffer(let buffer) = garbage, buffer.capacity <= 64 { small += change } else { others += change }
   }
 
-  /// A new root was published.
+  /// Notes that a new root was published.
   mutating func didPublish(_ root: UnsafeRawPointer?) { piles.append(Pile(root: root)) }
 
-  /// Frees what no thread can read any more.
+  /// Frees the garbage that no thread can read any more.
   mutating func reclaim(into released: inout Released) {
     let first = firstRead
     Hook.step("reclaim: free what no thread reads")
@@ -144,9 +149,9 @@ struct Retirement {
     left = (small, others)
   }
 
-  /// Cancels a handler wherever an older buffer still names it.
+  /// Cancels a handler in all retired buffers that still contain it.
   ///
-  /// - Complexity: linear in the number of retired buffers, of which there are few: each is half as large again as the one before.
+  /// - Complexity: linear in the number of retired buffers.
   func cancel(_ id: UInt64) {
     guard id <= lastID else { return }
     for pile in piles {
@@ -156,10 +161,10 @@ struct Retirement {
     }
   }
 
-  /// Whether any thread protects one of the roots.
+  /// Whether a thread protects one of the roots.
   var isRead: Bool { firstRead < piles.count }
 
-  /// The oldest root that a thread protects; their number if none is.
+  /// The index of the oldest root that a thread protects; the number of roots if none is protected.
   private var firstRead: Int {
     withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: piles.count) { roots in
       for index in piles.indices { roots.initializeElement(at: index, to: piles[index].root) }
@@ -169,7 +174,7 @@ struct Retirement {
   }
 }
 
-/// Whether any thread protects a root of a topic.
+/// Returns whether a thread protects this root of a topic.
 func isRead(_ root: UnsafeRawPointer?) -> Bool {
   root != nil && withUnsafePointer(to: root) { pubsub_first_protected($0, 1) == 0 }
 }

@@ -1,22 +1,24 @@
-/// A line of source on which subscriptions are made, as its subscriber.
+/// The source position of subscriptions, with a label if there is one.
 package final class Site: Sendable {
   package let subscriber: Subscriber
   package init(_ subscriber: Subscriber) { self.subscriber = subscriber }
 }
 
-/// The lines of source on which a bus's subscriptions without a label are made, each kept once.
+/// The sites of a bus's subscriptions without a label: one object for each source line.
 ///
-/// Guarded by the bus's lock. Programs have few such lines, and run through the same ones again and again. A site stays as long as
-/// the bus or any of its subscriptions.
+/// The bus's lock guards it. A program has few such lines, and subscribes on them again and again. A site lives as long
+/// as the bus or any of its subscriptions.
 struct SiteTable {
   private var sites: [Subscriber: Site] = [:]
-  /// For each line modulo the table's size the site last asked for; finds nearly all, without hashing.
+  /// A cache of the latest site for each line number modulo 64; it finds nearly every site without hashing.
   private var latest = [Unmanaged<Site>?](repeating: nil, count: 64)
 
-  /// The site of a line; not counted as a reference, as the table keeps it.
+  /// Returns the site of a line.
+  ///
+  /// The table keeps it alive, so no reference is counted.
   mutating func site(_ fileID: String, _ line: Int) -> Unmanaged<Site> {
     let place = line & (latest.count - 1)
-    // Texts that are one and the same literal are found equal at once.
+    // Comparing two strings from the same literal is fast: they share their storage.
     if let known = latest[place],
       known._withUnsafeGuaranteedRef({ $0.subscriber.line == line && $0.subscriber.fileID == fileID })
     {

@@ -1,9 +1,10 @@
 internal import CPubSub
 
-/// Finds the handlers of a subject by its address; readers use it without a lock.
+/// A hash table of the handlers by subject address, which readers use without a lock.
 ///
-/// An address is never reused while it stands here, as the writers hold an unowned reference to the subject. An entry whose
-/// last handler was cancelled keeps its key and points to nothing. A table that is full is replaced, and retired.
+/// An address is not reused while it is a key here, because ``SubjectEntry`` holds an unowned reference to the subject.
+/// When the last handler of a subject is cancelled, the key stays and its value becomes nil. A full table is retired
+/// and replaced by a new one.
 struct SubjectTable {
   private struct Header {
     var mask: Int
@@ -26,16 +27,16 @@ struct SubjectTable {
 
   private typealias Place = UnsafeMutablePointer<UnsafeRawPointer?>
 
-  /// Where a search for a subject begins, in a table of so many entries.
+  /// Returns the index at which a search for a subject begins, in a table of 2^bits entries.
   static func firstIndex(of subject: UnsafeRawPointer, bits: Int) -> Int { firstIndex(subject, UInt64(64 - bits)) }
 
   private static func firstIndex(_ subject: UnsafeRawPointer, _ shift: UInt64) -> Int {
     Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: subject)) &* 0x9E37_79B9_7F4A_7C15) >> shift)
   }
 
-  /// Where the entry of a subject is, or where it would be.
+  /// Returns the entry of a subject, or the free entry in which it would be.
   ///
-  /// Each key is looked at once: a place that was free may be another subject's a moment later.
+  /// Each key is read once: a writer may give a free place to another subject at any time.
   private func find(_ subject: UnsafeRawPointer) -> (place: Place, isThere: Bool) {
     let header = memory.load(as: Header.self)
     let entries = (memory + MemoryLayout<Header>.size).assumingMemoryBound(to: UnsafeRawPointer?.self)
@@ -48,20 +49,20 @@ struct SubjectTable {
     }
   }
 
-  /// The handlers of a subject; for readers.
+  /// Returns the handlers of a subject; for readers.
   func handlers(of subject: UnsafeRawPointer) -> Directory? {
     let (place, isThere) = find(subject)
     Hook.step("post: a subject's place has been found")
     return isThere ? pubsub_load_pointer(place + 1).map { Directory(root: $0) } : nil
   }
 
-  /// Whether a subject's key stands, with handlers or without.
+  /// Returns whether the table has a key for the subject, with or without handlers.
   func contains(_ subject: UnsafeRawPointer) -> Bool { find(subject).isThere }
 
-  /// Sets the handlers of a subject; the table has room.
+  /// Sets the handlers of a subject; the table must have room.
   func set(_ subject: UnsafeRawPointer, _ handlers: Directory?) {
     let place = find(subject).place
-    // The value first: a reader that finds the key must find what belongs to it.
+    // Write the value before the key: a reader that finds the key must find its value.
     pubsub_store_pointer(place + 1, handlers?.root)
     pubsub_store_pointer(place, subject)
   }

@@ -1,14 +1,14 @@
 internal import CPubSub
 
-/// The handlers of the events of one type, and what the bus keeps of these events.
+/// The store of one event type with its static type; it also holds the latest event of a sticky type.
 final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
-  /// The latest event of a sticky type, if there is one, and its subject; guarded by the order.
+  /// The memory for the latest event of a sticky type; the order lock guards it, `hasLatest` and `subject`.
   ///
-  /// In memory of its own: an optional of a type that is not known here would be looked up at each post.
+  /// A stored property of type `E?` would need a metadata look-up at each post.
   private let place = UnsafeMutablePointer<E>.allocate(capacity: 1)
   private var hasLatest = false
   private var subject: WeakReference?
-  /// Whether the event is kept in a weak form.
+  /// Whether the type is ``WeaklyKept``, so that the store keeps a weak copy of the event.
   private let isWeaklyKept = E.self is any WeaklyKept.Type
 
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
@@ -30,7 +30,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
   override func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
     var reference = subject.map(WeakReference.init)
-    // What is replaced is released without the lock: its deinitialiser may call the bus.
+    // The replaced event is released after the lock: its deinitializer may call the bus.
     withUnsafeTemporaryAllocation(of: E.self, capacity: 2) { places in
       let (new, former) = (places.baseAddress.unsafelyUnwrapped, places.baseAddress.unsafelyUnwrapped + 1)
       let event = event.assumingMemoryBound(to: E.self)
@@ -44,7 +44,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     }
   }
 
-  /// Moves an event to the place of the latest, and that to another; false if there was none.
+  /// Makes an event, or nil, the latest, and moves the former one to `former`; returns false if there was none.
   private func replaceLatest(
     by new: UnsafeMutablePointer<E>?, _ former: UnsafeMutablePointer<E>, _ reference: inout WeakReference?
   ) -> Bool {
@@ -55,15 +55,15 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return hasLatest
   }
 
-  /// Not inline: it looks up what an optional of the type is.
+  /// Not inlined, because it needs the metadata of an optional of the type.
   @inline(never)
   private func initializeWeakly(_ place: UnsafeMutablePointer<E>, _ event: UnsafePointer<E>) {
     place.initialize(to: (event.pointee as? any WeaklyKept)?.weakened() as? E ?? event.pointee)
   }
 
-  /// The latest event, if its subject is accepted.
+  /// Returns the latest event, if `accepts` is true for its subject.
   ///
-  /// The caller holds the order. What was looked at is let go of without it.
+  /// The caller holds the order lock. `released` releases the subject after the lock.
   func latest(keeping released: inout Released, where accepts: ((any AnyObject & Sendable)?) -> Bool) -> E? {
     if !hasLatest { return nil }
     let poster = subject?.object
@@ -73,7 +73,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return weak.strengthened() as? E
   }
 
-  /// The latest event, if its subject is accepted.
+  /// Returns the latest event, if `accepts` is true for its subject.
   func latest(where accepts: ((any AnyObject & Sendable)?) -> Bool) -> E? {
     var released = Released()
     let latest = withOrder { self.latest(keeping: &released, where: accepts) }
@@ -81,7 +81,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return latest
   }
 
-  /// Keeps no event until the next is posted.
+  /// Removes the latest event.
   func removeLatest() {
     withUnsafeTemporaryAllocation(of: E.self, capacity: 1) { places in
       let former = places.baseAddress.unsafelyUnwrapped
@@ -91,12 +91,12 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
   }
 }
 
-/// A subscriber to every event type, or to those of one name.
+/// A subscriber to every event type, or to the event types of one name.
 final class Wildcard: Sendable {
   let registration: Registration
-  /// The name that it asked for; nil for every event.
+  /// The name of the event types; nil for all event types.
   let name: EventName?
-  /// The handler; it does nothing where there is a receiver.
+  /// The handler; it does nothing if there is a receiver.
   let body: @Sendable (any BusEvent) throws -> Void
   let receiver: Receiver?
 

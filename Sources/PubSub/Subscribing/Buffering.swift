@@ -1,10 +1,11 @@
-/// How many events an asynchronous handler or an event sequence holds until they are handled.
+/// The number of events that an asynchronous handler or an event sequence holds, and which event is dropped when it is
+/// full.
 public struct Buffering: Sendable, Hashable {
-  /// Which event is dropped when there is one too many.
+  /// The event that is dropped when a full buffer receives another one.
   public enum Dropping: Sendable, Hashable {
-    /// The event that has waited longest: what is held was posted after what was lost.
+    /// The event that has waited longest: the events that are held are later than the lost ones.
     case oldest
-    /// The event that arrives: what is held was posted before what was lost.
+    /// The event that arrives: the events that are held are earlier than the lost ones.
     case newest
   }
 
@@ -20,11 +21,13 @@ public struct Buffering: Sendable, Hashable {
 
   /// A buffer that holds a limited number of events.
   ///
-  /// ``Received/missed(_:)`` stands in the place of dropped events. The limit counts neither the event that a handler is running with, nor those of `postAndWait`, which are never dropped.
+  /// ``Received/missed(_:)`` takes the place of dropped events. Two kinds of events do not count toward the limit: the
+  /// event that the handler is handling, and events of `postAndWait`, which are never dropped.
   ///
   /// - Parameters:
-  ///   - limit: the most events that are held. Zero or less holds none: every event is reported as missed.
-  ///   - dropping: which event goes when one more comes.
+  ///   - limit: the largest number of events that wait. With zero or less no event waits: every event is reported as
+  ///     missed.
+  ///   - dropping: the event that is dropped when a full buffer receives another one.
   /// - Returns: the bounded buffering.
   public static func bounded(_ limit: Int, dropping: Dropping) -> Buffering {
     Buffering(bound: Bound(limit: limit, dropping: dropping))

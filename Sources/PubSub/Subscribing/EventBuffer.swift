@@ -1,11 +1,12 @@
-/// What a sequence and its iterators share: the bus puts in, the consumer takes out.
+/// The buffer between the bus and the iterators of an event sequence: the bus adds events, the consumer takes them.
 ///
-/// The consumer takes all that is held at once, under the lock that posters use, and then one after another from what it
-/// took, under a lock that only consumers use: posters and the consumer meet once a batch. A bounded buffer is taken from
-/// one at a time, so that the bound is kept exactly.
+/// Two locks keep posters and consumers apart. The consumer moves all held events into a batch, under the lock that
+/// posters use. It then takes them one at a time from the batch, under a lock that only consumers use. So posters and
+/// consumers contend once a batch. From a bounded buffer the consumer takes one event at a time: events in a batch
+/// would no longer count toward the bound.
 @usableFromInline
 final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
-  /// The element of a store's event at an address.
+  /// Makes the element for the event of a store at an address.
   private let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
   private let inbox: Guarded<EventInbox>
   private let batch = Guarded(RawEvents())
@@ -37,7 +38,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     events.free()
   }
 
-  // MARK: Coming
+  // MARK: Adding events
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = element(event, store)
@@ -49,13 +50,13 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   }
 
   override func wake() {
-    // Also if the event has been taken meanwhile: the rest of a batch may be there for another iterator.
+    // Resumes a waiter even if the event has been taken meanwhile: the batch may hold another event for its iterator.
     let (waiter, dropped) = inbox.withLock { ($0.takeWaiter(), $0.queue.takeDropped()) }
     dropped.map { release($0) }
     waiter?.resume()
   }
 
-  /// Ends the sequence behind what it holds, and resumes the tasks that wait.
+  /// Ends the sequence after the events that it holds, and resumes the tasks that wait.
   func finish() {
     let waiters = inbox.withLock { inbox in
       inbox.isFinished = true
@@ -65,15 +66,16 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  // MARK: Going
+  // MARK: Taking events
 
-  /// Moves the next element to uninitialised memory; false if none is held.
+  /// Moves the next element to uninitialized memory; returns false if none is held.
   ///
-  /// Not returned as an optional: code that is not specialised would look up that type's metadata for each element.
+  /// The element is not returned as an optional: unspecialized code would look up the metadata of the optional type for
+  /// each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
     if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
-    // A consumer that is never without an event does not wait, and so is asked, once a batch, whether its task is cancelled.
+    // A consumer that always finds an event never suspends. So this checks for cancellation of its task, once a batch.
     if Task.isCancelled { finish() }
     guard missed == nil else { return takeWithinBound(into: place) }
     return batch.withLock { batch in
@@ -108,12 +110,12 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     }
   }
 
-  /// Waits until something is held; false at the end.
+  /// Waits until an element is held; returns false at the end of the sequence.
   @usableFromInline
   func hasMore() async -> Bool {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { waiter in
-        // Both locks, so that no event is overlooked that another iterator has just moved from the one place to the other.
+        // Takes both locks, so that this sees an event that another iterator is moving from the inbox to the batch.
         let isOver = batch.withLock { batch in inbox.withLock { $0.wait(waiter, unless: !batch.isEmpty) } }
         if isOver { waiter.resume() }
       }
@@ -124,18 +126,19 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   }
 }
 
-/// What posters and the consumer of a sequence share; guarded by a lock, and free of type parameters (see ``RawEvents``).
+/// The state that posters and the consumers of a sequence share; guarded by a lock, and without type parameters (see
+/// ``RawEvents``).
 private struct EventInbox {
   var queue: EventQueue
   /// The tasks that wait, in order of arrival.
   ///
-  /// They are told to look again, and are not given an event.
+  /// A resumed task looks for an event itself; none is handed to it.
   var waiters: [UnsafeContinuation<Void, Never>] = []
   var isFinished = false
 
   mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiters.isEmpty ? nil : waiters.removeFirst() }
 
-  /// Adds a waiting task; true if there is nothing to wait for.
+  /// Adds a waiting task; returns true, and does not add it, if there is nothing to wait for.
   mutating func wait(_ waiter: UnsafeContinuation<Void, Never>, unless hasBatch: Bool) -> Bool {
     let isOver = hasBatch || !queue.isEmpty || isFinished
     if !isOver { waiters.append(waiter) }

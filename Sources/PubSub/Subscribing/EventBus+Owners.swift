@@ -1,16 +1,16 @@
-/// An owner that nothing but a handler of its own kept alive.
+/// An owner that was alive only because its own handler captured it.
 package struct SelfKeptOwner: Sendable {
   /// The owner's type.
   package let type: String
-  /// The subscription with whose end the owner was released.
+  /// The subscriber whose cancellation released the owner.
   package let subscriber: Subscriber
 }
 
 extension EventBus {
-  /// Cancels the subscriptions that were made for an owner, as its end would.
+  /// Cancels all subscriptions of an owner, as the owner's release would.
   ///
-  /// As after ``Subscription/cancel()``, no later post reaches their handlers. Any thread may call this method. The owner may subscribe
-  /// again afterwards.
+  /// After this call, as after ``Subscription/cancel()``, no later post reaches their handlers. Any thread may call
+  /// this method. The owner may subscribe again afterward.
   ///
   /// - Parameter owner: the object that was passed to `subscribe(owner, to:)`.
   /// - Complexity: linear in the number of subscriptions on the bus.
@@ -19,11 +19,11 @@ extension EventBus {
     for registration in registrations where registration.owner === owner { registration.cancel() }
   }
 
-  /// Cancels the subscriptions of all owners, and returns the owners that were released by that.
+  /// Cancels the subscriptions of all owners, and returns the owners that this released.
   ///
-  /// A subscription holds its owner weakly. An owner that goes with the handler was captured by the handler, and nothing else
-  /// held it: without the end of the subscription it would have stayed as long as the bus. An owner that something else holds,
-  /// too, is not found. No handler should run meanwhile: it keeps its owner.
+  /// A subscription holds its owner weakly. If cancelling the subscription releases the owner, only the captured
+  /// reference in the handler held it, and the owner would have lived as long as the bus. An owner with another strong
+  /// reference is not found. Call this while no handler runs: a running handler keeps its owner alive.
   ///
   /// - Returns: the owners, in the order in which they first subscribed.
   /// - Complexity: n log n in the number of subscriptions.
@@ -51,7 +51,7 @@ extension BusCore {
   fileprivate func owned() -> [OwnedRegistrations] {
     let all = withLock { _ in registrations }
     var owned: [OwnedRegistrations] = []
-    // While they are compared all owners live, so that no two have the same identity.
+    // Keeps all owners alive during the comparison: the address of a released owner could be given to another one.
     var owners: [any AnyObject & Sendable] = []
     var places: [ObjectIdentifier: Int] = [:]
     for registration in all.sorted(by: { $0.id < $1.id }) {

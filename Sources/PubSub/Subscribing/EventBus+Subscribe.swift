@@ -1,12 +1,13 @@
 internal import CPubSub
 
-// Subscribing to an `Event`. The overloads differ in the handler alone: one that returns nothing and does not throw is the
-// fast path; without the throwing overload a synchronous closure that throws would silently become asynchronous.
+// Subscribing to an `Event`. The overloads differ in the type of the handler. The one without `throws` is the fast
+// path. The one with `throws` is needed: without it the compiler would take a synchronous closure that throws as an
+// asynchronous one.
 
 extension EventBus {
   /// Subscribes a handler that runs on the poster's thread, before the post returns.
   ///
-  /// The subscription has taken effect when this returns. Posts under way do not see it.
+  /// The subscription has taken effect when this method returns. Posts under way do not see it.
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -26,7 +27,7 @@ extension EventBus {
 
   /// Subscribes a handler that may throw; it runs on the poster's thread, before the post returns.
   ///
-  /// An error that it throws stops no other handler, and is posted as ``HandlerFailure``.
+  /// If the handler throws, the other handlers still run, and the error is posted as ``HandlerFailure``.
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -45,7 +46,7 @@ extension EventBus {
     register(type, from: subject, priority, label, fileID, line, .of(handler))
   }
 
-  /// Subscribes a handler that is called with the object that an event was posted from, too; it runs on the poster's thread, before
+  /// Subscribes a handler that receives the event and the object that posted it; it runs on the poster's thread, before
   /// the post returns.
   ///
   /// - Parameters:
@@ -54,8 +55,8 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with each event, and with the post's subject; nil where it named none. An error that it throws is posted as
-  ///     ``HandlerFailure``.
+  ///   - handler: called with each event and the subject of the post, which is nil if the post named none. An error
+  ///     that it throws is posted as ``HandlerFailure``.
   /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: Event>(
     to type: E.Type = E.self, priority: Priority = .normal, label: String? = nil, fileID: String = #fileID,
@@ -64,15 +65,17 @@ extension EventBus {
     register(type, from: nil, priority, label, fileID, line, .of { (event: E) in try handler(event, Posting.subject) })
   }
 
-  /// Subscribes an asynchronous handler with a mailbox of its own: its runs are serial and in posting order.
+  /// Subscribes an asynchronous handler with a mailbox of its own: it handles one event at a time, in the order of
+  /// posting.
   ///
-  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
+  ///     at the same time.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -87,15 +90,17 @@ extension EventBus {
     return Subscription(registerMailbox(type, details, replay: replay, handle: handler))
   }
 
-  /// Subscribes a handler that runs on the main actor, from a mailbox of its own: serial and in posting order.
+  /// Subscribes a handler that runs on the main actor, with a mailbox of its own: it handles one event at a time, in
+  /// the order of posting.
   ///
-  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
+  ///     at the same time.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.

@@ -1,21 +1,23 @@
-// Subscribing an asynchronous handler whose mailbox is bounded, and which is told what it loses.
+// Subscribing an asynchronous handler whose mailbox is bounded. The handler receives the number of events that it lost.
 
 extension EventBus {
-  /// Subscribes an asynchronous handler whose mailbox holds a bounded number of events, and says where it lost some.
+  /// Subscribes an asynchronous handler with a bounded mailbox; it receives the events, and the number of lost events
+  /// where some were lost.
   ///
-  /// Runs are serial and in posting order, and never block the poster. Events that are posted with `postAndWait` are never
-  /// dropped. What the handler throws is posted as ``HandlerFailure``.
+  /// The handler handles one event at a time, in the order of posting, and never blocks the poster. Events that are
+  /// posted with `postAndWait` are never dropped. An error that the handler throws is posted as ``HandlerFailure``.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
+  ///     at the same time.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - buffering: how many events it holds, and which is dropped when there is one too many.
-  ///   - handler: called with each event, and with the number of those lost where they were lost.
+  ///   - buffering: how many events the mailbox holds, and which event is dropped when it is full.
+  ///   - handler: called with each event and, where events were lost, with their number.
   /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
@@ -26,22 +28,23 @@ extension EventBus {
     return Subscription(registerMailbox(type, details, buffering, replay: replay, handle: handler))
   }
 
-  /// Subscribes an asynchronous main-actor handler whose mailbox holds a bounded number of events, and says where it lost
-  /// some.
+  /// Subscribes an asynchronous main-actor handler with a bounded mailbox; it receives the events, and the number of
+  /// lost events where some were lost.
   ///
-  /// Runs are serial and in posting order, and never block the poster. Events that are posted with `postAndWait` are never
-  /// dropped. An error that the handler throws is posted as ``HandlerFailure``.
+  /// The handler handles one event at a time, in the order of posting, and never blocks the poster. Events that are
+  /// posted with `postAndWait` are never dropped. An error that the handler throws is posted as ``HandlerFailure``.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first; exactly once, also when others post meanwhile.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
+  ///     at the same time.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - buffering: how many events it holds, and which is dropped when there is one too many.
-  ///   - handler: called with each event, and with the number of those lost where they were lost.
+  ///   - buffering: how many events the mailbox holds, and which event is dropped when it is full.
+  ///   - handler: called with each event and, where events were lost, with their number.
   /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: MainActorEvent>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,

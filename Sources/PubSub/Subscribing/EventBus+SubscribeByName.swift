@@ -1,9 +1,9 @@
-// Subscribing to events whose type the subscriber does not know: by name, or to all.
+// Subscribing to events whose type the subscriber does not know: by name, or to all events.
 
 extension EventBus {
   /// Subscribes a handler to every event of a name; it runs on the poster's thread, before the post returns.
   ///
-  /// It stands in the same order of delivery as subscribers to the type.
+  /// The handler has its place in the same order of delivery as subscribers to the type.
   ///
   /// - Parameters:
   ///   - name: the name that the event types have.
@@ -26,7 +26,7 @@ extension EventBus {
 
   /// Subscribes an asynchronous handler to every event of a name, with a mailbox of its own.
   ///
-  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  /// The handler never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
   ///
   /// - Parameters:
   ///   - name: the name that the event types have.
@@ -49,7 +49,7 @@ extension EventBus {
 
   /// Subscribes a handler to every event; it runs on the poster's thread, before the post returns.
   ///
-  /// It stands in the same order of delivery as subscribers to the types.
+  /// The handler has its place in the same order of delivery as subscribers to the types.
   ///
   /// - Parameters:
   ///   - subject: only posts from this object; nil for all. It is held weakly.
@@ -70,7 +70,7 @@ extension EventBus {
 
   /// Subscribes an asynchronous handler to every event, with a mailbox of its own.
   ///
-  /// It never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
+  /// The handler never blocks the poster. An error that it throws is posted as ``HandlerFailure``.
   ///
   /// - Parameters:
   ///   - subject: only posts from this object; nil for all. It is held weakly.
@@ -89,17 +89,17 @@ extension EventBus {
     return Subscription(registerWildcardMailbox(named: nil, details, handle: handler))
   }
 
-  /// Subscribes a handler to every event, with the object that it was posted from; it runs on the poster's thread, before the post
-  /// returns.
+  /// Subscribes a handler that receives every event and the object that posted it; it runs on the poster's thread,
+  /// before the post returns.
   ///
-  /// It stands in the same order of delivery as subscribers to the types.
+  /// The handler has its place in the same order of delivery as subscribers to the types.
   ///
   /// - Parameters:
   ///   - priority: where the handler stands in the order of delivery.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with each event, and with the post's subject; nil where it named none.
+  ///   - handler: called with each event and the subject of the post, which is nil if the post named none.
   /// - Returns: the subscription, which cancels when it is released.
   /// - Complexity: linear in the number of event types that have been subscribed to.
   public func subscribeToAll(
@@ -111,10 +111,10 @@ extension EventBus {
     }
   }
 
-  /// Subscribes a handler to every event of a name, with the object that it was posted from; it runs on the poster's thread, before
-  /// the post returns.
+  /// Subscribes a handler that receives every event of a name and the object that posted it; it runs on the poster's
+  /// thread, before the post returns.
   ///
-  /// It stands in the same order of delivery as subscribers to the type.
+  /// The handler has its place in the same order of delivery as subscribers to the type.
   ///
   /// - Parameters:
   ///   - name: the name that the event types have.
@@ -122,7 +122,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with each event, and with the post's subject; nil where it named none.
+  ///   - handler: called with each event and the subject of the post, which is nil if the post named none.
   /// - Returns: the subscription, which cancels when it is released.
   /// - Complexity: linear in the number of event types that have been subscribed to.
   public func subscribe(

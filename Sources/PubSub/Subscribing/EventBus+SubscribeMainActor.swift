@@ -1,11 +1,13 @@
 internal import CPubSub
 
-// Subscribing to a `MainActorEvent`: a closure written here is a main-actor closure without annotation.
+// Subscribing to a `MainActorEvent`. A closure that is passed to these overloads is a main-actor closure without
+// annotation.
 
 extension EventBus {
   /// Subscribes a handler that runs on the main actor, before the post returns.
   ///
-  /// The subscription has taken effect when this returns. Posts under way do not see it. May be called from anywhere.
+  /// The subscription has taken effect when this method returns. Posts under way do not see it. Any thread may call
+  /// this method.
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -25,8 +27,17 @@ extension EventBus {
 
   /// Subscribes a handler that may throw; it runs on the main actor, before the post returns.
   ///
-  /// What it throws stops no other handler and is posted as ``HandlerFailure``. Parameters as for a handler that does not
-  /// throw.
+  /// If the handler throws, the other handlers still run, and the error is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: MainActorEvent>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
@@ -35,8 +46,8 @@ extension EventBus {
     register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
   }
 
-  /// Subscribes a main-actor handler that is called with the object that an event was posted from, too; it runs on the main actor,
-  /// before the post returns.
+  /// Subscribes a handler that receives the event and the object that posted it; it runs on the main actor, before the
+  /// post returns.
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -44,8 +55,8 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with each event, and with the post's subject; nil where it named none. An error that it throws is posted as
-  ///     ``HandlerFailure``.
+  ///   - handler: called with each event and the subject of the post, which is nil if the post named none. An error
+  ///     that it throws is posted as ``HandlerFailure``.
   /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: MainActorEvent>(
     to type: E.Type = E.self, priority: Priority = .normal, label: String? = nil, fileID: String = #fileID,
@@ -55,13 +66,26 @@ extension EventBus {
     return register(type, from: nil, priority, label, fileID, line, handler)
   }
 
-  /// Subscribes an asynchronous main-actor handler with a mailbox of its own: serial and in posting order.
+  /// Subscribes an asynchronous main-actor handler with a mailbox of its own: it handles one event at a time, in the
+  /// order of posting.
   ///
-  /// It runs after the post has returned. Where the event announces a change, it therefore runs after the change: in a handler of
-  /// a *will…* event of AppLifecycle the compiler warns of `await`, unless `runs: .afterChange` is passed.
+  /// The handler runs after the post has returned. If the event announces a change, the handler therefore runs after
+  /// the change. For a *will…* event of AppLifecycle the compiler warns of a handler with `await`, unless you pass
+  /// `runs: .afterChange`.
   ///
-  /// It never blocks the poster. What it throws is posted as ``HandlerFailure``. With `replay` it gets the latest event of
-  /// a sticky type first, and then every later one, exactly once each. The other parameters as for a synchronous handler.
+  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly once
+  ///     each.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
   public func subscribe<E: MainActorEvent>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
@@ -74,16 +98,30 @@ extension EventBus {
     return Subscription(registration)
   }
 
-  /// Subscribes a main-actor handler that is told the latest event of a sticky type first, before this returns.
+  /// Subscribes a main-actor handler, and first calls it with the latest event of a sticky type, before this method
+  /// returns.
   ///
-  /// Every later event follows, exactly once each. Parameters as for a handler without replay.
+  /// Later, the handler receives every event exactly once; it runs on the main actor, before the post returns.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to call the handler with the latest event now, if there is one; `.none` for later events
+  ///     only.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event.
+  /// - Returns: the subscription, which cancels when it is released.
   @MainActor public func subscribe<E: MainActorEvent>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @MainActor (E) -> Void
   ) -> Subscription {
     let subscription = register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
-    // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
+    // No such event can be posted between these two steps: main-actor events are posted on the main actor, which is
+    // busy here.
     if replay == .latest, let latest = latest(type, for: subscription) { handler(latest) }
     return subscription
   }

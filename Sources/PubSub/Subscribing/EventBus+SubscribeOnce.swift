@@ -1,6 +1,6 @@
 internal import CPubSub
 
-// Subscribing to the next event alone.
+// Subscribing to the next event only.
 
 extension EventBus {
   /// Subscribes a handler to the next event of a type; it runs on the poster's thread, before that post returns.
@@ -52,7 +52,7 @@ extension EventBus {
   }
 }
 
-/// Ends a subscription with its first event.
+/// State that ends a subscription at its first event.
 private final class OnceOnly: Sendable {
   private struct State {
     var hasBegun = false
@@ -61,7 +61,7 @@ private final class OnceOnly: Sendable {
 
   private let state = Guarded(State())
 
-  /// Whether this is the first event; then the subscription ends.
+  /// Returns whether this is the first event; if so, ends the subscription.
   func begin() -> Bool {
     let (isFirst, subscription) = state.withLock { state in
       defer { state.hasBegun = true }
@@ -71,7 +71,7 @@ private final class OnceOnly: Sendable {
     return isFirst
   }
 
-  /// Keeps the subscription in mind, which another thread's event may have ended already.
+  /// Stores the subscription, and cancels it at once if an event on another thread has come first.
   func keep(_ subscription: Subscription) -> Subscription {
     let hasBegun = state.withLock { state in
       state.subscription = subscription

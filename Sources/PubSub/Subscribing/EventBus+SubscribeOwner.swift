@@ -1,23 +1,25 @@
 internal import CPubSub
 
-// Subscribing for an owner: the bus holds the owner weakly, passes it to the handler, keeps it alive during the call, and
-// ends the subscription when the owner is gone. Releasing the `Subscription` cancels nothing, so it may be discarded; that
-// is also why it can be made in the initialiser of an actor.
+// Subscribing for an owner. The bus holds the owner weakly, keeps it alive during each call, and passes it to the
+// handler. The subscription ends when the owner is released. Releasing the `Subscription` cancels nothing, so callers
+// may discard it. For that reason the initializer of an actor can subscribe the actor.
 
 extension EventBus {
   /// Subscribes a handler for an owner; it runs on the poster's thread, before the post returns.
   ///
+  /// If the handler throws, the other handlers still run, and the error is posted as ``HandlerFailure``.
+  ///
   /// - Parameters:
-  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone. Its class is `Sendable`: a class on
-  ///     the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
+  ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. It uses the owner that it is passed: an owner that it captures (`self.`)
-  ///     is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures (`self.`) is not released before the bus.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
@@ -30,9 +32,25 @@ extension EventBus {
     return register(type, Registration.owned(details, in: core, by: owner, handler))
   }
 
-  /// Subscribes an asynchronous handler for an owner, with a mailbox of its own: serial and in posting order.
+  /// Subscribes an asynchronous handler for an owner, with a mailbox of its own: it handles one event at a time, in the
+  /// order of posting.
   ///
-  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
+  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
+  ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly
+  ///     once each.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures (`self.`) is not released before the bus.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
@@ -48,9 +66,26 @@ extension EventBus {
     return Subscription(registration)
   }
 
-  /// Subscribes a handler for an owner that runs on the main actor, from a mailbox of its own: serial, in posting order.
+  /// Subscribes a handler for an owner; it runs on the main actor, with a mailbox of its own: one event at a time, in
+  /// the order of posting.
   ///
-  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
+  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
+  ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly
+  ///     once each.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - actor: the main actor, written `.shared`.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures (`self.`) is not released before the bus.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
@@ -68,7 +103,20 @@ extension EventBus {
 
   /// Subscribes a main-actor handler for an owner; it runs on the main actor, before the post returns.
   ///
-  /// Parameters as for an event that is posted from anywhere.
+  /// An error that the handler throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
+  ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures (`self.`) is not released before the bus.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
@@ -80,9 +128,25 @@ extension EventBus {
     return register(type, Registration.owned(details, in: core, by: owner, onMainActor: handler))
   }
 
-  /// Subscribes a main-actor handler for an owner that is told the latest event of a sticky type first, before this returns.
+  /// Subscribes a main-actor handler for an owner, and first calls it with the latest event of a sticky type, before
+  /// this method returns.
   ///
-  /// Every later event follows, exactly once each. Parameters as for a handler without replay.
+  /// Later, the handler receives every event exactly once; it runs on the main actor, before the post returns.
+  ///
+  /// - Parameters:
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
+  ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to call the handler with the latest event now, if there is one; `.none` for later events
+  ///     only.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures (`self.`) is not released before the bus.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   @MainActor public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
@@ -92,17 +156,35 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let subscription = register(type, Registration.owned(details, in: core, by: owner, onMainActor: handler))
-    // Nothing can be posted between the two steps, as posts of such an event are made on the main actor, too.
+    // No such event can be posted between these two steps: main-actor events are posted on the main actor, which is
+    // busy here.
     if replay == .latest, let latest = latest(type, for: subscription) { handler(owner, latest) }
     return subscription
   }
 
-  /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: serial and in posting order.
+  /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: one event at a time, in the
+  /// order of posting.
   ///
-  /// It runs after the post has returned. Where the event announces a change, it therefore runs after the change: in a handler of
-  /// a *will…* event of AppLifecycle the compiler warns of `await`, unless `runs: .afterChange` is passed.
+  /// The handler runs after the post has returned. If the event announces a change, the handler therefore runs after
+  /// the change. For a *will…* event of AppLifecycle the compiler warns of a handler with `await`, unless you pass
+  /// `runs: .afterChange`.
   ///
-  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
+  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
+  ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly
+  ///     once each.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures (`self.`) is not released before the bus.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
@@ -118,9 +200,26 @@ extension EventBus {
     return Subscription(registration)
   }
 
-  /// Subscribes a handler for an actor; it runs on the actor, without `await`, from a mailbox: serial, in posting order.
+  /// Subscribes a handler for an actor; it runs on the actor, with a mailbox of its own: one event at a time, in the
+  /// order of posting.
   ///
-  /// With `replay` it gets the latest event of a sticky type first. The other parameters as for a synchronous handler.
+  /// The handler needs no `await` for the actor. It never blocks the poster. An error that the handler throws is posted
+  /// as ``HandlerFailure``.
+  ///
+  /// - Parameters:
+  ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released. Its class is
+  ///     `Sendable`: a class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - type: the events.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly
+  ///     once each.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
+  ///     captures (`self.`) is not released before the bus.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
   public func subscribe<Owner: Actor, E: BusEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,

@@ -1,20 +1,22 @@
-/// A subscriber behind an iterator: the buffer that the bus fills, and the subscription that ends with it.
+/// The subscriber behind an iterator: the buffer that the bus fills, and the subscription, which is released with the
+/// buffer.
 struct EventConsumer<Element: Sendable>: Sendable {
   let buffer: EventBuffer<Element>
-  /// Nil where there is nothing to subscribe to any more.
+  /// Nil if the bus or the subject has been released.
   let subscription: Subscription?
 
-  /// A consumer that is at its end from the beginning.
+  /// A consumer that has already ended.
   static func ended(_ buffer: EventBuffer<Element>) -> EventConsumer {
     buffer.finish()
     return EventConsumer(buffer: buffer, subscription: nil)
   }
 }
 
-/// Makes the consumers of a sequence: the first with the sequence itself, one more for each further iterator.
+/// Makes the consumers of a sequence: the first one together with the sequence, and another one for each further
+/// iterator.
 final class EventSource<Element: Sendable>: Sendable {
   private let makeConsumer: @Sendable () -> EventConsumer<Element>
-  /// Nil once an iterator has taken it.
+  /// The consumer for the first iterator; nil once that iterator has taken it.
   private let first: Guarded<EventConsumer<Element>?>
 
   init(_ makeConsumer: @escaping @Sendable () -> EventConsumer<Element>) {
@@ -22,7 +24,7 @@ final class EventSource<Element: Sendable>: Sendable {
     first = Guarded(makeConsumer())
   }
 
-  /// The consumer of an iterator that is being made.
+  /// Returns the consumer for a new iterator.
   func takeConsumer() -> EventConsumer<Element> {
     let first = first.withLock { first in
       defer { first = nil }

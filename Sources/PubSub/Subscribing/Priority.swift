@@ -3,16 +3,23 @@ public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   /// The priority as a number; the three names are 100 apart.
   public let rawValue: Int
 
-  /// A priority between, before or after the named ones.
+  /// A priority from a number, which may lie between, above or below the named ones.
+  ///
+  /// - Parameter rawValue: the priority; a higher number comes first.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Before most subscribers.
+  /// The priority of subscribers that run before most others.
   public static let high = Priority(rawValue: 100)
-  /// With most subscribers.
+  /// The default priority.
   public static let normal = Priority(rawValue: 0)
-  /// After most subscribers.
+  /// The priority of subscribers that run after most others.
   public static let low = Priority(rawValue: -100)
 
-  /// Whether the first priority is delivered after the second.
+  /// Whether handlers of the first priority run after handlers of the second.
+  ///
+  /// - Parameters:
+  ///   - one: the first priority.
+  ///   - other: the second priority.
+  /// - Returns: true if the first priority is lower.
   public static func < (one: Priority, other: Priority) -> Bool { one.rawValue < other.rawValue }
 }

@@ -1,8 +1,8 @@
-/// What a subscriber with a bounded buffer receives.
+/// An element that a subscriber with a bounded buffer receives: an event, or the number of lost events.
 public enum Received<Event: Sendable>: Sendable {
   /// An event.
   case event(Event)
-  /// The number of events that were lost in this place, between the events received before and after.
+  /// The number of events that were lost here, between the event received before and the event received next.
   case missed(Int)
 }
 

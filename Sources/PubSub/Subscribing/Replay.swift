@@ -1,7 +1,7 @@
-/// What a late subscriber receives first.
+/// The event that a new subscriber receives first.
 public enum Replay: Sendable, Hashable {
-  /// Nothing: only what is posted from now on.
+  /// No earlier event: the subscriber receives only what is posted from now on.
   case none
-  /// The latest event of a sticky type, if there was one, and then every later one, exactly once each.
+  /// The latest event of a sticky type, if there is one. Every later event follows, exactly once each.
   case latest
 }

@@ -1,22 +1,22 @@
-/// The identity of a subscriber: a label, and the line of source on which the subscription was made.
+/// The identity of a subscriber: its label, and the source line on which it subscribed.
 public struct Subscriber: Sendable, Hashable, CustomStringConvertible {
-  /// The label that was given, if any.
+  /// The label that the subscriber passed; nil if it passed none.
   public let label: String?
-  /// The module and file in which the subscription was made, as `#fileID` has it.
+  /// The module and file in which the subscription was made, in the form of `#fileID`.
   public let fileID: String
-  /// The line on which it was made.
+  /// The line on which the subscription was made.
   public let line: Int
 
   package init(label: String?, fileID: String, line: Int) {
     (self.label, self.fileID, self.line) = (label, fileID, line)
   }
 
-  /// The position, with the label where there is one: `Module/File.swift:12 (label)`; the label alone where no position is known.
+  /// The position and, if there is one, the label: `Module/File.swift:12 (label)`; without a position, the label alone.
   package var place: String {
     if fileID.isEmpty { return label ?? "" }
     return label.map { "\(fileID):\(line) (\($0))" } ?? "\(fileID):\(line)"
   }
 
-  /// The label, else the position: `Module/File.swift:12`.
+  /// The label or, without a label, the position: `Module/File.swift:12`.
   public var description: String { label ?? "\(fileID):\(line)" }
 }

@@ -1,9 +1,10 @@
 extension Subscription {
-  /// Waits until no handler runs.
+  /// Waits until no handler of the cancelled subscription runs.
   ///
-  /// Inside a handler it does not wait for that handler itself, nor for one that waits for it along the chain of waits; it
-  /// waits for 30 seconds at most, and not at all where two would wait for each other; then both are reported. Inside work it
-  /// waits for no handler that waits for that work, and has the time that the work has.
+  /// Inside a handler, a wait for that handler itself, or for a handler that waits for it along the chain of waits,
+  /// returns at once. Any other wait inside a handler lasts 30 seconds at most. If it would close a circle of waits, it
+  /// does not begin. In both cases the time-out is reported. Inside work, it does not wait for a handler that waits for
+  /// that work, and it has no time limit of its own.
   func drain() async {
     guard let context = HandlerContext.enclosing else { return await idle() }
     guard let mailbox = registration?.mailbox else { return await idle(inside: context) }

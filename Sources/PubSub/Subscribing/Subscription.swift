@@ -1,15 +1,21 @@
 internal import Synchronization
 
-/// A subscription on an ``EventBus``, which lasts while this object is kept.
+/// A subscription on an ``EventBus``; it lasts while this object is kept.
 ///
-/// Releasing it cancels, unless it belongs to an owner (`subscribe(owner, to:)`): then the owner's life ends it, and the
-/// subscription may be discarded. Any thread may cancel, any number of times, also after the bus is gone.
+/// Releasing this object cancels the subscription. A subscription for an owner (`subscribe(owner, to:)`) is the
+/// exception: it ends when the owner is released, and this object may be discarded. Any thread may cancel, any number
+/// of times, even after the bus has been released.
 public final class Subscription: Sendable {
-  /// Of a plain subscription the store, whose core is kept; of another one the registration.
+  /// The store of a plain subscription (a synchronous handler without owner, label or subject); for any other
+  /// subscription its registration.
+  ///
+  /// The subscription retains the store's core, or the registration.
   private nonisolated(unsafe) let target: UnsafeRawPointer
-  /// Of a plain subscription where it was made; the core keeps it.
+  /// The source position of a plain subscription, which the core keeps alive; nil for a subscription with a
+  /// registration.
   private let site: Unmanaged<Site>?
-  /// Of a plain subscription its identifier; zero once it is cancelled.
+  /// The identifier of a plain subscription; zero once it is cancelled, and zero for a subscription with a
+  /// registration.
   private let id: Atomic<UInt64>
 
   /// A plain subscription.
@@ -38,7 +44,7 @@ public final class Subscription: Sendable {
     }
   }
 
-  /// What the target is; it lives as long as the subscription, so that no reference is counted.
+  /// The target, by its kind; it lives as long as the subscription, so no reference is counted.
   private enum Form {
     case plain(Unmanaged<HandlerStore>)
     case registered(Unmanaged<Registration>)
@@ -52,11 +58,11 @@ public final class Subscription: Sendable {
     store._withUnsafeGuaranteedRef { store in
       store.unownedCore._withUnsafeGuaranteedRef { $0.remove(id, from: store) }
     }
-    // Last: a thread that finds it cancelled may rely on that.
+    // Must be last: a thread that reads zero relies on the handler having been removed.
     self.id.store(0, ordering: .releasing)
   }
 
-  /// The subscriber: its label and its place in the source.
+  /// The subscriber: its label and its source position.
   public var subscriber: Subscriber {
     switch form {
     case .plain: site.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.subscriber }
@@ -64,12 +70,13 @@ public final class Subscription: Sendable {
     }
   }
 
-  /// Whether the subscription has ended: it was cancelled, or its bus, its owner or its subject is gone.
+  /// Whether the subscription has ended: it was cancelled, or its bus, owner or subject has been released.
   ///
-  /// A handler that another thread had begun to call may still be running. Any thread may ask.
+  /// A call of the handler that began earlier on another thread may still be running. Any thread may read this
+  /// property.
   ///
-  /// - Complexity: logarithmic in the number of subscriptions to the event, and takes the bus's lock, where the subscription has a
-  ///   handler that is synchronous and no owner, label or subject; else constant.
+  /// - Complexity: constant for a subscription with an owner, a label, a subject or an asynchronous handler. For any
+  ///   other subscription it is logarithmic in the number of subscriptions to the event, and takes the bus's lock.
   public var isCancelled: Bool {
     switch form {
     case .plain(let store):
@@ -81,16 +88,17 @@ public final class Subscription: Sendable {
 
   /// Ends the subscription.
   ///
-  /// After the call, no new post reaches the handler, nor does the rest of a post under way on this thread. A delivery that
-  /// another thread had begun may still be running, but a handler that runs on an actor does not begin once that actor has
-  /// cancelled it; the handler that runs is not cancelled. What waits in a mailbox is dropped. Allowed inside a handler, the
-  /// subscription's own included.
+  /// After the call, no new post reaches the handler, and neither does the rest of a post under way on this thread. A
+  /// call of the handler that began earlier on another thread may still be running. A handler that runs on an actor
+  /// does not begin after code on that actor has cancelled its subscription. A handler that already runs is not
+  /// cancelled. Events that wait in the mailbox are dropped. A handler may call this method, also for its own
+  /// subscription.
   ///
-  /// What the handler captured is released as soon as no post can see it any more: by this thread, nearly always, else by the last
-  /// of the posts on other threads that can, or by the next call that subscribes or cancels.
+  /// What the handler captured is released when no post can see it any more. Usually this call releases it. If a post
+  /// on another thread can still see it, the last such post releases it, or the next call that subscribes or cancels.
   ///
-  /// - Complexity: constant on average, whatever the order of cancelling; linear in the number of event types where the
-  ///   subscription is to every event, or to those of one name.
+  /// - Complexity: constant on average, whatever the order of cancelling. Cancelling a subscription to every event, or
+  ///   to the events of one name, is linear in the number of event types.
   public func cancel() {
     switch form {
     case .plain(let store): cancelPlain(store)
@@ -98,32 +106,37 @@ public final class Subscription: Sendable {
     }
   }
 
-  /// Ends the subscription and returns when no handler of it runs.
+  /// Ends the subscription, and returns when its handler no longer runs.
   ///
-  /// Inside the subscription's own asynchronous handler (or a task started by it) it does not wait for that handler. Inside
-  /// another handler it waits for 30 seconds at most, so that two that wait for each other end; then a ``HandlerFailure`` with a
-  /// ``DrainTimeout`` names the handler that was waited for. Cancelling the waiting task does not end the wait.
+  /// Inside the subscription's own asynchronous handler, or in a task that this handler started, the call does not wait
+  /// for that handler. Inside another handler it waits for 30 seconds at most, so that two handlers that wait for each
+  /// other both end. After a time-out the bus posts a ``HandlerFailure`` with a ``DrainTimeout``, which names the
+  /// handler that was still running. Cancelling the waiting task does not end the wait.
   public func cancelAndDrain() async {
     cancel()
     await drain()
   }
 
-  /// Keeps the subscription in a set.
+  /// Stores the subscription in a set.
+  ///
+  /// - Parameter subscriptions: the set; releasing it releases the subscription.
   public func store(in subscriptions: inout Set<Subscription>) { subscriptions.insert(self) }
 
-  /// Keeps the subscription in a collection that can grow, an array for one.
+  /// Appends the subscription to a collection, such as an array.
+  ///
+  /// - Parameter subscriptions: the collection; releasing it releases the subscription.
   public func store<Subscriptions: RangeReplaceableCollection<Subscription>>(in subscriptions: inout Subscriptions) {
     subscriptions.append(self)
   }
 }
 
 extension Subscription {
-  /// What is known of a subscription that is not plain.
+  /// The registration; nil for a plain subscription.
   var registration: Registration? {
     if case .registered(let registration) = form { registration.takeUnretainedValue() } else { nil }
   }
 
-  /// The core of the bus, which stays when the bus is gone.
+  /// The core of the bus; it outlives the bus.
   var core: BusCore {
     switch form {
     case .plain(let store): store.takeUnretainedValue().core
@@ -131,7 +144,7 @@ extension Subscription {
     }
   }
 
-  /// Calls once no handler of the cancelled subscription runs; at once if that is so.
+  /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     switch form {
     case .plain(let store): store.takeUnretainedValue().core.whenIdle(in: store.takeUnretainedValue(), action)
@@ -141,19 +154,25 @@ extension Subscription {
 }
 
 extension Subscription: Hashable {
-  /// Whether both are the very same subscription.
+  /// Whether both are the same subscription object.
+  ///
+  /// - Parameters:
+  ///   - one: a subscription.
+  ///   - other: another subscription.
+  /// - Returns: true if both are the same object.
   public static func == (one: Subscription, other: Subscription) -> Bool { one === other }
 
-  /// Hashes the identity.
+  /// Hashes the identity of the subscription object.
+  ///
+  /// - Parameter hasher: the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Two handlers waited for each other, or one took too long: a wait for a handler's end, made inside another handler, was
-/// given up.
+/// The error of a handler that stopped waiting for another handler: the time-out passed, or each waited for the other.
 public struct DrainTimeout: Error, Hashable, CustomStringConvertible {
   /// The subscriber whose handler was still running.
   public let subscriber: Subscriber
 
-  /// The same as a sentence.
+  /// The error as a sentence.
   public var description: String { "gave up waiting for the handler of \(subscriber)" }
 }

@@ -5,20 +5,21 @@
 #endif
 
 extension Clock {
-  /// Whether one clock of this type is as good as another.
+  /// Whether this type has no stored properties, so that all clocks of the type are interchangeable.
   var hasNoParts: Bool { MemoryLayout<Self>.size == 0 }
 }
 
-/// A clock of any type, opened once: instants become durations since then, which can be stored and compared.
+/// A clock of any type, whose instants are durations since the handle was made, so that they can be stored and
+/// compared.
 package struct ClockHandle: Sendable {
-  /// The time since the clock was opened.
+  /// Returns the time since the handle was made.
   package let now: @Sendable () -> Duration
   package let sleepUntil: @Sendable (Duration) async throws -> Void
-  /// Lets the time pass that a script gives a call of this name; nil where time passes by itself.
+  /// Advances a simulated clock by the time that a script assigns to a call of this name; nil for a real clock.
   package let passTime: (@Sendable (_ call: String) -> Void)?
 
   package init(_ clock: any Clock<Duration>) {
-    // Of the system's clocks the type is named, so that nothing of it is looked up at each reading.
+    // For the system's clocks the static type is known here, so that a reading needs no look-up of metadata.
     self =
       switch clock {
       #if os(Linux)
@@ -41,22 +42,22 @@ package struct ClockHandle: Sendable {
     return ClockHandle(clock, since: origin) { origin.duration(to: clock.now) }
   }
 
-  /// The instant after a delay, at most a century ahead.
+  /// Returns the instant after a delay, at most a century ahead.
   ///
-  /// Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
+  /// Clocks count nanoseconds in 64 bits, so a longer delay could overflow in the addition.
   package func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }
 }
 
 #if os(Linux)
   extension ClockHandle {
-    /// A clock with readings of its own, which begin before: so no sleep ends early.
+    /// Opens a clock with separate readings, whose origin is earlier than the clock's, so that no sleep ends early.
     private static func opening<C: Clock>(_ clock: C, reading now: @escaping @Sendable () -> Duration) -> ClockHandle
     where C.Duration == Duration { ClockHandle(clock, since: clock.now, now: now) }
 
-    /// The readings of one of the system's clocks, from now on.
+    /// Returns a function that reads one of the system's clocks, from now on.
     ///
-    /// Where each handler of a notification is measured, going through the standard library's clock, which reads the same one, would
-    /// cost a fifth of the whole.
+    /// A life cycle's post measures each handler. With the standard library's clock, which reads the same system clock,
+    /// these readings would take a fifth of the time of the post.
     private static func reading(_ id: clockid_t) -> @Sendable () -> Duration {
       var origin = timespec()
       clock_gettime(id, &origin)

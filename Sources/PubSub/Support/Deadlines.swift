@@ -1,10 +1,11 @@
-/// All deadlines on one clock: a heap, and one task that sleeps until the earliest.
+/// All deadlines on one clock: a heap, and one task that sleeps until the earliest deadline.
 ///
-/// Never one sleep a deadline: on a real clock a cancelled sleep keeps its memory until its time has come. Setting and clearing
-/// is a matter of the heap; the clock is asked again only when an earlier deadline than any before is set, or one has passed.
-/// On a simulated clock no task sleeps for a cleared deadline, so that no time passes for it.
+/// There is no sleep for each deadline: on a real clock a cancelled sleep keeps its memory until its time has come.
+/// Setting and clearing a deadline changes the heap. A new sleep begins only when a deadline is set that is earlier
+/// than all others, or when one has passed. On a simulated clock no task sleeps for a cleared deadline, so that the
+/// clock does not advance for it.
 package final class Deadlines: Sendable {
-  /// Names a deadline that was set.
+  /// The identifier of a deadline.
   package typealias ID = UInt64
 
   package let now: @Sendable () -> Duration
@@ -13,9 +14,9 @@ package final class Deadlines: Sendable {
   private let sleepsOnlyForNeed: Bool
   private let state = Guarded(DeadlineHeap())
 
-  /// Deadlines on a clock, from its present instant on.
+  /// Makes deadlines on a clock, from its present instant on.
   ///
-  /// With `sleepsOnlyForNeed` the sleep is cut short when its deadline has been cleared; on a simulated clock it always is.
+  /// With `sleepsOnlyForNeed`, and always on a simulated clock, clearing a deadline also ends the sleep until it.
   init(clock: any Clock<Duration>, tasks: TaskStarter, sleepsOnlyForNeed: Bool = false) {
     let handle = ClockHandle(clock)
     (now, sleepUntil) = (handle.now, handle.sleepUntil)
@@ -23,7 +24,7 @@ package final class Deadlines: Sendable {
     self.sleepsOnlyForNeed = sleepsOnlyForNeed || clock is any SimulatedClock
   }
 
-  /// Deadlines on a clock that has been opened.
+  /// Makes deadlines on a clock, from its two functions.
   package init(
     now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void,
     tasks: TaskStarter, sleepsOnlyForNeed: Bool
@@ -31,7 +32,7 @@ package final class Deadlines: Sendable {
     (self.now, self.sleepUntil, self.tasks, self.sleepsOnlyForNeed) = (now, sleepUntil, tasks, sleepsOnlyForNeed)
   }
 
-  /// Calls `action` once the time has come, on a task of its own.
+  /// Calls `action` at the deadline, on the task that sleeps for the deadlines.
   ///
   /// - Complexity: logarithmic in the number of deadlines that are set.
   package func set(_ deadline: Duration, _ action: @escaping @Sendable () -> Void) -> ID {
@@ -43,7 +44,7 @@ package final class Deadlines: Sendable {
     return id
   }
 
-  /// Forgets a deadline; nothing happens if it has passed.
+  /// Clears a deadline; does nothing if it has passed.
   package func clear(_ id: ID) {
     let (action, generation, sleeper) = state.withLock { state in
       let action = state.remove(id)
@@ -54,7 +55,7 @@ package final class Deadlines: Sendable {
     change(from: sleeper, to: generation)
   }
 
-  /// Ends the sleep if no deadline is set; called at the end of the user of this object.
+  /// Ends the sleep if no deadline is set; the user of this object calls this when it is released.
   package func rest() {
     let sleeper = state.withLock { state -> Task<Void, Never>? in
       guard state.isEmpty else { return nil }
@@ -85,13 +86,15 @@ struct DeadlineHeap {
   typealias ID = Deadlines.ID
 
   private var heap: [(time: Duration, id: ID)] = []
-  /// Those that have been cleared are missing here, and leave the heap later.
+  /// The actions of the deadlines.
+  ///
+  /// A cleared deadline has none; it is removed from the heap later.
   private var actions: [ID: @Sendable () -> Void] = [:]
   private var lastID: ID = 0
   private var sleepingUntil: Duration?
   private var sleeper: Task<Void, Never>?
   private var outdatedSleeper: Task<Void, Never>?
-  /// Counts the sleepers; an outdated one ends.
+  /// The number of the present sleeper; a sleeper with another number ends.
   private var generation = 0
 
   var isEmpty: Bool { actions.isEmpty }
@@ -113,7 +116,7 @@ struct DeadlineHeap {
     return action
   }
 
-  /// Takes out what is due, in order.
+  /// Removes the deadlines that are due, and returns their actions in order.
   mutating func takeDue(at now: Duration) -> [@Sendable () -> Void] {
     var due: [@Sendable () -> Void] = []
     while let first = heap.first, first.time <= now || actions[first.id] == nil {
@@ -161,13 +164,15 @@ struct DeadlineHeap {
 // MARK: - The sleeping task
 
 extension DeadlineHeap {
-  /// The generation of a new sleeper, if the earliest deadline lies before that for which one sleeps.
+  /// Returns the generation for a new sleeper, if the earliest deadline is earlier than the one for which a task
+  /// sleeps; else nil.
   mutating func sleepIfEarlier() -> Int? {
     guard let earliest, sleepingUntil.map({ earliest < $0 }) ?? true else { return nil }
     return sleep(until: earliest)
   }
 
-  /// The generation of a new sleeper, if there is a deadline for which no task sleeps.
+  /// Returns the generation for a new sleeper, if the earliest deadline is not the one for which a task sleeps; else
+  /// nil.
   mutating func sleepAfresh() -> Int? {
     let earliest = earliest
     guard earliest != sleepingUntil else { return nil }
@@ -181,20 +186,20 @@ extension DeadlineHeap {
     return deadline == nil ? nil : generation
   }
 
-  /// The sleeper to cancel, as another one has its place or none is needed.
+  /// Returns the sleeper that the caller must cancel, because another one replaces it or none is needed.
   mutating func takeOutdatedSleeper() -> Task<Void, Never>? {
     defer { outdatedSleeper = nil }
     return outdatedSleeper
   }
 
-  /// Keeps the sleeper's task; false if it is outdated already.
+  /// Stores the sleeper's task; returns false if it is already outdated.
   mutating func keep(_ task: Task<Void, Never>, _ generation: Int) -> Bool {
     guard generation == self.generation else { return false }
     if sleepingUntil != nil { sleeper = task }
     return true
   }
 
-  /// Until when a sleeper is to sleep; nil if it is to end.
+  /// Returns the deadline until which a sleeper must sleep; nil if the sleeper must end.
   mutating func earliest(for generation: Int) -> Duration? {
     guard generation == self.generation else { return nil }
     sleepingUntil = earliest
@@ -202,7 +207,7 @@ extension DeadlineHeap {
     return sleepingUntil
   }
 
-  /// A sleeper's clock has let it down.
+  /// Forgets a sleeper whose clock threw an error.
   mutating func stop(_ generation: Int) {
     guard generation == self.generation else { return }
     (sleepingUntil, sleeper) = (nil, nil)

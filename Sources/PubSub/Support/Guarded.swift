@@ -5,10 +5,14 @@
     internal import Darwin
   #endif
 
-  /// A value behind a lock that ThreadSanitizer can see: it is blind to `Synchronization.Mutex`, whose library is not
-  /// instrumented, and would report false races.
+  /// A value behind a lock that ThreadSanitizer can see.
+  ///
+  /// ThreadSanitizer does not see `Synchronization.Mutex`, because that library is not instrumented, and would report
+  /// false races.
   package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
-    /// With a byte beside it: a value without a size would have the address of the next member, and reports with it.
+    /// The value with a byte beside it.
+    ///
+    /// A value of size zero would share the address of the next member, and cause false reports.
     private struct Storage: ~Copyable {
       var value: Value
       let padding: UInt8 = 0
@@ -53,7 +57,7 @@
 
     package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-    /// Inlined: passing a generic result through costs a look-up of its type's metadata.
+    /// Inlined, because returning a generic result out of line costs a look-up of its type's metadata.
     @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -69,9 +73,9 @@
   }
 #endif
 
-/// A lock without a value of its own, for variables of a class that are guarded together.
+/// A lock without a value, for several variables of a class.
 ///
-/// Not generic: what is used from another module is not specialised there, and would look up its types at each call.
+/// It is not generic: other modules cannot specialize it, and would look up type metadata at each call.
 package struct Lock: ~Copyable, Sendable {
   private let guarded = Guarded(())
 

@@ -2,10 +2,11 @@
   internal import CPubSub
 #endif
 
-/// Hook points of the writers' half, as those of C (PubSubHooks.h): nothing at all but in debug builds, and there nothing
-/// unless a test has installed a scheduler.
+/// The hook points in the Swift code, which correspond to those in C (PubSubHooks.h).
+///
+/// In release builds they contain no code. In debug builds they do nothing unless a test has installed a scheduler.
 enum Hook {
-  /// The thread is between two steps.
+  /// Marks a point between two steps of the thread.
   @inline(__always)
   static func step(_ place: StaticString) {
     #if PUBSUB_HOOKS
@@ -13,7 +14,7 @@ enum Hook {
     #endif
   }
 
-  /// The thread is about to take a lock, which others may have.
+  /// Marks that the thread is about to take a lock, which another thread may hold.
   @inline(__always)
   static func locks(_ owner: AnyObject) {
     #if PUBSUB_HOOKS
@@ -21,7 +22,7 @@ enum Hook {
     #endif
   }
 
-  /// The thread has taken a lock that was free.
+  /// Marks that the thread has taken a lock that was free.
   @inline(__always)
   static func hasLocked(_ owner: AnyObject) {
     #if PUBSUB_HOOKS
@@ -29,7 +30,7 @@ enum Hook {
     #endif
   }
 
-  /// The thread has let go of a lock.
+  /// Marks that the thread has released a lock.
   @inline(__always)
   static func hasUnlocked(_ owner: AnyObject) {
     #if PUBSUB_HOOKS

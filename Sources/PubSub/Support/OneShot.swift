@@ -1,4 +1,4 @@
-/// A value that the first of several calls settles, and one task awaits.
+/// A Boolean value that the first of several calls sets, and for which one task waits.
 package final class OneShot: Sendable {
   private struct State {
     var value: Bool?

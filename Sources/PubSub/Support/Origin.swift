@@ -1,13 +1,15 @@
-/// The piece of the program's code from which the present task stems.
+/// The part of the program's code that started the present task, directly or indirectly.
 ///
-/// A plain `Task {}` inherits it, and so can be traced to the handler that started it, also when that handler has returned.
+/// A plain `Task {}` inherits it. So a task can be traced to the handler that started it, even after that handler has
+/// returned.
 package enum Origin {
-  /// What the present task was started for, or the call in which it runs.
+  /// The code for which the present task was started, or the call in which it runs.
   ///
-  /// Bound in simulations alone: by calls of a delegate, by synchronous handlers of the life cycle's notifications, by tasks of
-  /// the application, bodies of `run(while:)` and background tasks. The package's other tasks bind nil.
+  /// Only simulations bind it: for delegate calls, for synchronous handlers of the life cycle's notifications, for
+  /// tasks of the application, for bodies of `run(while:)`, and for background tasks. The package's other tasks bind
+  /// nil.
   @TaskLocal static var bound: Subscriber?
 
-  /// The asynchronous handler, else the other code; nil if neither is known.
+  /// The asynchronous handler that the present task runs in or, without one, the bound code; nil if neither is known.
   package static var current: Subscriber? { HandlerContext.current?.run?.receiver.subscriber ?? bound }
 }

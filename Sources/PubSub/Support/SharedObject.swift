@@ -1,7 +1,8 @@
-/// The object that stands for the program while a test runs: `Application.shared`, which tests that run in parallel do not share.
+/// The `Application.shared` of a test, as a task-local value, so that tests that run in parallel do not share it.
 ///
-/// The value is nil in a program. It is one that internal tasks keep, although they start detached: what they lead to has
-/// to find the test's object. An asynchronous handler sees the object that the code saw which subscribed it.
+/// In a program the value is nil. The package's internal tasks are detached, but bind this value again, so that the
+/// code that they call finds the test's object. An asynchronous handler has the value that its subscriber had when it
+/// subscribed.
 package enum SharedObject {
   @TaskLocal package static var current: (any AnyObject & Sendable)?
 }

@@ -1,13 +1,13 @@
-/// A small generator of pseudo-random numbers whose whole state is its seed: what a seeded test needs to be repeatable.
+/// A small generator of pseudo-random numbers for repeatable tests; equal seeds give equal numbers.
 ///
 /// The algorithm is Steele, Lea and Flood's SplitMix64 (OOPSLA 2014). Not for cryptography.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator that gives the same numbers whenever it is made with the same seed.
+  /// Makes a generator from a seed.
   package init(seed: UInt64) { state = seed }
 
-  /// The next number, any of 64 bits.
+  /// Returns the next number, uniformly distributed over all 64-bit values.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -1,22 +1,22 @@
-/// The one place in which the package makes tasks, so that a simulation can have them all on its own executor.
+/// The only place in which the package starts tasks, so that a simulation can run all of them on its own executor.
 package struct TaskStarter: Sendable {
-  /// Where tasks prefer to run; nil for the global executor.
+  /// The executor preference of the tasks; nil for the global executor.
   package let executor: (any TaskExecutor)?
 
   package init(executor: (any TaskExecutor)? = nil) { self.executor = executor }
 
-  /// Tasks on the executor that a clock brings along, if it brings one.
+  /// Makes a starter of tasks on the executor of a simulated clock or, for any other clock, on the global executor.
   package init(clock: any Clock<Duration>) { self.init(executor: (clock as? any SimulatedClock)?.taskExecutor) }
 
-  /// Starts a detached task: one that serves many callers inherits no task-local value and no priority of the caller that
-  /// happened to start it.
+  /// Starts a detached task, which inherits neither the task-local values nor the priority of its caller.
   ///
-  /// A preference that is a variable holding nil would cost every later asynchronous call of the task, hence the branch.
+  /// Such a task may serve many callers, and not only the one that starts it. The code branches on the executor because
+  /// an executor preference of nil would slow down every later asynchronous call of the task.
   ///
   /// - Parameters:
   ///   - priority: the task's priority; the default one if nil.
-  ///   - shared: the test's object that the task is to see, if there is one.
-  ///   - operation: what is done, outside the caller's isolation.
+  ///   - shared: the value of ``SharedObject`` in the task; nil in a program.
+  ///   - operation: the body of the task; it runs outside the caller's isolation.
   /// - Returns: the task.
   @discardableResult
   package func start(
@@ -31,20 +31,20 @@ package struct TaskStarter: Sendable {
     return Task.detached(executorPreference: executor, priority: priority, operation: operation)
   }
 
-  /// Starts a task on the main actor, without a detour by another thread.
+  /// Starts a task on the main actor, without a hop to another thread first.
   ///
-  /// Those that are started on the main actor begin in the order in which they were started.
+  /// Tasks that code on the main actor starts begin in the order in which they were started.
   ///
   /// - Parameters:
-  ///   - origin: names, in a simulation, what escapes from the task.
-  ///   - operation: what is done.
+  ///   - origin: in a simulation, names the code from which work escapes.
+  ///   - operation: the body of the task.
   /// - Returns: the task.
   @discardableResult
   package func startOnMainActor(
     for origin: Subscriber? = nil, _ operation: @escaping @Sendable @MainActor () async -> Void
   ) -> Task<Void, Never> {
     guard let executor else { return Task(operation: operation) }
-    // In a simulation the executor's own order counts.
+    // In a simulation the executor decides the order.
     return Origin.$bound.withValue(origin) { Task(executorPreference: executor) { await operation() } }
   }
 
@@ -52,7 +52,7 @@ package struct TaskStarter: Sendable {
   ///
   /// - Parameters:
   ///   - priority: the task's priority.
-  ///   - operation: runs on the main actor, and begins after this has returned.
+  ///   - operation: runs on the main actor, and begins after this method has returned.
   package func startDetachedOnMainActor(
     priority: TaskPriority, _ operation: @escaping @Sendable @MainActor () async -> Void
   ) {
@@ -67,11 +67,11 @@ package struct TaskStarter: Sendable {
     Task.detached(executorPreference: executor, priority: priority) { [operation] in await operation() }
   }
 
-  /// Starts a task on the main actor that belongs to no handler, whichever handler starts it.
+  /// Starts a task on the main actor that belongs to no handler, even if a handler starts it.
   ///
   /// - Parameters:
-  ///   - origin: names the task, and in a simulation what escapes from it.
-  ///   - operation: runs on the main actor, and begins after this has returned.
+  ///   - origin: names the task and, in a simulation, the code from which work escapes.
+  ///   - operation: runs on the main actor, and begins after this method has returned.
   /// - Returns: the task.
   package func startOutsideHandlers<Success: Sendable>(
     for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
@@ -84,18 +84,19 @@ package struct TaskStarter: Sendable {
     }
   }
 
-  /// Does something in the name of a piece of the program's code, so that a simulation can name what escapes from it.
+  /// Runs `body` on behalf of a part of the program's code, so that a simulation can name the code from which work
+  /// escapes.
   ///
-  /// Outside of a simulation the name is not needed, and not made.
+  /// Outside a simulation the name is not evaluated.
   package func naming<Result>(_ origin: @autoclosure () -> Subscriber, _ body: () throws -> Result) rethrows -> Result {
     if executor == nil { return try body() }
     return try Origin.$bound.withValue(origin(), operation: body)
   }
 
-  /// Starts a task on the main actor, and runs it up to its first suspension before this returns.
+  /// Starts a task on the main actor, and runs it up to its first suspension before this method returns.
   ///
-  /// - Returns: the task; nil, and nothing has been started, where that cannot be: in a simulation, which is to see every
-  ///   task, and on systems whose tasks cannot begin so.
+  /// - Returns: the task. The result is nil, and no task was started, in a simulation, whose executor must see every
+  ///   task, and on systems without `Task.immediate`.
   @MainActor package func startImmediately(
     _ operation: @escaping @Sendable @MainActor () async -> Void
   ) -> Task<Void, Never>? {
@@ -104,14 +105,15 @@ package struct TaskStarter: Sendable {
   }
 }
 
-/// A clock of a closed, simulated world, which brings the executor on which that world runs.
+/// A clock of a simulation, with the executor on which the simulation runs.
 package protocol SimulatedClock: Clock<Duration> {
-  /// Runs every task of the simulated world, in an order that can be repeated.
+  /// The executor that runs every task of the simulation, in a repeatable order.
   var taskExecutor: any TaskExecutor { get }
 
-  /// Suspends the task for a duration, and names the line that sleeps if the task does not belong to the world.
+  /// Suspends the task for a duration, and reports the source line of the call if the task is not part of the
+  /// simulation.
   func sleep(for duration: Duration, tolerance: Duration?, fileID: String, line: Int) async throws
 
-  /// A call of this name is about to return: the time passes that the world says it takes.
+  /// Advances the clock by the time that the simulation assigns to a call of this name, before that call returns.
   func passTime(in call: String)
 }

@@ -1,4 +1,4 @@
-/// One delivery, to an asynchronous handler, for which a post waits.
+/// A delivery to an asynchronous handler, for which a post waits.
 struct AwaitedDelivery: Sendable, Equatable {
   let post: AwaitedPost
   let index: Int
@@ -6,16 +6,16 @@ struct AwaitedDelivery: Sendable, Equatable {
   static func == (one: Self, other: Self) -> Bool { one.post === other.post && one.index == other.index }
 }
 
-/// The wait of a post for its asynchronous handlers: over with the last of them, or at the deadline.
+/// The wait of a post for its asynchronous handlers; it ends with the last handler or at the deadline.
 ///
 /// Its lock is a leaf: nothing is called while it is held.
 final class AwaitedPost: Sendable {
-  /// What the mailbox is to do with a delivery whose turn has come.
+  /// The instruction to a mailbox that has reached a delivery in its queue.
   enum Beginning {
     case begun
-    /// The poster has been cancelled, and so is the handler from the start.
+    /// The poster has been cancelled, so the handler must run cancelled from the start.
     case begunCancelled
-    /// The wait is over: the event is to be dropped.
+    /// The wait is over, so the mailbox must drop the event.
     case withdrawn
   }
 
@@ -32,7 +32,7 @@ final class AwaitedPost: Sendable {
 
   private struct State {
     var slots: [Slot] = []
-    /// How many have not ended.
+    /// The number of deliveries that have not ended.
     var open = 0
     var isExpired = false
     var isCancelled = false
@@ -44,7 +44,7 @@ final class AwaitedPost: Sendable {
       open -= 1
     }
 
-    /// The waiter to resume; nil if there still is something to wait for.
+    /// Returns the waiter to resume; nil if deliveries are still open.
     mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
       guard open == 0 else { return nil }
       defer { waiter = nil }
@@ -52,7 +52,7 @@ final class AwaitedPost: Sendable {
     }
   }
 
-  /// The handler's run and the work inside which the post was made, if it was made inside any.
+  /// The handler's run and the work inside which the post was made; nil if it was made outside both.
   let poster: HandlerContext?
   private let now: @Sendable () -> Duration
   private let state = Guarded(State())
@@ -62,7 +62,7 @@ final class AwaitedPost: Sendable {
     self.now = now
   }
 
-  /// Whether the post has been reported: the wait is over.
+  /// Whether the wait is over and the post has been reported.
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// The receivers that the post waits for at present.
@@ -76,7 +76,7 @@ final class AwaitedPost: Sendable {
 // MARK: - Deliveries
 
 extension AwaitedPost {
-  /// Begins to wait for a receiver, which is then to be given the event; nil if the deadline has passed.
+  /// Begins to wait for a receiver, to which the caller then gives the event; returns nil if the deadline has passed.
   func add(_ receiver: any AsynchronousReceiver, at time: Duration) -> AwaitedDelivery? {
     state.withLock { state in
       if state.isExpired { return nil }
@@ -86,7 +86,7 @@ extension AwaitedPost {
     }
   }
 
-  /// The handler's turn has come.
+  /// Notes that the mailbox has reached a delivery, and returns what it must do.
   func begin(_ delivery: AwaitedDelivery) -> Beginning {
     state.withLock { state in
       guard case .queued = state.slots[delivery.index].phase else { return .withdrawn }
@@ -95,7 +95,8 @@ extension AwaitedPost {
     }
   }
 
-  /// The handler has returned; false if that was after the deadline, so that the outcome is not in the report.
+  /// Notes that the handler has returned; returns false if that was after the deadline, so that the report does not
+  /// have the outcome.
   @discardableResult
   func end(_ delivery: AwaitedDelivery, _ outcome: DeliveryReport.Outcome) -> Bool {
     let time = now()
@@ -108,7 +109,7 @@ extension AwaitedPost {
     return isInTime
   }
 
-  /// The subscription was cancelled while the event was queued.
+  /// Notes that the subscription was cancelled while the event was queued.
   func cancelled(_ delivery: AwaitedDelivery) {
     let time = now()
     let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
@@ -132,9 +133,9 @@ extension AwaitedPost {
 // MARK: - The wait
 
 extension AwaitedPost {
-  /// Returns when every delivery that was added has ended, at the deadline at the latest.
+  /// Waits until every added delivery has ended; the deadline ends all of them.
   ///
-  /// If the task is cancelled, the handlers are.
+  /// If the waiting task is cancelled, the handlers are cancelled.
   func wait() async {
     if state.withLock({ $0.open == 0 }) { return }
     await withTaskCancellationHandler {
@@ -150,7 +151,7 @@ extension AwaitedPost {
     }
   }
 
-  /// The deadline has passed: what is queued is removed, what runs is cancelled, and the wait is over.
+  /// Ends the wait at the deadline: removes queued events, and cancels running handlers.
   func expire() {
     let time = now()
     var queued: [AwaitedDelivery] = []
@@ -173,7 +174,7 @@ extension AwaitedPost {
     waiter?.resume()
   }
 
-  /// The poster was cancelled: so are the handlers for which it waits, those that begin later included.
+  /// Cancels the handlers for which the post waits, including handlers that begin later.
   func cancel() {
     let running = state.withLock { state in
       state.isCancelled = true
@@ -185,6 +186,6 @@ extension AwaitedPost {
     for (receiver, delivery) in running { receiver.cancelRun(of: delivery) }
   }
 
-  /// Ends the wait.
+  /// Notes that the post has been reported.
   func finish() { state.withLock { $0.isOver = true } }
 }

@@ -1,17 +1,18 @@
-/// The result of a post that was waited for: a delivery for each subscriber, in the order of delivery.
+/// The result of `postAndWait`: a delivery for each subscriber, in the order of delivery.
 public struct DeliveryReport: Sendable {
   /// How a delivery ended.
   public enum Outcome: Sendable, CustomStringConvertible {
-    /// The handler has returned. An event sequence counts as soon as it holds the event.
+    /// The handler returned, or an event sequence holds the event.
     case delivered
-    /// The handler threw.
+    /// The handler threw this error.
     case threw(any Error)
-    /// The deadline passed first. A handler that ran was cancelled; an event that was still queued was removed.
+    /// The deadline passed first. If the handler was running, it was cancelled; if the event was still queued, it was
+    /// removed.
     case timedOut
     /// The subscription was cancelled before its handler was called.
     case cancelled
-    /// The handler waits, perhaps along a chain of waits, for the code that posts, so it was not waited for; it receives the event
-    /// later.
+    /// The post did not wait, because the handler waits for the posting code, directly or along a chain of waits. It
+    /// receives the event later.
     case skipped
 
     /// The outcome in words.
@@ -26,20 +27,24 @@ public struct DeliveryReport: Sendable {
     }
   }
 
-  /// What became of the event at one subscriber.
+  /// The delivery of the event to one subscriber.
   public struct Delivery: Sendable {
     /// The subscriber.
     public let subscriber: Subscriber
-    /// How it ended.
+    /// The outcome of the delivery.
     public let outcome: Outcome
-    /// The time from the hand-over of the event, queueing included, to the end or the deadline; zero without a hand-over.
+    /// The time from the delivery to the mailbox or the call, through the wait in the queue, to the handler's end or
+    /// the deadline.
+    ///
+    /// It is zero if the handler did not get the event before the deadline, if the outcome is `skipped`, and for a
+    /// sequence.
     public let duration: Duration
   }
 
   /// A delivery for each subscriber, in the order of delivery.
   public let deliveries: [Delivery]
 
-  /// The deliveries that the deadline cut short.
+  /// The deliveries that timed out.
   public var stragglers: [Delivery] { deliveries.filter { if case .timedOut = $0.outcome { true } else { false } } }
 
   /// The deliveries whose handler threw.

@@ -1,17 +1,17 @@
 extension EventBus {
-  /// Posts an event and waits for its handlers, the asynchronous ones included.
+  /// Posts an event, and waits for all of its handlers, including asynchronous ones.
   ///
-  /// Priorities run one after another. Within one, synchronous handlers run in order, on the caller's thread, and
-  /// asynchronous ones are started in order and run side by side, each behind what its mailbox holds already.
+  /// Priorities run one after another. Within a priority, synchronous handlers run in order, on the caller's thread.
+  /// Asynchronous handlers start in order and run concurrently, each after the events that its mailbox already holds.
   ///
-  /// The budget is one deadline for the whole post. When it has passed, events that are still queued are removed, handlers that
-  /// still run are cancelled, and handlers whose turn has not come are not called. All of them are reported as
-  /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A handler that ignores its cancellation delays its own
-  /// mailbox and no other. A budget of zero or less has passed when the post begins: no subscriber receives the event. A
-  /// synchronous handler cannot be interrupted: while it runs, the deadline waits.
+  /// The budget is one deadline for the whole post. At the deadline, the bus removes events that are still queued,
+  /// cancels handlers that still run, and calls no further handlers. It reports all of these as
+  /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A handler that ignores its cancellation delays only
+  /// its own mailbox. A budget of zero or less has passed when the post begins: no subscriber receives the event. A
+  /// synchronous handler cannot be interrupted: if it runs at the deadline, this method returns after it.
   ///
-  /// If the calling task is cancelled, so are the handlers for which it waits, also those that begin later. The call still
-  /// waits for them, up to the deadline.
+  /// If the calling task is cancelled, the handlers for which it waits are cancelled, including handlers that begin
+  /// later. The call still waits for them, until the deadline at the latest.
   ///
   /// Inside a handler the default budget is 30 seconds. The call does not wait for a subscriber whose handler waits for the
   /// caller's own, directly or along a chain of waits: that subscriber receives the event later and is reported as
@@ -19,10 +19,12 @@ extension EventBus {
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for subscriptions to this object only.
-  ///   - budget: how long it may take; nil for as long as the handlers take, inside a handler for 30 seconds.
-  ///   - clock: measures the budget and the durations; nil for the bus's own, which counts on while the machine sleeps.
-  /// - Returns: what became of the event at each subscriber. The errors of handlers are in this report, and are not posted.
+  ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
+  ///   - budget: the time limit for the whole post; nil for no limit or, inside a handler, for 30 seconds.
+  ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
+  ///     machine sleeps.
+  /// - Returns: a delivery for each subscriber. Errors of handlers are in this report, and are not posted as
+  ///   ``HandlerFailure``.
   @discardableResult
   public func postAndWait<E: Event>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -31,17 +33,30 @@ extension EventBus {
     await deliverAndWait(event, from: subject, within: budget, clock: clock)
   }
 
-  /// Posts a main-actor event and waits for its handlers, the asynchronous ones included.
+  /// Posts a main-actor event, and waits for all of its handlers, including asynchronous ones.
   ///
-  /// Synchronous handlers run on the main actor. Order, deadline, cancellation and waits inside a handler are those of
-  /// `postAndWait` for an `Event`.
+  /// Priorities run one after another. Within a priority, synchronous handlers run in order, on the main actor.
+  /// Asynchronous handlers start in order and run concurrently, each after the events that its mailbox already holds.
+  ///
+  /// The budget is one deadline for the whole post. At the deadline, the bus removes events that are still queued,
+  /// cancels handlers that still run, and calls no further handlers. It reports all of these as
+  /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A budget of zero or less has passed when the post
+  /// begins. A synchronous handler cannot be interrupted: if it runs at the deadline, this method returns after it.
+  ///
+  /// If the calling task is cancelled, the handlers are cancelled, and the call still waits for them, until the
+  /// deadline at the latest.
+  ///
+  /// Inside a handler the default budget is 30 seconds. A subscriber whose handler waits for the caller's own is
+  /// reported as ``DeliveryReport/Outcome/skipped``, and receives the event later.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to, for subscriptions to this object only.
-  ///   - budget: how long it may take; nil for as long as the handlers take, inside a handler for 30 seconds.
-  ///   - clock: measures the budget and the durations; nil for the bus's own, which counts on while the machine sleeps.
-  /// - Returns: what became of the event at each subscriber. The errors of handlers are in this report, and are not posted.
+  ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
+  ///   - budget: the time limit for the whole post; nil for no limit or, inside a handler, for 30 seconds.
+  ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
+  ///     machine sleeps.
+  /// - Returns: a delivery for each subscriber. Errors of handlers are in this report, and are not posted as
+  ///   ``HandlerFailure``.
   @MainActor @discardableResult
   public func postAndWait<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -58,13 +73,13 @@ extension EventBus {
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let wait = WaitForPost(
       post: AwaitedPost(poster: context, now: deadlines.now), deadlines: deadlines,
-      // Clocks count nanoseconds in 64 bits; a century is short enough to be added to, and long enough.
+      // Clocks count nanoseconds in 64 bits, so a budget of more than a century could overflow in the addition.
       deadline: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) })
     return DeliveryReport(deliveries: await wait.deliver(event, WaitingWalk(event, of: core, from: subject)))
   }
 }
 
-/// The course of one post that is waited for.
+/// One `postAndWait` under way.
 private final class WaitForPost {
   private enum Ending {
     case ended(DeliveryReport.Outcome, Duration)
@@ -103,7 +118,8 @@ private final class WaitForPost {
   }
 
   private func goOn<E: BusEvent>(_ walk: inout WaitingWalk, with event: UnsafePointer<E>, of type: E.Type) {
-    // In the order of subscription, as the report tells it; the walk begins with the receivers of each priority.
+    // The walk visits the receivers of each priority first; sort the entries, because the report is in order of
+    // subscription.
     var first = entries.count
     func sort() {
       entries[first...].sort { ($0.id < $1.id) != E.traits.contains(.reversed) }
@@ -124,7 +140,7 @@ private final class WaitForPost {
     entries.append(Entry(id: entry.id, subscriber: entry.subscriber, ending: ending))
   }
 
-  /// The time; nil if the deadline has passed, which is what becomes of the entry.
+  /// Returns the time; if the deadline has passed, reports the entry as timed out and returns nil.
   private func time(for entry: HandlerBuffer.Entry) -> Duration? {
     let time = deadlines.now()
     guard let deadline, deadline <= time else { return time }
@@ -141,7 +157,7 @@ private final class WaitForPost {
     }
     guard let time = time(for: entry) else { return true }
     guard let mailbox = receiver.mailbox else {
-      // A sequence has received what it holds, and no bound drops it.
+      // A sequence that holds the event has received it; as a promised event, no bound drops it.
       let isHeld = receiver.take(event, of: store, .promised)
       add(entry, .ended(isHeld ? .delivered : .cancelled, .zero))
       return true

@@ -1,9 +1,12 @@
-/// The asynchronous part of a post of a life cycle: it measures each handler, and names those that are late.
+/// The asynchronous part of a life cycle's post: it measures each handler, and names the handlers that exceed the
+/// budget.
 ///
-/// It shares the machinery of `postAndWait` (mailboxes, the wait graph, priorities one after another), and differs in three
-/// points. It begins without suspending: synchronous handlers have run when
-/// ``EventBus/postObserved(_:from:for:now:awaits:observer:)`` returns, but for those of a later priority than an asynchronous one.
-/// Its user sets the deadline. Every handler receives the event, also after the deadline or a cancelled wait.
+/// It works like `postAndWait` (mailboxes, the wait graph, priorities one after another), with three differences:
+///
+/// - It begins without suspending. When ``EventBus/postObserved(_:from:for:now:awaits:observer:)`` returns, all
+///   synchronous handlers have run, except those of a later priority than an asynchronous handler.
+/// - Its user sets the deadline.
+/// - Every handler receives the event, even after the deadline or a cancelled wait.
 @MainActor package final class ObservedPost {
   private struct Open {
     let subscriber: Subscriber
@@ -23,7 +26,7 @@
   private var open: [Open] = []
   private var isExpired = false
   private(set) var isAbandoned = false
-  /// Delivers to the next priorities, up to one that has to be waited for.
+  /// Delivers to the next priorities, up to a priority for which the post must wait.
   var proceed: (@MainActor (ObservedPost) -> Void)?
 
   init(
@@ -36,15 +39,15 @@
     self.awaited = awaited
   }
 
-  /// Whether an earlier priority has to be waited for.
+  /// Whether the post must wait for an earlier priority.
   var isOpen: Bool { !awaited.awaited.isEmpty }
 
-  /// Gives an event to an asynchronous handler, to be waited for if there is still time.
+  /// Gives the event to an asynchronous handler; the post waits for the handler unless the deadline has passed.
   func handOver(_ event: UnsafeRawPointer, of store: HandlerStore, to mailbox: any AsynchronousReceiver) {
     var time = now()
     let call =
       observer.wantsBeginnings ? observer.handlerBegins(mailbox.subscriber, at: time, isSynchronous: false) : nil
-    // What watches takes none of the handler's time.
+    // Read the clock again: the observer's time must not count as the handler's.
     if call != nil { time = now() }
     let delivery =
       isExpired ? nil : WaitGraph.extend(waitIn: awaited.poster, by: mailbox) { awaited.add(mailbox, at: time) } ?? nil
@@ -57,7 +60,7 @@
     if !mailbox.take(event, of: store, .awaited(delivery)) { awaited.cancelled(delivery) }
   }
 
-  /// Waits for the handlers, and for those of later priorities; notes what became of each.
+  /// Waits for the handlers, including those of later priorities, and reports each outcome to the observer.
   package func finish() async {
     await awaited.wait()
     while let proceed {
@@ -83,7 +86,7 @@
     case .threw(let error) where error is CancellationError: result = .cancelled
     case .threw(let error):
       result = .threw(error)
-      // Reported as for any other post, as the life cycle's report has no errors of handlers.
+      // Post the error, as for any other post: the life cycle's report has no errors of handlers.
       bus.reportFailure(of: one.subscriber, error, with: event, in: Swift.type(of: event))
     case .cancelled:
       guard one.call != nil else { return }
@@ -99,25 +102,27 @@
 // MARK: - Ending the wait
 
 extension ObservedPost {
-  /// The handlers are to be quick: those that run are cancelled, and those that begin later from the start.
+  /// Cancels the handlers: running handlers now, and handlers that begin later from the start.
   package func cancel() { awaited.cancel() }
 
-  /// Nothing is waited for any longer; what still runs is cancelled.
+  /// Ends the wait, and cancels the handlers that still run.
   ///
-  /// What became of each is noted now. ``finish()`` returns soon; handlers that have not received the event by then still
-  /// receive it.
+  /// The observer gets all outcomes now, and ``finish()`` returns soon. Handlers that have not received the event by
+  /// then still receive it.
   ///
   /// - Parameters:
-  ///   - blames: whether the handlers that run are to blame; false if other code has used up their time.
-  ///   - blamed: the handlers of other posts that have been blamed for the same deadline; those of this post are added.
-  /// - Returns: the other handlers to blame, in order of delivery.
+  ///   - blames: whether the running handlers are to blame; false if other code has used up their time.
+  ///   - blamed: the handlers of other posts that have been blamed for the same deadline; this method adds the handlers
+  ///     of this post.
+  /// - Returns: the newly blamed handlers, in order of delivery.
   package func expire(blames: Bool, besides blamed: inout Set<ObjectIdentifier>) -> [Subscriber] {
     isExpired = true
     let openReceivers = Set(awaited.awaited.map { ObjectIdentifier($0) })
     if blames {
       for index in open.indices {
         let receiver = open[index].receiver
-        // One whose turn has not come is busy with an earlier event, or was not let run at all.
+        // If the event is still queued, the handler is either busy with an earlier event, and so late, or the executor
+        // has not let it run.
         let isLate = openReceivers.contains(ObjectIdentifier(receiver)) && receiver.runUnderWay != nil
         open[index].isLate = isLate && blamed.insert(ObjectIdentifier(receiver)).inserted
       }
@@ -128,7 +133,7 @@ extension ObservedPost {
     return late
   }
 
-  /// Ends the post, as the process is gone: no further handler is called, and those that run are cancelled.
+  /// Ends the post when the simulated process is gone: calls no further handler, and cancels running handlers.
   package func abandon() {
     (proceed, isAbandoned) = (nil, true)
     var blamed: Set<ObjectIdentifier> = []

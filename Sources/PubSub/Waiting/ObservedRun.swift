@@ -1,14 +1,16 @@
 extension EventBus {
-  /// Posts a main-actor event, and tells of each synchronous handler, when it has returned, how long it took.
+  /// Posts a main-actor event, and reports the duration of each handler to an observer.
   ///
   /// - Parameters:
   ///   - event: what happened.
-  ///   - subject: what it happened to.
+  ///   - subject: the object that the event is about.
   ///   - work: the work that waits for the asynchronous handlers.
-  ///   - now: measures the handlers.
-  ///   - awaits: whether asynchronous handlers are waited for; else they get the event in their mailbox, as from any post.
-  ///   - observer: is told what became of each handler; of those that are waited for, in ``ObservedPost/finish()``.
-  /// - Returns: what is to be waited for, which keeps the observer; nil if nothing is.
+  ///   - now: returns the time; the durations of handlers are differences of it.
+  ///   - awaits: whether the post waits for asynchronous handlers; if not, their mailboxes get the event, as from any
+  ///     post.
+  ///   - observer: receives the outcome of each handler; for awaited handlers, during ``ObservedPost/finish()``.
+  /// - Returns: the post for whose handlers the caller must wait, which keeps the observer alive; nil if there are
+  ///   none.
   @MainActor package func postObserved<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, for work: any AwaitedWork,
     now: @escaping @Sendable () -> Duration, awaits: Bool, observer: any PostObserver
@@ -20,9 +22,9 @@ extension EventBus {
   }
 }
 
-/// An observed post on its way through its subscribers.
+/// The delivery of an observed post to its subscribers.
 ///
-/// It looks at the clock once for each handler: the end of one is the beginning of the next.
+/// It reads the clock once for each handler: the end of one handler is the beginning of the next.
 @MainActor private final class ObservedRun<E: MainActorEvent> {
   private let event: E
   private let bus: EventBus
@@ -32,7 +34,7 @@ extension EventBus {
   private let observer: any PostObserver
   private let wantsBeginnings: Bool
   private var walk: WaitingWalk
-  /// What is to be waited for; known while this goes on.
+  /// The post for whose handlers the caller must wait; set only during `goOn`.
   private var post: ObservedPost?
 
   init(
@@ -44,9 +46,9 @@ extension EventBus {
     wantsBeginnings = observer.wantsBeginnings
   }
 
-  /// Delivers up to the first priority behind one that has to be waited for.
+  /// Delivers up to the first priority for which the post must wait.
   ///
-  /// - Returns: what is to be waited for; nil if nothing is.
+  /// - Returns: the post for whose handlers the caller must wait; nil if there are none.
   func goOn(_ begun: ObservedPost?) -> ObservedPost? {
     post = begun
     defer { post = nil }
@@ -71,7 +73,7 @@ extension EventBus {
       return false
     }
     guard awaits, let mailbox = receiver.mailbox else {
-      // A mailbox only stores the event here; its handler runs later, and is measured then.
+      // Without a wait, a mailbox only stores the event, and its handler is not measured; the buffer of a sequence is.
       let isMeasured = receiver.mailbox == nil
       let id = isMeasured ? begins(entry, &time) : nil
       let began = time
@@ -87,9 +89,9 @@ extension EventBus {
     return true
   }
 
-  /// Calls the handlers of a span; returns whether one received the event.
+  /// Calls the synchronous handlers of a span; returns whether one received the event.
   private func call(_ span: DeliveryOrder.Span, with event: UnsafeRawPointer, _ time: inout Duration) -> Bool {
-    // Read once: each is a load for each handler, and two that count references.
+    // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
     var isReceived = false
     observer.handlersFollow(span.count)
@@ -102,7 +104,7 @@ extension EventBus {
           continue
         }
         id = begins(entry, &time)
-        // What watches may have cancelled the subscription.
+        // The observer may have cancelled the subscription.
         guard span.stands(at: place) else {
           _ = wasDropped(entry, id, time)
           continue
@@ -134,7 +136,7 @@ extension EventBus {
   private func begins(_ entry: HandlerBuffer.Entry, _ time: inout Duration) -> UInt64? {
     guard wantsBeginnings else { return nil }
     let id = observer.handlerBegins(entry.subscriber, at: time, isSynchronous: true)
-    // What watches takes none of the handler's time.
+    // Read the clock again: the observer's time must not count as the handler's.
     time = now()
     return id
   }
@@ -147,7 +149,8 @@ extension EventBus {
       .init(subscriber: entry.subscriber, began: began, duration: ended - began, outcome: outcome, call: id))
   }
 
-  /// Notes that a handler whose beginning was told was not called after all; false, as it received nothing.
+  /// Reports that a handler was not called after all, if its beginning was reported; returns false: it received
+  /// nothing.
   private func wasDropped(_ entry: HandlerBuffer.Entry, _ id: UInt64?, _ time: Duration) -> Bool {
     if id != nil { ended(entry, id, time, time, .dropped) }
     return false

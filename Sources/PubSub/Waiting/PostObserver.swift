@@ -1,38 +1,38 @@
-/// Is told what becomes of an observed post.
+/// An observer of a post: it receives the beginning, the end and the outcome of each handler's call.
 @MainActor package protocol PostObserver: AnyObject {
-  /// Whether the beginnings of calls are to be told, too.
+  /// Whether the observer also wants the beginnings of calls.
   var wantsBeginnings: Bool { get }
 
-  /// No more than so many synchronous handlers follow, one right after another.
+  /// Announces that at most this number of synchronous handlers follows, one right after another.
   func handlersFollow(_ count: Int)
 
-  /// A handler is about to be called.
+  /// Reports that a handler is about to be called.
   ///
-  /// - Returns: a number by which the call's end refers to this.
+  /// - Returns: a number that identifies the call when its end is reported.
   func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64?
 
-  /// A synchronous handler whose beginning was not told has returned.
+  /// Reports that a synchronous handler has returned, if its beginning was not reported.
   ///
-  /// What nearly always happens, so it is told in as few words as can be: a look at each other outcome for each handler would cost
-  /// more than calling it.
+  /// This is by far the most frequent report, so it has the fewest parameters: an `ObservedDelivery` for each handler
+  /// would cost more than the call of the handler.
   func handlerReturned(_ site: consuming Site, began: Duration, ended: Duration)
 
-  /// What else became of the post at a subscriber.
+  /// Reports any other outcome of a delivery.
   func deliveryEnded(_ delivery: ObservedDelivery)
 }
 
-/// What became of an observed post at one subscriber.
+/// The delivery of an observed post to one subscriber.
 package struct ObservedDelivery: Sendable {
   package enum Outcome: Sendable {
     case delivered
     case threw(any Error)
     /// The handler was cancelled, and ended in time.
     case cancelled
-    /// The handler had not ended when it was no longer waited for.
+    /// The handler was still running when the wait ended.
     case late
-    /// It had no chance to end, or to begin, before it was no longer waited for.
+    /// The handler could not begin, or could not be blamed for running, before the wait ended.
     case cutShort
-    /// The subscription was cancelled before the handler was called; told only where its beginning was.
+    /// The subscription was cancelled before the handler was called; reported only if its beginning was reported.
     case dropped
   }
 
@@ -40,6 +40,6 @@ package struct ObservedDelivery: Sendable {
   package let began: Duration
   package let duration: Duration
   package let outcome: Outcome
-  /// What ``PostObserver/handlerBegins(_:at:isSynchronous:)`` has returned for it.
+  /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned for this call.
   package var call: UInt64?
 }

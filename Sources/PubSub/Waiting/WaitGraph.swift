@@ -1,11 +1,12 @@
-/// Which code waits for what, so that no wait begins that could never end.
+/// The graph of all waits inside handlers and work; it finds waits that could never end, before they begin.
 ///
-/// Nodes are receivers and owners of work. The run under way at a receiver leads to what that run waits for; an owner leads to
-/// what its work under way waits for. A circle can be closed only by a wait that begins inside a handler or inside work, so the
-/// graph is searched then. There is one graph for all buses, as a handler on one may wait for another. Such waits are rare, so
-/// one lock guards the graph; a mailbox's state is not locked within it.
+/// The nodes are receivers and owners of work. Edges lead from a receiver to everything that its running handler waits
+/// for, and from an owner to everything that its unfinished work waits for. Only a wait that begins inside a handler or
+/// inside work can close a circle, so only such a wait searches the graph. There is one graph for all buses, because a
+/// handler on one bus may wait for a handler on another. These waits are rare, so one lock guards the graph. No mailbox
+/// is locked while it is held.
 enum WaitGraph {
-  /// What can be waited for.
+  /// A target of a wait.
   enum Target {
     /// The handler of a mailbox.
     case receiver(any AsynchronousReceiver)
@@ -20,9 +21,9 @@ enum WaitGraph {
 
   private struct Wait {
     let id: UInt64
-    /// The work that waits, nil for the wait of a handler's run.
+    /// The work that waits; nil for the wait of a handler's run.
     ///
-    /// Its owner waits along with it only until the work has ended.
+    /// The owner waits, too, but only until the work has ended.
     let work: (any AwaitedWork)?
     let awaited: @Sendable () -> [Target]
   }
@@ -41,7 +42,7 @@ enum WaitGraph {
       return token
     }
 
-    /// Whether a wait for the targets is, along the chain of waits, a wait for the context.
+    /// Returns whether a wait for the targets would, along the chain of waits, be a wait for the context itself.
     func leads(from targets: [Target], to context: HandlerContext) -> Bool {
       var next = targets
       var seen: Set<ObjectIdentifier> = []
@@ -68,7 +69,7 @@ enum WaitGraph {
 
   /// Begins the wait of a post made in a context; nil outside a handler and outside work.
   ///
-  /// It waits for the receivers that `awaited` returns at that moment.
+  /// The targets of the wait are the receivers that `awaited` returns when the graph is searched.
   static func begin(
     in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [any AsynchronousReceiver]
   ) -> WaitToken? {
@@ -76,7 +77,7 @@ enum WaitGraph {
     return state.withLock { $0.begin(in: context) { awaited().map { .receiver($0) } } }
   }
 
-  /// Begins a wait in a context for some targets; nil if it would close a circle.
+  /// Begins a wait in a context for some targets; returns nil if it would close a circle.
   static func begin(in context: HandlerContext, awaiting targets: [Target]) -> WaitToken? {
     state.withLock { state in
       state.leads(from: targets, to: context) ? nil : state.begin(in: context) { targets }
@@ -97,8 +98,8 @@ enum WaitGraph {
     withExtendedLifetime(ended) {}
   }
 
-  /// A wait that has begun is extended by a receiver, with `extend`, whose result is returned; nil if that would close a
-  /// circle.
+  /// Adds a receiver to a wait that has begun, by calling `extend`; returns its result, or nil if the receiver would
+  /// close a circle.
   static func extend<Result: Sendable>(
     waitIn context: HandlerContext?, by receiver: any AsynchronousReceiver, _ extend: () -> Result
   ) -> Result? {
@@ -106,15 +107,17 @@ enum WaitGraph {
     return state.withLock { state in state.leads(from: [.receiver(receiver)], to: context) ? nil : extend() }
   }
 
-  /// Whether the handler that runs at a receiver waits, along the chain of waits, for the work of an owner.
+  /// Returns whether the running handler of a receiver waits, along the chain of waits, for the work of an owner.
   static func leads(from receiver: any AsynchronousReceiver, to owner: WorkOwner) -> Bool {
     state.withLock { $0.leads(from: [.receiver(receiver)], to: HandlerContext(run: nil, work: owner)) }
   }
 }
 
-/// A wait that the graph knows, for its end.
+/// A handle for ending a wait in the graph.
 package struct WaitToken: Sendable {
-  /// What waits; kept, so that no other object can come to lie at the address of one of its nodes.
+  /// The code that waits.
+  ///
+  /// It is kept alive, so that no other object gets the address of one of its nodes.
   fileprivate let context: HandlerContext
   fileprivate let id: UInt64
 

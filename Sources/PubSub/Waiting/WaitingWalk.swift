@@ -1,10 +1,10 @@
 internal import CPubSub
 
-/// The way of a post that waits: priority by priority, with a pause where handlers have to be waited for.
+/// The delivery of a post that waits: priority by priority, with a pause whenever it must wait for handlers.
 ///
-/// It takes the same ``DeliveryOrder`` as any post. During a pause it protects nothing; afterwards it goes on behind the priority that it has
-/// passed, with the handlers that subscribed before the post began. Within a priority the receivers get the event first, so that
-/// what synchronous handlers post comes behind it.
+/// It uses the same ``DeliveryOrder`` as any post. During a pause it protects no memory. Afterwards it continues after
+/// the last delivered priority, with the handlers that subscribed before the post began. Within a priority the
+/// receivers get the event first, so that they receive it before any event that synchronous handlers post.
 struct WaitingWalk {
   private let store: Unmanaged<HandlerStore>
   private let subject: (any AnyObject & Sendable)?
@@ -13,9 +13,9 @@ struct WaitingWalk {
   private var isReceived = false
   private(set) var isOver = false
 
-  /// A post that begins.
+  /// Begins a post.
   ///
-  /// The bus outlives it.
+  /// The bus must outlive the value.
   init<E: BusEvent>(_ event: E, of core: BusCore, from subject: (any AnyObject & Sendable)?) {
     store = core.store(for: E.self)
     self.subject = subject
@@ -29,20 +29,20 @@ struct WaitingWalk {
     }
   }
 
-  /// Goes on up to the next pause, or to the end.
+  /// Delivers up to the next pause, or to the end.
   ///
   /// - Parameters:
-  ///   - event: the event, for the report that it reached no handler.
+  ///   - event: the event.
   ///   - hand: gives the event to a receiver; returns whether the receiver takes part.
   ///   - call: calls the synchronous handlers among those of a span; returns whether one received the event.
-  ///   - mustPause: whether handlers have to be waited for before those of a later priority; asked between two.
+  ///   - mustPause: returns whether the post must wait before the next priority; called between two priorities.
   mutating func goOn(
     with event: UnsafeRawPointer, hand: (Receiver, HandlerBuffer.Entry, HandlerStore) -> Bool,
     call: (DeliveryOrder.Span) -> Bool, mustPause: () -> Bool
   ) {
     if isOver { return }
     store._withUnsafeGuaranteedRef { store in
-      // It may go on inside other posts, where an executor runs jobs at once.
+      // Check again: an executor that runs jobs immediately may continue this post inside other posts.
       guard store.canPost() else { return isOver = true }
       let post = store.begin(from: subject, before: firstUnseen)
       isOver = true
@@ -74,16 +74,16 @@ struct WaitingWalk {
   }
 }
 
-/// How the call of a synchronous handler ended.
+/// The result of calling a synchronous handler.
 enum CallOutcome {
   case returned
   case threw(any Error)
-  /// There was no owner to be called with.
+  /// The owner had been released, so the handler was not called.
   case ownerIsGone
 }
 
 extension DeliveryOrder.Span {
-  /// Whether a handler stands in a place that is called, and given no event to keep.
+  /// Returns whether a place holds a synchronous handler that is not cancelled.
   func isSynchronous(at place: Int) -> Bool { !buffer.entries[place].isAsynchronous && stands(at: place) }
 
   /// Calls the synchronous handler in a place.
