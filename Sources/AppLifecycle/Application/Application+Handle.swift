@@ -19,7 +19,7 @@ extension Application {
   ///
   /// - Parameters:
   ///   - input: what the system does.
-  ///   - cause: what records and notifications call it; the input itself if nil.
+  ///   - cause: the cause that records and notifications show; the input itself if nil.
   /// - Returns: what became of it.
   @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
@@ -47,7 +47,7 @@ extension Application {
   ///
   /// - Parameters:
   ///   - input: what the system does.
-  ///   - cause: what records and notifications call it; the input itself if nil.
+  ///   - cause: the cause that records and notifications show; the input itself if nil.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
     enqueue(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))))
   }

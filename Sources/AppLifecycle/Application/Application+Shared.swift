@@ -39,9 +39,9 @@ extension Application {
   ///
   /// - Parameters:
   ///   - application: the application that is shared.
-  ///   - body: what to run.
+  ///   - body: the code to run.
   /// - Returns: what the body returns.
-  /// - Throws: what the body throws.
+  /// - Throws: the error that the body throws.
   public static func withShared<Result>(
     _ application: Application, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -56,9 +56,9 @@ extension Application {
   ///
   /// - Parameters:
   ///   - application: the application that is shared.
-  ///   - body: what to run, on the main actor.
+  ///   - body: the code to run, on the main actor.
   /// - Returns: what the body returns.
-  /// - Throws: what the body throws.
+  /// - Throws: the error that the body throws.
   public static func withShared<Result>(
     _ application: Application, _ body: @MainActor () async throws -> Result
   ) async rethrows -> Result {

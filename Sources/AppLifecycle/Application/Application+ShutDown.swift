@@ -6,7 +6,7 @@ extension Application {
   ///
   /// - Parameters:
   ///   - status: the exit status, as ``exitStatus`` shows it from now on.
-  ///   - cause: what records and notifications call it; the input itself if nil.
+  ///   - cause: the cause that records and notifications show; the input itself if nil.
   public func shutDown(status: Int32, cause: LifecycleCause? = nil) {
     if exitStatus == 0 { exitStatus = status }
     send(.shutDown, cause: cause)

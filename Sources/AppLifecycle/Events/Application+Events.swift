@@ -9,10 +9,10 @@ extension Application {
     public static var callback: ApplicationCallback { .didFinishLaunching }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -25,10 +25,10 @@ extension Application {
     public static var callback: ApplicationCallback { .didBecomeActive }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -37,18 +37,18 @@ extension Application {
 
   /// The application is about to stop receiving events; state *active*, still.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct WillResignActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willResignActive }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -57,18 +57,18 @@ extension Application {
 
   /// The application has left the user's sight; state background.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidEnterBackground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didEnterBackground }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -84,10 +84,10 @@ extension Application {
     public static var callback: ApplicationCallback { .willEnterForeground }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -100,14 +100,14 @@ extension Application {
   public struct WillTerminate: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willTerminate }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -120,10 +120,10 @@ extension Application {
     public static var callback: ApplicationCallback { .didReceiveMemoryWarning }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -138,10 +138,10 @@ extension Application {
     public static var callback: ApplicationCallback { .significantTimeChange }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -154,10 +154,10 @@ extension Application {
     public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -170,10 +170,10 @@ extension Application {
     public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition

@@ -7,7 +7,7 @@ extension Application {
   public struct StateDidChange: ApplicationEvent, WeaklyKept {
     /// The bus keeps the latest.
     public static var traits: EventTraits { .sticky }
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
     private let reference: Reference
 

@@ -15,7 +15,7 @@ public protocol ApplicationEvent: MainActorEvent {
 public protocol ApplicationCallbackEvent: ApplicationEvent {
   /// The delegate call that the event follows.
   static var callback: ApplicationCallback { get }
-  /// Makes the event of a step.
+  /// Creates the event for a step of the life cycle.
   init(application: Application, transition: LifecycleTransition)
 }
 

@@ -11,16 +11,17 @@ extension EventBus {
   /// (``Application/WillResignActive``, ``Scene/WillDeactivate``), and otherwise goes on.
   ///
   /// - Parameters:
-  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone.
-  ///   - type: the events.
-  ///   - subject: only posts from this object; nil for all. It is held weakly.
-  ///   - priority: where the handler stands in the order of delivery.
-  ///   - label: what reports call the subscriber; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - timing: that the handler runs after the change.
+  ///   - owner: the object that is passed to the handler, held weakly. The subscription ends when the owner is
+  ///     released.
+  ///   - type: the type of the events.
+  ///   - subject: the object whose posts the handler receives, held weakly; nil for the posts of all objects.
+  ///   - priority: the handler's place in the order of delivery.
+  ///   - label: the subscriber's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - timing: confirms that the handler runs after the change.
   ///   - handler: called with the owner and each event. It uses the owner that it is passed: one that it captures is never released.
-  /// - Returns: the subscription, with which to cancel before the owner is gone.
+  /// - Returns: the subscription; use it to cancel before the owner is released.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: AnnouncingEvent>(
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
@@ -37,15 +38,15 @@ extension EventBus {
   /// (``Application/WillResignActive``, ``Scene/WillDeactivate``), and otherwise goes on.
   ///
   /// - Parameters:
-  ///   - type: the events.
-  ///   - subject: only posts from this object; nil for all. It is held weakly.
-  ///   - priority: where the handler stands in the order of delivery.
-  ///   - label: what reports call the subscriber; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - timing: that the handler runs after the change.
+  ///   - type: the type of the events.
+  ///   - subject: the object whose posts the handler receives, held weakly; nil for the posts of all objects.
+  ///   - priority: the handler's place in the order of delivery.
+  ///   - label: the subscriber's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - timing: confirms that the handler runs after the change.
   ///   - handler: called with each event.
-  /// - Returns: the subscription, which cancels when it is released.
+  /// - Returns: the subscription; releasing it cancels it.
   public func subscribe<E: AnnouncingEvent>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line, runs timing: AnnouncementTiming,
@@ -57,16 +58,17 @@ extension EventBus {
   /// Warns that a handler with `await` runs after the change that the event announces, and subscribes it.
   ///
   /// - Parameters:
-  ///   - owner: held weakly, passed to the handler; the subscription ends when it is gone.
-  ///   - type: the events.
-  ///   - subject: only posts from this object; nil for all. It is held weakly.
-  ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first.
-  ///   - label: what reports call the subscriber; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
+  ///   - owner: the object that is passed to the handler, held weakly. The subscription ends when the owner is
+  ///     released.
+  ///   - type: the type of the events.
+  ///   - subject: the object whose posts the handler receives, held weakly; nil for the posts of all objects.
+  ///   - priority: the handler's place in the order of delivery.
+  ///   - replay: whether the handler first receives the latest event of a sticky type.
+  ///   - label: the subscriber's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
   ///   - handler: called with the owner and each event.
-  /// - Returns: the subscription, with which to cancel before the owner is gone.
+  /// - Returns: the subscription; use it to cancel before the owner is released.
   @available(
     *, deprecated,
     message:
@@ -85,15 +87,15 @@ extension EventBus {
   /// Warns that a handler with `await` runs after the change that the event announces, and subscribes it.
   ///
   /// - Parameters:
-  ///   - type: the events.
-  ///   - subject: only posts from this object; nil for all. It is held weakly.
-  ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: whether the latest event of a sticky type comes first.
-  ///   - label: what reports call the subscriber; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
+  ///   - type: the type of the events.
+  ///   - subject: the object whose posts the handler receives, held weakly; nil for the posts of all objects.
+  ///   - priority: the handler's place in the order of delivery.
+  ///   - replay: whether the handler first receives the latest event of a sticky type.
+  ///   - label: the subscriber's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
   ///   - handler: called with each event.
-  /// - Returns: the subscription, which cancels when it is released.
+  /// - Returns: the subscription; releasing it cancels it.
   @available(
     *, deprecated,
     message:

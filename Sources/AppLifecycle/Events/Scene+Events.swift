@@ -9,10 +9,10 @@ extension Scene {
     public static var callback: SceneCallback { .willConnect }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -25,10 +25,10 @@ extension Scene {
     public static var callback: SceneCallback { .willEnterForeground }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -41,10 +41,10 @@ extension Scene {
     public static var callback: SceneCallback { .didBecomeActive }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -53,18 +53,18 @@ extension Scene {
 
   /// The scene is about to stop receiving events; state *active* in the foreground, still.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct WillDeactivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willResignActive }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -73,18 +73,18 @@ extension Scene {
 
   /// The scene has left the user's sight; state background.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidEnterBackground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didEnterBackground }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -93,18 +93,18 @@ extension Scene {
 
   /// The scene was disconnected: reclaimed, closed, or the application is about to end; state unattached.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidDisconnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didDisconnect }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition

@@ -11,7 +11,7 @@ public protocol SceneEvent: MainActorEvent {
   var scene: Scene { get }
   /// The step: the scene's states before and after, cause and instant.
   var transition: SceneTransition { get }
-  /// Makes the event of a step.
+  /// Creates the event for a step of the life cycle.
   init(scene: Scene, transition: SceneTransition)
 }
 

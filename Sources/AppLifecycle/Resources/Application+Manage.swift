@@ -33,17 +33,20 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
-  ///   - phase: when it is held. It ends earlier if the phase of something that it depends on does.
-  ///   - dependency: what it depends on; the handle of each is passed to `acquire`.
-  ///   - retry: when it is tried again; ``Configuration/retry`` if nil.
-  ///   - checkInterval: how long after one health check the next begins, and how long a check may take; a millisecond at least.
-  ///   - onReturn: what it means that `run` returns without having been asked to end.
-  ///   - onError: what it means that `run` throws without having been asked to end.
+  ///   - phase: the phase during which the resource is held. It is released earlier if the phase of a dependency ends
+  ///     earlier.
+  ///   - dependency: the resources on which it depends; the handle of each is passed to `acquire`.
+  ///   - retry: the policy for attempts after a failure; ``Configuration/retry`` if nil.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next, and the time that a
+  ///     check may take; at least a millisecond.
+  ///   - onReturn: the reaction when `run` returns without having been asked to end.
+  ///   - onError: the reaction when `run` throws without having been asked to end.
   ///   - acquire: makes the handle. Takes an argument for each dependency, also for one whose handle is `Void` (`_ in`). Runs on
   ///     the main actor, never twice at once in one process's life. When the process
   ///     vanishes, an acquire under way is cancelled, and its handle is dropped.
-  ///   - run: what the handle has to run while it is held. Begins on the main actor after the acquire. Before the release it is
-  ///     cancelled and awaited; a loop that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first.
+  ///   - run: the loop to run while the handle is held. Begins on the main actor after the acquire. Before the release
+  ///     it is cancelled and awaited; a loop that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
+  ///     asked first.
   ///   - check: tells whether the handle still works: a check that throws, or that takes longer than `checkInterval`,
   ///     invalidates the resource. Runs on the main actor.
   ///   - release: takes the handle down; does nothing unless it is given. Runs on the main actor. An error ends it all the same; a host reports it.
@@ -74,16 +77,18 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
-  ///   - phase: when it is held. It ends earlier if the phase of something that it depends on does.
-  ///   - dependencies: the names of what it depends on, managed already.
-  ///   - retry: when it is tried again; ``Configuration/retry`` if nil.
-  ///   - checkInterval: how long after one health check the next begins, and how long a check may take; a millisecond at least.
-  ///   - onReturn: what it means that `run` returns without having been asked to end.
-  ///   - onError: what it means that `run` throws without having been asked to end.
-  ///   - acquire: makes the handle, on the main actor.
-  ///   - run: what the handle has to run while it is held.
-  ///   - check: tells whether the handle still works, by throwing if it does not.
-  ///   - release: takes the handle down, on the main actor; does nothing unless it is given.
+  ///   - phase: the phase during which the resource is held. It is released earlier if the phase of a dependency ends
+  ///     earlier.
+  ///   - dependencies: the names of the resources on which it depends; the application must manage them already.
+  ///   - retry: the policy for attempts after a failure; ``Configuration/retry`` if nil.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next, and the time that a
+  ///     check may take; at least a millisecond.
+  ///   - onReturn: the reaction when `run` returns without having been asked to end.
+  ///   - onError: the reaction when `run` throws without having been asked to end.
+  ///   - acquire: creates the handle, on the main actor.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works, and throws if it does not.
+  ///   - release: closes the handle, on the main actor; does nothing by default.
   /// - Returns: the resource, through which the handle can be read while it is held.
   /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed or the resource itself.
   @discardableResult

@@ -22,12 +22,12 @@ extension Application {
   /// the next body nor the end of the call waits for it.
   ///
   /// - Parameters:
-  ///   - phase: when the body runs.
-  ///   - label: what reports call the body; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what is run, on the main actor.
-  /// - Throws: what the body throws.
+  ///   - phase: the phase during which the body runs.
+  ///   - label: the body's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the code to run, on the main actor.
+  /// - Throws: the error that the body throws.
   public func run<Failure: Error>(
     while phase: LifecyclePhase, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor () async throws(Failure) -> Void

@@ -22,15 +22,15 @@ extension Application {
   ///
   /// - Parameters:
   ///   - owner: the object that is passed to the body.
-  ///   - phase: when the body runs.
-  ///   - dependency: what the body needs; the handle of each is passed to it.
+  ///   - phase: the phase during which the body runs.
+  ///   - dependency: the resources that the body needs; the handle of each is passed to the body.
   ///   - retry: when the body begins again; ``Configuration/retry`` if nil. Its maximum does not apply: a body is not given up.
   ///   - onReturn: what follows when the body returns without having been asked to end.
   ///   - onError: what follows when the body throws without having been asked to end.
-  ///   - label: what reports call the body; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what to run, on the main actor.
+  ///   - label: the body's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the code to run, on the main actor.
   /// - Returns: an object that cancels the body for good; may be discarded.
   /// - Precondition: this application manages every dependency.
   @discardableResult
@@ -68,13 +68,13 @@ extension Application {
   /// ends the call; a `CancellationError` does not, and counts as a return.
   ///
   /// - Parameters:
-  ///   - phase: when the body runs.
-  ///   - dependency: what the body needs; the handle of each is passed to it.
-  ///   - label: what reports call the body; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what to run, on the main actor.
-  /// - Throws: what the body throws.
+  ///   - phase: the phase during which the body runs.
+  ///   - dependency: the resources that the body needs; the handle of each is passed to the body.
+  ///   - label: the body's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the code to run, on the main actor.
+  /// - Throws: the error that the body throws.
   /// - Precondition: this application manages every dependency.
   public func run<each Dependency: Sendable>(
     while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>, label: String? = nil,

@@ -67,7 +67,7 @@ final class PhaseClosing: Sendable {
 ///   - onClose: asks the operation to end; must not block.
 ///   - isolation: the caller's.
 /// - Returns: what the operation returns.
-/// - Throws: what the operation throws.
+/// - Throws: the error that the operation throws.
 public func withPhaseClosingHandler<Success, Failure: Error>(
   operation: () async throws(Failure) -> Success, onClose: @escaping @Sendable () -> Void,
   isolation: isolated (any Actor)? = #isolation

@@ -18,9 +18,9 @@ extension Application {
   /// A handler may start a task that outlives it. An application that is not running can start tasks, too.
   ///
   /// - Parameters:
-  ///   - label: what the ledger calls the task; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
+  ///   - label: the task's name in the ledger; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
   ///   - body: what is done, on the main actor; it begins after this method has returned.
   /// - Returns: the task, which may be awaited or cancelled; releasing it does not cancel it.
   @discardableResult
@@ -40,9 +40,9 @@ extension Application {
   ///
   /// - Parameters:
   ///   - owner: held weakly, passed to the body.
-  ///   - label: what the ledger calls the task; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
+  ///   - label: the task's name in the ledger; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
   ///   - body: what is done with the owner, on the main actor; it begins after this method has returned.
   /// - Returns: the task, which may be awaited or cancelled; releasing it does not cancel it.
   @discardableResult
@@ -66,9 +66,9 @@ extension Application {
   /// - Parameters:
   ///   - owner: held weakly, passed to the action.
   ///   - interval: the time between the end of one run and the beginning of the next, by ``clock``; at least a millisecond.
-  ///   - label: what the ledger calls the task; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
+  ///   - label: the task's name in the ledger; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
   ///   - action: what is done with the owner, on the main actor.
   /// - Returns: the task, which may be awaited or cancelled; releasing it does not cancel it.
   @discardableResult

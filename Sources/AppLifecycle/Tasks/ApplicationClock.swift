@@ -55,7 +55,7 @@ public struct ApplicationClock: Clock {
   ///   - deadline: when to wake; one that has passed does not suspend.
   ///   - tolerance: ignored.
   ///   - fileID: the source position, which a simulation names if the task does not belong to it.
-  ///   - line: the source position.
+  ///   - line: the line of the call.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
   public func sleep(
     until deadline: Instant, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
@@ -70,7 +70,7 @@ public struct ApplicationClock: Clock {
   ///   - duration: how long; the task is not suspended if it is not positive.
   ///   - tolerance: ignored.
   ///   - fileID: the source position, which a simulation names if the task does not belong to it.
-  ///   - line: the source position.
+  ///   - line: the line of the call.
   /// - Throws: `CancellationError` if the task is cancelled before the end.
   public func sleep(
     for duration: Duration, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
