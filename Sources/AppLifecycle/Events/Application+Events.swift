@@ -3,7 +3,7 @@ public import PubSub
 // The notifications of the application, nested in their sender.
 
 extension Application {
-  /// The launch is complete; state inactive, or background at a background launch.
+  /// A notification that the launch is complete; the state is inactive, or background at a launch into the background.
   public struct DidFinishLaunching: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didFinishLaunching }
@@ -19,7 +19,7 @@ extension Application {
     }
   }
 
-  /// The application receives events again; state active.
+  /// A notification that the application has become active, and receives events.
   public struct DidBecomeActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didBecomeActive }
@@ -35,7 +35,7 @@ extension Application {
     }
   }
 
-  /// The application is about to stop receiving events; state *active*, still.
+  /// A notification that the application is about to stop receiving events; the state is still active.
   ///
   /// Handlers are called in reverse order: the latest subscriber first.
   public struct WillResignActive: ApplicationCallbackEvent {
@@ -55,7 +55,7 @@ extension Application {
     }
   }
 
-  /// The application has left the user's sight; state background.
+  /// A notification that the application has entered the background.
   ///
   /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidEnterBackground: ApplicationCallbackEvent {
@@ -75,7 +75,7 @@ extension Application {
     }
   }
 
-  /// The application is about to come into sight; state *background*, still.
+  /// A notification that the application is about to enter the foreground; the state is still background.
   ///
   /// Not posted at a cold launch without scenes: subscribe to ``DidFinishLaunching``, too, or to ``StateDidChange`` with
   /// replay.
@@ -94,9 +94,10 @@ extension Application {
     }
   }
 
-  /// The application is about to end; state background.
+  /// A notification that the application is about to end; the state is background.
   ///
-  /// Delivered in reverse. Not posted when the application is killed while suspended.
+  /// Handlers are called in reverse order: the latest subscriber first. Not posted when the application is killed while
+  /// it is suspended.
   public struct WillTerminate: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willTerminate }
@@ -114,7 +115,7 @@ extension Application {
     }
   }
 
-  /// Memory is short; state unchanged.
+  /// A notification that memory is low; the state does not change.
   public struct DidReceiveMemoryWarning: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didReceiveMemoryWarning }
@@ -130,7 +131,7 @@ extension Application {
     }
   }
 
-  /// The date, the clock or the time zone changed; state unchanged.
+  /// A notification that the date, the clock or the time zone has changed; the state does not change.
   ///
   /// Several changes during suspension lead to one event, on the return to the foreground, before ``DidBecomeActive``.
   public struct SignificantTimeChange: ApplicationCallbackEvent {
@@ -148,7 +149,7 @@ extension Application {
     }
   }
 
-  /// Protected files are about to become unreadable.
+  /// A notification that protected files are about to become unreadable.
   public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
@@ -164,7 +165,7 @@ extension Application {
     }
   }
 
-  /// Protected files are readable again.
+  /// A notification that protected files are readable again.
   public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }

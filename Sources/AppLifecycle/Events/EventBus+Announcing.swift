@@ -1,7 +1,7 @@
 public import PubSub
 
-// Subscribing to an `AnnouncingEvent` with an asynchronous handler: either it is said that the handler runs after the change,
-// or the compiler warns. A synchronous handler takes the overloads of PubSub.
+// Overloads for subscribing to an `AnnouncingEvent` with an asynchronous handler. Either the caller confirms that the
+// handler runs after the change, or the compiler warns. Synchronous handlers use the overloads of PubSub.
 
 extension EventBus {
   /// Subscribes an asynchronous main-actor handler for an owner; it runs after the change that the event announces.
@@ -110,7 +110,7 @@ extension EventBus {
   }
 }
 
-// Of any main-actor event, so that the overloads of PubSub are meant, and not those above.
+// Generic over any main-actor event, so that these calls choose the overloads of PubSub, not those above.
 extension EventBus {
   private func subscribeAsynchronously<Owner: AnyObject & Sendable, E: MainActorEvent>(
     _ owner: Owner, to type: E.Type, from subject: (any AnyObject & Sendable)?, _ priority: Priority,

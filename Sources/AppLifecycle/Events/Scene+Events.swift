@@ -3,7 +3,7 @@ public import PubSub
 // The notifications of a scene, nested in their sender.
 
 extension Scene {
-  /// The scene is about to be connected; state unattached.
+  /// A notification that the scene is about to be connected; the state is unattached.
   public struct WillConnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willConnect }
@@ -19,7 +19,8 @@ extension Scene {
     }
   }
 
-  /// The scene is about to come into sight; state background, or unattached if it has just been connected.
+  /// A notification that the scene is about to enter the foreground; the state is background, or unattached for a scene
+  /// that has just been connected.
   public struct WillEnterForeground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willEnterForeground }
@@ -35,7 +36,7 @@ extension Scene {
     }
   }
 
-  /// The scene receives events; state active in the foreground.
+  /// A notification that the scene receives events; the state is active in the foreground.
   public struct DidActivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didBecomeActive }
@@ -51,7 +52,7 @@ extension Scene {
     }
   }
 
-  /// The scene is about to stop receiving events; state *active* in the foreground, still.
+  /// A notification that the scene is about to stop receiving events; the state is still active in the foreground.
   ///
   /// Handlers are called in reverse order: the latest subscriber first.
   public struct WillDeactivate: SceneEvent {
@@ -71,7 +72,7 @@ extension Scene {
     }
   }
 
-  /// The scene has left the user's sight; state background.
+  /// A notification that the scene has entered the background.
   ///
   /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidEnterBackground: SceneEvent {
@@ -91,7 +92,9 @@ extension Scene {
     }
   }
 
-  /// The scene was disconnected: reclaimed, closed, or the application is about to end; state unattached.
+  /// A notification that the scene was disconnected; the state is unattached.
+  ///
+  /// The system has reclaimed the scene, the user has closed its window, or the application is about to end.
   ///
   /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidDisconnect: SceneEvent {
