@@ -6,6 +6,6 @@ public struct SceneTransition: Sendable, Hashable {
   public var to: SceneState
   /// The cause of the step.
   public var cause: LifecycleCause
-  /// The time of the step, counted from the first reading of the application's clock.
+  /// The time of the step by the application's clock, counted from the creation of the application.
   public var instant: Duration
 }
