@@ -25,11 +25,11 @@ extension Application {
   /// handler is called before this method returns, and the task gives no time.
   ///
   /// - Parameters:
-  ///   - name: what records and reports call the task.
+  ///   - name: the task's name in records and reports.
   ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task. It is
   ///     released when it has been called or the task has ended.
-  /// - Returns: the task, to be ended exactly once.
-  /// - Complexity: constant, but for the number of tasks that are open when it is ended.
+  /// - Returns: the task; end it exactly once.
+  /// - Complexity: constant; the end of the task is linear in the number of open tasks.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void = {}
   ) -> BackgroundTask {
@@ -43,9 +43,9 @@ extension Application {
   /// handler without parameters: all tasks share one allowance, and a task that begins too late is refused.
   ///
   /// - Parameters:
-  ///   - name: what records and reports call the task.
-  ///   - expirationHandler: called on the main actor when the time is nearly over; it is to end the task.
-  /// - Returns: the task, to be ended exactly once.
+  ///   - name: the task's name in records and reports.
+  ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task.
+  /// - Returns: the task; end it exactly once.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor (BackgroundTask) -> Void
   ) -> BackgroundTask {
@@ -60,7 +60,7 @@ extension Application {
   /// the process ends, the application cancels an operation that still runs.
   ///
   /// - Parameters:
-  ///   - name: what records and reports call the background task.
+  ///   - name: the task's name in records and reports.
   ///   - operation: the work to finish. It runs on the main actor, and begins after this method has returned. Because
   ///     an end of the application waits for it, an input that it passes to ``handle(_:cause:)`` is queued.
   /// - Returns: the task of the operation, which you may await or cancel.

@@ -105,7 +105,7 @@ extension ApplicationCallback {
   /// Whether the state changes after the callback, or has changed before it.
   package var commitOrder: CommitOrder { row.commit }
 
-  /// The type of the event that follows; nil where there is none.
+  /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
 }
 
@@ -165,7 +165,7 @@ extension SceneCallback {
   /// Whether the scene's state changes after the callback, or has changed before it.
   package var commitOrder: CommitOrder { row.commit }
 
-  /// The type of the event that follows; nil where there is none.
+  /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
 }
 

@@ -40,7 +40,7 @@ public struct LedgerEntry: Sendable, Hashable {
   public var kind: Kind
   /// The purpose of the call: a delegate method, `acquire`, `release`, or what else code of this kind does.
   public var step: String
-  /// When it began, by the application's clock, since that was first read.
+  /// When it began, by the application's clock, counted from the creation of the application.
   public var began: Duration
   /// How long it took, or how long it had taken when it was no longer waited for.
   public var duration: Duration

@@ -33,7 +33,7 @@ public struct LedgerPage: Sendable, Hashable {
   public var from: ApplicationState
   /// The state after the transition; of a stay, that in which it ended; the same as `from` while it lasts.
   public var to: ApplicationState
-  /// When it began, by the application's clock, since that was first read.
+  /// When it began, by the application's clock, counted from the creation of the application.
   public var began: Duration
   /// How long it took; nil while it lasts.
   public var duration: Duration?

@@ -3,7 +3,7 @@
 /// Records are in the order of the events. A delegate call comes before its notification, and an input before
 /// everything that it causes.
 public struct LifecycleRecord: Sendable, Hashable {
-  /// What kind of thing happened.
+  /// The kind of an event.
   public enum Kind: String, Sendable, Hashable, CaseIterable, Decodable {
     /// The system did something; the name is the action of the script.
     case input
@@ -23,7 +23,7 @@ public struct LifecycleRecord: Sendable, Hashable {
 
   /// The time of the event by the application's clock, counted from the creation of the application.
   public var instant: Duration
-  /// What kind of thing happened.
+  /// The kind of an event.
   public var kind: Kind
   /// The name of the event, whose meaning depends on ``kind``.
   public var name: String

@@ -1,6 +1,7 @@
-// Never called: each of these matches one mistake in a call of `manage`, so that the compiler names the mistake. Without them
-// it says “pack expansion requires that 'Database' and '' have the same shape”. The compiler tries an unavailable overload only
-// after all others have failed, so that a correct call neither meets them nor takes longer to compile.
+// These overloads are never called. Each matches one mistake in a call of `manage`, so that the compiler names the
+// mistake. Without them the compiler reports “pack expansion requires that 'Database' and '' have the same shape”. It
+// tries an unavailable overload only after all others have failed. So a correct call never selects one of these, and
+// takes no longer to compile.
 
 extension Application {
   /// Refuses an `acquire` without parameters for a resource that depends on others.
