@@ -105,8 +105,8 @@ public enum ResourceStatus: Sendable, Hashable {
   ///
   /// A failure is an acquire that threw, or a resource that broke soon after its acquire.
   case retrying(failures: Int)
-  /// The resource failed this number of times in a row, more than its ``RetryPolicy/maximumRetries`` allows, and waits
-  /// for an event.
+  /// The resource failed this number of times in a row, more than its ``RetryPolicy/maximumRetries`` allows; the
+  /// application no longer retries it by itself.
   ///
   /// The application tries it again after ``ManagedResource/retry()``, when its phase opens again, or when a dependency
   /// is acquired again.
