@@ -9,14 +9,18 @@ struct ObservedChanges: ~Copyable, Sendable {
   private let registrar = ObservationRegistrar()
   private let wereRead = Atomic(false)
 
-  /// Registers that a property is about to be read. Any thread may call this, without holding a lock.
+  /// Registers that a property is about to be read.
+  ///
+  /// Any thread may call this, without holding a lock.
   func access<Subject: Observable, Member>(_ subject: Subject, _ property: KeyPath<Subject, Member>) {
     // Load before storing: many threads may read, and they share the flag's cache line.
     if !wereRead.load(ordering: .relaxed) { wereRead.store(true, ordering: .sequentiallyConsistent) }
     registrar.access(subject, keyPath: property)
   }
 
-  /// Changes a property, and notifies its observers before and after. Any thread may call this, without holding a lock.
+  /// Changes a property, and notifies its observers before and after.
+  ///
+  /// Any thread may call this, without holding a lock.
   func change<Subject: Observable, Member>(
     _ subject: Subject, _ property: @autoclosure () -> KeyPath<Subject, Member>, _ change: () -> Void
   ) {
