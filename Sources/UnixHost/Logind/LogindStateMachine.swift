@@ -67,7 +67,7 @@ struct LogindStateMachine: Sendable, Hashable {
 
   // MARK: What is done
 
-  /// Something that the driver does.
+  /// An effect that the driver performs.
   ///
   /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
@@ -164,7 +164,7 @@ struct LogindStateMachine: Sendable, Hashable {
   /// Whether the application knows that time passes without it.
   var hasToldOfSleep: Bool { phase == .suspending || phase == .asleep }
 
-  /// Takes an event and says what is to be done.
+  /// Handles an event, and returns the effects for the driver.
   ///
   /// - Complexity: linear in the number of news.
   mutating func handle(_ event: Event) -> [Effect] {

@@ -73,7 +73,7 @@ extension HostThread {
   /// Whether the machine is about to sleep, or sleeps: then the application is not to be bothered.
   final var isAsleep: Bool { logind?.machine.isAsleep ?? false }
 
-  /// What is to be polled.
+  /// The descriptors to poll.
   final var logindDescriptors: [pollfd] { logind.map { [$0.connection.descriptor] } ?? [] }
 
   final var logindDeadline: Instant? {

@@ -39,7 +39,7 @@
 
     deinit { systembus_close_unref(bus) }
 
-    /// What is to be polled.
+    /// The descriptors to poll.
     var descriptor: pollfd {
       let events = systembus_get_events(bus)
       return pollfd(fd: systembus_get_fd(bus), events: Int16(truncatingIfNeeded: max(0, events)), revents: 0)

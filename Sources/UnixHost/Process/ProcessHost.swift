@@ -29,7 +29,7 @@ public import AppLifecycle
 /// | the session is locked; unlocked (the same) | `lock`; `unlock` |
 /// | the process did not run: SIGSTOP, sleep of the machine | none; `Application.WasSuspended` is posted afterwards |
 ///
-/// Reports are ``HostMessage``s. Signals belong to the process: one host runs at a time.
+/// Reports are ``HostMessage``s. Signals belong to the process, so only one host runs at a time.
 public final class ProcessHost: Sendable {
   /// How the host deals with its process.
   public struct Configuration: Sendable {
@@ -37,7 +37,7 @@ public final class ProcessHost: Sendable {
     ///
     /// With scenes, `launch` connects the scene `main`; `openScene` with another identifier launches the application with that scene.
     public var launch = SystemInput.launch
-    /// The causes of a first order to end for which the delegate is asked whether the program may end.
+    /// The causes for which a first order to end asks the delegate whether the program may end.
     ///
     /// Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process), `SIGTERM` and `SIGHUP`.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
@@ -47,14 +47,14 @@ public final class ProcessHost: Sendable {
     /// Runs on the host's thread. It must not wait for the main actor, nor for a lock that the main actor may hold.
     public var beforeForcedExit: (@Sendable () -> Void)?
 
-    /// A configuration that suits most programs.
+    /// Creates a configuration that suits most programs.
     public init() {}
   }
 
   private let application: Application
   private let configuration: Configuration
 
-  /// A host for an application that has not been launched.
+  /// Creates a host for an application that has not been launched.
   ///
   /// - Parameters:
   ///   - application: the application to host.
@@ -65,9 +65,10 @@ public final class ProcessHost: Sendable {
 
   /// Launches the application, and runs its life cycle until it is not running.
   ///
-  /// Catches signals from the call to its return. Does not call `exit`, with one exception: if the tear-down has overrun its
-  /// budget and the main actor does not answer, the process ends with status 70, and the method does not return. The main actor
-  /// must run meanwhile: in ``MainLoop/run(_:)``, or by ``MainLoop/performWork()`` in a loop of the program's own.
+  /// The host catches signals from the call of this method to its return. It does not call `exit`, with one exception:
+  /// if the tear-down has overrun its budget and the main actor does not answer, the process ends with status 70, and
+  /// the method does not return. The main actor must run meanwhile: in ``MainLoop/run(_:)``, or by
+  /// ``MainLoop/performWork()`` in a loop of the program's own.
   ///
   /// - Returns: the exit status: 0, or the one given to `Application.shutDown(status:cause:)`, if the application ended in order;
   ///   70 (`EX_SOFTWARE`) if the tear-down, or the delegate's answer whether the program may end, overran its budget;

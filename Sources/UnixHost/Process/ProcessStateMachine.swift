@@ -18,11 +18,11 @@ struct ProcessStateMachine: HostMachine, Hashable {
 
   /// Something that happened.
   enum Event: HostEvent, Hashable {
-    /// The host begins its work.
+    /// The host has begun its work.
     case started
     /// Signals that were caught, oldest first.
     case signals([SignalRecord])
-    /// The application has handled the input of this number; these budgets were overrun.
+    /// The application has handled the input with this number; these budgets were overrun.
     case transitionFinished(id: Int, overruns: [BudgetOverrun])
     /// Answers ``Effect/waitForResources``.
     case resourcesHeld
@@ -42,7 +42,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case extensionDue
     /// The application was asked whether it may end, and has not answered yet.
     case questionOpened
-    /// The application has answered that it goes on.
+    /// The application has refused to end.
     case questionRefused
     /// The application has begun to end.
     case applicationBeganToEnd
@@ -50,13 +50,13 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case budgetBegan(ApplicationCallback)
     /// A transition that had a budget has ended; these budgets were overrun.
     case budgetEnded(overruns: [BudgetOverrun])
-    /// The application is not running any more; these budgets were overrun.
+    /// The application is no longer running; these budgets were overrun.
     case applicationEnded(overruns: [BudgetOverrun])
   }
 
   // MARK: What is done
 
-  /// Something that the driver does.
+  /// An effect that the driver performs.
   ///
   /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
@@ -80,7 +80,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)
-    /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
+    /// Ends the host's work with this exit status; if the main actor does not answer, ends the process at once.
     case finish(status: Int32, mainActorAnswers: Bool)
   }
 
@@ -108,7 +108,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     var watchdog: Duration?
     /// By how much its time-outs are extended at a time.
     var timeoutExtension: Duration
-    /// The causes of orders that ask.
+    /// The causes of orders for which the delegate is asked.
     var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
     /// What the application is launched with.
     var launch = SystemInput.launchInBackground
@@ -122,7 +122,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
   private(set) var phase = Phase.starting
   let budgets: HostBudgets
   let terms: Terms
-  /// The orders to end that have come.
+  /// The orders to end that have arrived.
   private var orders = EndOrders()
   private var questionIsOpen = false
   private var wantsReload = false
@@ -148,7 +148,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     self.terms = terms
   }
 
-  /// Takes an event and says what is to be done.
+  /// Handles an event, and returns the effects for the driver.
   ///
   /// - Complexity: linear in the number of signals.
   mutating func handle(_ event: Event) -> [Effect] {

@@ -28,7 +28,7 @@ extension Terminal {
     /// Sequences are whole; a pasted text stands between its brackets, `ESC[200~` and `ESC[201~`, and may arrive in several events.
     public let bytes: [UInt8]
 
-    /// Makes the event.
+    /// Creates the event.
     ///
     /// - Parameters:
     ///   - application: the application whose terminal it is.
@@ -52,7 +52,7 @@ extension Terminal {
     /// Its present size.
     public let size: Size
 
-    /// Makes the event.
+    /// Creates the event.
     ///
     /// - Parameters:
     ///   - application: the application whose screen it is.

@@ -45,7 +45,7 @@ public import PubSub
 /// Started without a controlling terminal, as by `setsid`, the program runs in the background. If a standard stream is a
 /// terminal, the host says so there, and the program ends when that terminal is closed.
 ///
-/// Signals belong to the process: one host runs at a time.
+/// Signals belong to the process, so only one host runs at a time.
 public final class TerminalHost: Sendable {
   /// How the terminal is used.
   public struct Configuration: Sendable, Hashable {
@@ -68,13 +68,13 @@ public final class TerminalHost: Sendable {
     ///
     /// True by default.
     public var bracketsPaste = true
-    /// The causes of a first order to end for which the delegate is asked whether the program may end.
+    /// The causes for which a first order to end asks the delegate whether the program may end.
     ///
-    /// An order of another cause only announces the end. Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process)
-    /// and `SIGTERM`. A hang-up, the end of the input and a shutdown of the machine never ask.
+    /// An order with another cause ends the program without asking. Orders have the causes `Ctrl-C` (the key), `SIGINT`
+    /// (sent by a process) and `SIGTERM`. A hang-up, the end of the input and a shutdown of the machine never ask.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
 
-    /// A configuration for a full-screen program.
+    /// Creates a configuration for a full-screen program.
     public init() {}
 
     /// The same without anything that needs an escape sequence.
@@ -97,7 +97,7 @@ public final class TerminalHost: Sendable {
     /// The terminal, whose modes have been set again if it is the program's.
     public let terminal: Terminal
 
-    /// Makes the event.
+    /// Creates the event.
     ///
     /// - Parameters:
     ///   - application: the application that the host runs.
@@ -114,7 +114,7 @@ public final class TerminalHost: Sendable {
   private let configuration: Configuration
   private let link = HostLink<TerminalStateMachine.Event>()
 
-  /// A host for an application that has not been launched.
+  /// Creates a host for an application that has not been launched.
   ///
   /// - Parameters:
   ///   - application: the application to host. Its bus carries the terminal's events.
@@ -139,18 +139,19 @@ public final class TerminalHost: Sendable {
     return "this terminal cannot show a screen: its type, $TERM, is “dumb”"
   }
 
-  /// Runs the life cycle until the application is not running.
+  /// Runs the life cycle until the application is no longer running.
   ///
-  /// For programs with a `main` of their own.
+  /// Use it in programs with their own `main`.
   ///
-  /// Catches signals from the call to its return. Does not call `exit`, with one exception: if a tear-down has overrun its
-  /// budget and the main actor does not answer, the process ends with status 70, and the method does not return.
+  /// The host catches signals from the call of this method to its return. It does not call `exit`, with one exception:
+  /// if a tear-down has overrun its budget and the main actor does not answer, the process ends with status 70, and the
+  /// method does not return.
   ///
   /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down, or the
-  ///   delegate's answer whether the program may end, overran its budget,
-  ///   74 (`EX_IOERR`) if the terminal did not take within the budgets what restores it, 69 (`EX_UNAVAILABLE`) for a full-screen
-  ///   program on a dumb terminal, 71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; standard
-  ///   error says which.
+  ///   delegate's answer whether the program may end, overran its budget, 74 (`EX_IOERR`) if the terminal did not take
+  ///   within the budgets what restores it, 69 (`EX_UNAVAILABLE`) for a full-screen program on a dumb terminal, 71
+  ///   (`EX_OSERR`) if the system had no file descriptor or no thread for the host; a message on standard error has the
+  ///   reason.
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
     if let obstacle = Self.obstacle(to: configuration) {

@@ -40,7 +40,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
 
   /// Something that happened.
   enum Event: HostEvent, Hashable {
-    /// The host begins its work.
+    /// The host has begun its work.
     case started(Look)
     /// Signals that were caught, oldest first. All that had arrived come in one event: a SIGTERM that waited behind a SIGCONT
     /// must not find the program on its way to the foreground.
@@ -59,7 +59,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case keyPressed
     /// The application was asked whether it may end, and has not answered yet.
     case questionOpened
-    /// The application has answered that it goes on.
+    /// The application has refused to end.
     case questionRefused
     /// The terminal got the keyboard focus, or lost it.
     case focus(Bool)
@@ -79,13 +79,13 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case budgetBegan(ApplicationCallback)
     /// A transition that had a budget has ended; what overran it comes with the answer to the host's own input.
     case budgetEnded(overruns: [BudgetOverrun])
-    /// The application is not running any more; these budgets were overrun.
+    /// The application is no longer running; these budgets were overrun.
     case applicationEnded(overruns: [BudgetOverrun])
   }
 
   // MARK: What is done
 
-  /// Something that the driver does.
+  /// An effect that the driver performs.
   ///
   /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
@@ -129,7 +129,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)
-    /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
+    /// Ends the host's work with this exit status; if the main actor does not answer, ends the process at once.
     case finish(status: Int32, mainActorAnswers: Bool)
   }
 
@@ -201,7 +201,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   let budgets: Budgets
   /// Whether SIGHUP was ignored when the program was started: then it outlives its terminal.
   let ignoresHangUp: Bool
-  /// The causes of orders that ask.
+  /// The causes of orders for which the delegate is asked.
   let causesThatAsk: Set<LifecycleCause>
 
   var question: Question?
@@ -223,7 +223,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var inquiry = Inquiry.none
   /// Why the program is to stop, while that has not begun.
   var wantedStop: LifecycleCause?
-  /// The orders to end that have come.
+  /// The orders to end that have arrived.
   var orders = EndOrders()
   /// When the latest SIGHUP was taken up; not an order that is counted, as shells send it and SIGTERM together.
   var hangUpTaken: Duration?
@@ -258,7 +258,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   /// Whether the terminal has to be looked at once a second: being given it while running is told by nothing.
   var pollsTerminal: Bool { phase == .background && hasTerminal }
 
-  /// Takes an event and says what is to be done.
+  /// Handles an event, and returns the effects for the driver.
   ///
   /// - Complexity: linear in the number of signals.
   mutating func handle(_ event: Event) -> [Effect] {

@@ -16,7 +16,7 @@ struct MemoryPressureSource: Sendable {
     var reason: String
   }
 
-  /// To be polled; -1 once nothing comes any more.
+  /// The descriptor to poll; -1 once nothing comes any more.
   private(set) var descriptor: Int32
   /// What is polled for.
   let events: Int32

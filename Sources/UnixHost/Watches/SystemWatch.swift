@@ -81,7 +81,7 @@ struct SystemWatch: Sendable {
 
   // MARK: Waiting
 
-  /// What is to be polled.
+  /// The descriptors to poll.
   var descriptors: [pollfd] {
     [
       pollfd(fd: memory?.descriptor ?? -1, events: Int16(memory?.events ?? 0), revents: 0),
@@ -90,7 +90,7 @@ struct SystemWatch: Sendable {
     ]
   }
 
-  /// When the thread has to wake up at the latest.
+  /// The latest time at which the thread must wake up.
   var deadline: SuspendingClock.Instant {
     let times = [warnings.deadline, zoneDeadline, running + SuspensionDetector.tick]
     return runningOrigin + times.compactMap { $0 }.min()!

@@ -16,7 +16,7 @@ package struct WallClock: Sendable {
     case reached
   }
 
-  /// To be polled; -1 where no timer is to be had.
+  /// The descriptor to poll; -1 where no timer is to be had.
   package var descriptor: Int32
   /// How it is done, or why not.
   package var availability: HostCapabilities.Availability
@@ -77,7 +77,7 @@ package struct WallClock: Sendable {
 
 /// The stored rules of the local time zone, and when they change.
 struct TimeZoneFile: Sendable {
-  /// To be polled; -1 where changes are not told.
+  /// The descriptor to poll; -1 where changes are not told.
   let descriptor: Int32
   /// How it is done, or why not.
   let availability: HostCapabilities.Availability
