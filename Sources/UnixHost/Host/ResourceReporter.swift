@@ -89,7 +89,7 @@ struct ResourceReports: Sendable, Hashable {
   /// - Parameters:
   ///   - health: the resource, after its status changed.
   ///   - now: the time, which never runs backwards.
-  /// - Returns: what to report; nil if nothing.
+  /// - Returns: the report; nil if there is none.
   mutating func take(_ health: ResourceHealth, at now: Duration) -> Report? {
     // The resource stays broken while a dependency is missing, too.
     if case .waiting = health.status { return nil }
