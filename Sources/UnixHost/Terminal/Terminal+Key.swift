@@ -136,7 +136,7 @@ extension Terminal.Key {
   /// Page down.
   public static let pageDown = Self(.pageDown)
 
-  /// A function key.
+  /// Returns a function key.
   ///
   /// - Parameter number: 1 for F1.
   /// - Returns: the key.
