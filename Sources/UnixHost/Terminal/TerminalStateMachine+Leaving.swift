@@ -22,7 +22,8 @@ extension TerminalStateMachine {
 
   /// Leaves the program's screen if another job has just taken the terminal.
   ///
-  /// A signal handler does so, too. But on a busy machine it may run too late to be allowed to leave the screen.
+  /// A signal handler does so, too. But it may run late, on a thread that waits for a processor, and then find no armed
+  /// terminal.
   mutating func leaveLostTerminal() {
     guard holdsTerminal || isLeavingTerminal else { return }
     emit(.leaveLostTerminal)
