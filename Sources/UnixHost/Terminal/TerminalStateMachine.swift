@@ -107,7 +107,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case leaveLostTerminal
     /// Reads the terminal's size, and requests that the screen be drawn again.
     case requestDisplay
-    /// Gives the application an input.
+    /// Sends an input to the application.
     case send(Delivery)
     /// Waits for the application's background tasks to end, within the armed time less the grace period; a transition
     /// with this number.
@@ -357,7 +357,7 @@ extension TerminalStateMachine {
     emit(effect)
   }
 
-  /// Gives the application an input.
+  /// Sends an input to the application.
   @discardableResult
   mutating func send(_ input: SystemInput, _ cause: LifecycleCause, needsDisplay: Bool = false) -> Int {
     deliveries += 1
