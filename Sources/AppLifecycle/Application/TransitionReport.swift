@@ -33,6 +33,15 @@ public struct TransitionReport: Sendable, Hashable {
   public var overruns: [BudgetOverrun]
 
   /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - outcome: the outcome of the input.
+  ///   - cause: the cause of the transition.
+  ///   - from: the state before the transition.
+  ///   - to: the state after the transition.
+  ///   - duration: the duration of the transition.
+  ///   - entries: the calls of the transition.
+  ///   - overruns: the budgets that were overrun.
   public init(
     outcome: Outcome, cause: LifecycleCause, from: ApplicationState, to: ApplicationState, duration: Duration = .zero,
     entries: [LedgerEntry] = [], overruns: [BudgetOverrun] = []

@@ -54,10 +54,11 @@ extension Application {
 
   /// Runs an operation inside a background task, which ends with the operation.
   ///
-  /// The rules are those of `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, the
-  /// application cancels the operation. If the task is refused, the operation runs, cancelled from the beginning. At a
-  /// termination that a host orders, the application awaits the operation for the rest of the tear-down's budget. When
-  /// the process ends, the application cancels an operation that still runs.
+  /// All tasks share one allowance for each stay in the background; see
+  /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, the application cancels the
+  /// operation. If the task is refused, the operation runs, cancelled from the beginning. At a termination that a host
+  /// orders, the application awaits the operation for the rest of the tear-down's budget. When the process ends, the
+  /// application cancels an operation that still runs.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.

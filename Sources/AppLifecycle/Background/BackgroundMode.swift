@@ -4,9 +4,13 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
   public let rawValue: String
 
   /// Creates a mode with any name.
+  ///
+  /// - Parameter rawValue: the name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Creates a mode with any name from a string literal.
+  ///
+  /// - Parameter value: the name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The application plays or records sound.

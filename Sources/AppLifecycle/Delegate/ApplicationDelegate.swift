@@ -18,21 +18,33 @@
   /// The state is inactive, or background at a launch into the background. No notification follows.
   ///
   /// Restore saved state here, because handlers of `DidFinishLaunching` expect it.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationWillFinishLaunching(_ application: Application)
   /// Tells the delegate that the launch is complete.
   ///
   /// ``Application/launchCause`` is the reason for the launch. The state is still inactive, or background at a launch
   /// into the background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationDidFinishLaunching(_ application: Application)
   /// Tells the delegate that the application has become active, and receives events.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationDidBecomeActive(_ application: Application)
   /// Tells the delegate that the application is about to stop receiving events; the state is still active.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationWillResignActive(_ application: Application)
   /// Tells the delegate that the application has entered the background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationDidEnterBackground(_ application: Application)
   /// Tells the delegate that the application is about to enter the foreground; the state is still background.
   ///
   /// Not called at a cold launch.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationWillEnterForeground(_ application: Application)
   /// Answers whether the application may end when the user or the program asks for it; the state does not change.
   ///
@@ -57,21 +69,36 @@
   /// Tells the delegate that the application is about to end; the state is background.
   ///
   /// Not called when the application is killed while it is suspended.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationWillTerminate(_ application: Application)
   /// Tells the delegate that memory is low; the state does not change.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationDidReceiveMemoryWarning(_ application: Application)
   /// Tells the delegate that the date, the clock or the time zone has changed; the state does not change.
   ///
   /// Several changes during suspension lead to one call, when the application returns.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationSignificantTimeChange(_ application: Application)
   /// Tells the delegate that protected files are about to become unreadable; the state is background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationProtectedDataWillBecomeUnavailable(_ application: Application)
   /// Tells the delegate that protected files are readable again; the state is background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationProtectedDataDidBecomeAvailable(_ application: Application)
   /// Returns a delegate for a scene that is about to be connected.
   ///
   /// Called once for each scene, only in the scene-based life cycle. The scene retains the delegate, and calls its
   /// `sceneWillConnect` next.
+  ///
+  /// - Parameters:
+  ///   - application: the application of the scene.
+  ///   - scene: the scene that is about to be connected.
+  /// - Returns: the delegate; nil by default.
   func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)?
 }
 
@@ -130,6 +157,8 @@ extension ApplicationDelegate {
   /// Called once, after the application was created and adopted, before its first input. Open a journal or add an
   /// observer here, so that it records the whole launch. The host does not run yet, so no budget limits this call. The
   /// default implementation does nothing.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func prepare(_ application: Application)
 }
 

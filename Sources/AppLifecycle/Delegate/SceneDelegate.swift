@@ -14,19 +14,31 @@
   /// Tells the delegate that the scene is about to be connected; the state is unattached.
   ///
   /// If the window had a scene before, ``Scene/session`` is that of the former scene, with its `userInfo`.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneWillConnect(_ scene: Scene)
   /// Tells the delegate that the scene is about to enter the foreground; the state is background, or unattached for a
   /// scene that has just been connected.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneWillEnterForeground(_ scene: Scene)
   /// Tells the delegate that the scene receives events; the state is active in the foreground.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneDidBecomeActive(_ scene: Scene)
   /// Tells the delegate that the scene is about to stop receiving events; the state is still active in the foreground.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneWillResignActive(_ scene: Scene)
   /// Tells the delegate that the scene has entered the background.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneDidEnterBackground(_ scene: Scene)
   /// Tells the delegate that the scene was disconnected; the state is unattached.
   ///
   /// The system has reclaimed the scene, the user has closed its window, or the application is about to end.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneDidDisconnect(_ scene: Scene)
 }
 

@@ -13,6 +13,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -29,6 +33,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -49,6 +57,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -69,6 +81,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -88,6 +104,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -109,6 +129,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -125,6 +149,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -143,6 +171,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -159,6 +191,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
@@ -175,6 +211,10 @@ extension Application {
     public let transition: LifecycleTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition

@@ -22,6 +22,11 @@ extension Application {
     public var agent: Agent
 
     /// A time in which the process did not run.
+    ///
+    /// - Parameters:
+    ///   - duration: the time during which the process did not run, as an upper bound.
+    ///   - uncertainty: the uncertainty of the duration.
+    ///   - agent: the reason why the process did not run.
     public init(duration: Duration, uncertainty: Duration, by agent: Agent) {
       (self.duration, self.uncertainty, self.agent) = (duration, uncertainty, agent)
     }
@@ -39,6 +44,10 @@ extension Application {
     public let suspension: Suspension
 
     /// Makes the event.
+    ///
+    /// - Parameters:
+    ///   - application: the application of the process.
+    ///   - suspension: the length and the cause.
     public init(application: Application, suspension: Suspension) {
       (self.application, self.suspension) = (application, suspension)
     }

@@ -6,9 +6,9 @@ public import PubSub
 extension EventBus {
   /// Subscribes an asynchronous main-actor handler for an owner; it runs after the change that the event announces.
   ///
-  /// The handler has a mailbox of its own: its runs are serial and in posting order. What it throws is posted as
-  /// `HandlerFailure`. The application awaits it, within its budget, where the event closes a phase
-  /// (``Application/WillResignActive``, ``Scene/WillDeactivate``), and otherwise goes on.
+  /// The handler has a mailbox of its own: its runs are serial and in posting order. An error that it throws is posted
+  /// as `HandlerFailure`. If the event closes a phase (``Application/WillResignActive``, ``Scene/WillDeactivate``), the
+  /// application awaits the handler within its budget. For other events it does not wait.
   ///
   /// - Parameters:
   ///   - owner: the object that is passed to the handler, held weakly. The subscription ends when the owner is
@@ -20,7 +20,8 @@ extension EventBus {
   ///   - fileID: the module and file of the call.
   ///   - line: the line of the call.
   ///   - timing: confirms that the handler runs after the change.
-  ///   - handler: called with the owner and each event. It uses the owner that it is passed: one that it captures is never released.
+  ///   - handler: called with the owner and each event. Use the owner that is passed in: the handler would never
+  ///     release one that it captures.
   /// - Returns: the subscription; use it to cancel before the owner is released.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: AnnouncingEvent>(
@@ -33,9 +34,9 @@ extension EventBus {
 
   /// Subscribes an asynchronous main-actor handler; it runs after the change that the event announces.
   ///
-  /// The handler has a mailbox of its own: its runs are serial and in posting order. What it throws is posted as
-  /// `HandlerFailure`. The application awaits it, within its budget, where the event closes a phase
-  /// (``Application/WillResignActive``, ``Scene/WillDeactivate``), and otherwise goes on.
+  /// The handler has a mailbox of its own: its runs are serial and in posting order. An error that it throws is posted
+  /// as `HandlerFailure`. If the event closes a phase (``Application/WillResignActive``, ``Scene/WillDeactivate``), the
+  /// application awaits the handler within its budget. For other events it does not wait.
   ///
   /// - Parameters:
   ///   - type: the type of the events.

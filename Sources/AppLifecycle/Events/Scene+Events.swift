@@ -13,6 +13,10 @@ extension Scene {
     public let transition: SceneTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -30,6 +34,10 @@ extension Scene {
     public let transition: SceneTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -46,6 +54,10 @@ extension Scene {
     public let transition: SceneTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -66,6 +78,10 @@ extension Scene {
     public let transition: SceneTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -86,6 +102,10 @@ extension Scene {
     public let transition: SceneTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
@@ -108,6 +128,10 @@ extension Scene {
     public let transition: SceneTransition
 
     /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition

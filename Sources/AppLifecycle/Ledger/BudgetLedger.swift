@@ -14,6 +14,8 @@ public struct BudgetLedger: Sendable, Hashable {
   public var pages: [LedgerPage]
 
   /// Creates a ledger with pages.
+  ///
+  /// - Parameter pages: the pages, oldest first.
   public init(pages: [LedgerPage] = []) { self.pages = pages }
 
   /// The entries of the code that exceeded its time, oldest first.

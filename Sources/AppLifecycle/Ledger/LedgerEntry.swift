@@ -51,6 +51,14 @@ public struct LedgerEntry: Sendable, Hashable {
   private let line: Int
 
   /// Creates an entry for code that has a name.
+  ///
+  /// - Parameters:
+  ///   - kind: the kind of code that was called.
+  ///   - name: the name of the code.
+  ///   - step: the purpose of the call.
+  ///   - began: the time when the call began.
+  ///   - duration: the duration of the call.
+  ///   - outcome: the outcome of the call.
   public init(
     _ kind: Kind, _ name: String, step: String, began: Duration, duration: Duration, outcome: Outcome = .completed
   ) {

@@ -8,6 +8,11 @@ public struct BudgetOverrun: Sendable, Hashable {
   public var culprits: [String]
 
   /// Creates an overrun.
+  ///
+  /// - Parameters:
+  ///   - callback: the callback whose budget was overrun.
+  ///   - budget: the length of the budget.
+  ///   - culprits: the names of the code that overran the budget.
   public init(callback: ApplicationCallback, budget: Duration, culprits: [String]) {
     self.callback = callback
     self.budget = budget

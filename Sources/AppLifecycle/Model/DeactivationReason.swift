@@ -7,9 +7,13 @@ public struct DeactivationReason: RawRepresentable, Hashable, Sendable, Expressi
   public let rawValue: String
 
   /// Creates a reason with any name.
+  ///
+  /// - Parameter rawValue: the name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Creates a reason with any name from a string literal.
+  ///
+  /// - Parameter value: the name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The application is being launched.

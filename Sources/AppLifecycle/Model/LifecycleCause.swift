@@ -4,11 +4,17 @@ public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleB
   public let rawValue: String
 
   /// Creates a cause with any text.
+  ///
+  /// - Parameter rawValue: the text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Creates a cause with any text from a string literal.
+  ///
+  /// - Parameter value: the text.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// Creates the default cause of an input: its name in the script language.
+  ///
+  /// - Parameter input: the input.
   public init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
 }

@@ -4,9 +4,13 @@ public struct SceneIdentifier: RawRepresentable, Hashable, Sendable, Expressible
   public let rawValue: String
 
   /// Creates an identifier with any name.
+  ///
+  /// - Parameter rawValue: the name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Creates an identifier with any name from a string literal.
+  ///
+  /// - Parameter value: the name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The scene to which inputs without a scene refer, such as `launch` and `open`.

@@ -27,7 +27,7 @@ public enum TraceEvent: Sendable, Hashable {
   case overran(BudgetOverrun)
   /// The delegate was asked whether the application may end, and has not answered yet.
   case terminationAsked
-  /// The delegate has answered that the application goes on.
+  /// The delegate has refused to let the application end.
   case terminationRefused
   /// The transition has ended, or the input had no effect.
   case transitionEnded(TransitionReport)

@@ -43,6 +43,7 @@ extension LifecycleRecord: Decodable {
   /// Any decoder may be used. The time is exact to the nanosecond for times up to a hundred days, a limit of the
   /// decoder's floating-point numbers.
   ///
+  /// - Parameter decoder: the decoder to read from.
   /// - Throws: `DecodingError` if a field is missing, or has another type or an unknown value.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Field.self)

@@ -27,6 +27,16 @@ public struct ResourceHealth: Sendable, Hashable {
   public var isBroken: Bool
 
   /// Creates a condition, for a view or a test.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: the phase during which it is held.
+  ///   - status: its status.
+  ///   - failures: the number of failures in a row.
+  ///   - lastError: the latest error as text.
+  ///   - since: the time of the latest change of its status.
+  ///   - retryDelay: the time from the latest failure to the next attempt.
+  ///   - isBroken: whether it broke while it was held, and has not been released yet.
   public init(
     name: String, phase: LifecyclePhase, status: ResourceStatus, failures: Int = 0, lastError: String? = nil,
     since: Duration = .zero, retryDelay: Duration? = nil, isBroken: Bool = false

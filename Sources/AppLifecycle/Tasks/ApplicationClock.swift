@@ -12,15 +12,28 @@ public struct ApplicationClock: Clock {
     public var offset: Duration
 
     /// Creates the instant at an offset from the creation of the application.
+    ///
+    /// - Parameter offset: the time since the creation of the application.
     public init(offset: Duration = .zero) { self.offset = offset }
 
     /// Returns the instant that is `duration` later.
+    ///
+    /// - Parameter duration: the time to add.
+    /// - Returns: the later instant.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
     /// Returns the time from this instant to the other.
+    ///
+    /// - Parameter other: the other instant.
+    /// - Returns: the time, which is negative if the other instant is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
     /// Returns whether one instant is before the other.
+    ///
+    /// - Parameters:
+    ///   - left: an instant.
+    ///   - right: another instant.
+    /// - Returns: whether the left instant is before the right one.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 

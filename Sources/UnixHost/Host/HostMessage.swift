@@ -28,6 +28,10 @@ public struct HostMessage: Sendable, Hashable {
   public let text: String
 
   /// Creates a message, for tests of a sink.
+  ///
+  /// - Parameters:
+  ///   - severity: the severity.
+  ///   - text: the text, whose control characters are escaped.
   public init(_ severity: Severity, _ text: String) { (self.severity, self.text) = (severity, text.escaped) }
 
   // MARK: The sink

@@ -64,6 +64,8 @@ extension Terminal {
       public let rawValue: UInt8
 
       /// Creates a set from its bits.
+      ///
+      /// - Parameter rawValue: the bits.
       public init(rawValue: UInt8) { self.rawValue = rawValue }
 
       /// Shift.

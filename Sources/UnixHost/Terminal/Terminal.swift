@@ -15,6 +15,10 @@ public final class Terminal: Sendable {
     public var columns: Int
 
     /// Creates a size.
+    ///
+    /// - Parameters:
+    ///   - rows: the number of lines.
+    ///   - columns: the number of characters in a line.
     public init(rows: Int, columns: Int) {
       self.rows = rows
       self.columns = columns

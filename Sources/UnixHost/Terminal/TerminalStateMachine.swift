@@ -93,7 +93,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   ///
   /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
-    /// Asks who owns the terminal.
+    /// Asks for the owner of the terminal.
     case lookAtTerminal
     /// Stores the current modes of the terminal, sets those of the program, enters its screen and reads the size.
     case takeTerminal
