@@ -4,8 +4,8 @@
 ///         ▲   └────────────── connect and open ────────▲
 ///         └───── disconnect ───────┘
 ///
-/// A scene enters and leaves active only through inactive, and passes between background and active only through
-/// inactive.
+/// A scene enters and leaves active only through inactive. It also enters the foreground from the background only
+/// through inactive.
 public enum SceneState: String, Sendable, Hashable, CaseIterable {
   /// Not connected yet, or disconnected.
   case unattached

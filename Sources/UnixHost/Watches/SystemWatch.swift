@@ -19,7 +19,8 @@ enum SystemFact: Sendable, Hashable {
 struct SystemWatch: Sendable {
   /// The interval in which at most one memory warning is reported.
   private static let warningInterval = Duration.seconds(2)
-  /// The time in which a removed zone file may be created again, which then counts as a change.
+  /// The delay between a change of the zone file and its reading, so that a file that is removed and created again does
+  /// not count as removed.
   private static let zoneDelay = Duration.milliseconds(100)
 
   private var memory: MemoryPressureSource?
