@@ -22,7 +22,7 @@ extension Scene.WillConnect: AnnouncingEvent {}
 extension Scene.WillEnterForeground: AnnouncingEvent {}
 extension Scene.WillDeactivate: AnnouncingEvent {}
 
-/// When an asynchronous handler of an ``AnnouncingEvent`` runs.
+/// The time at which an asynchronous handler of an ``AnnouncingEvent`` runs.
 public enum AnnouncementTiming: Sendable, Hashable {
   /// After the change that the event announces.
   case afterChange

@@ -23,7 +23,7 @@ final class ResourceHolding: @unchecked Sendable {
     var lease = 0
     /// Whether the lease is valid, from the beginning of an acquire to the beginning of the release.
     var lasts = false
-    /// Why the lease was invalidated; nil if it was not.
+    /// The reason of the invalidation of the lease; nil if it was not invalidated.
     var reason: String?
     /// Whether a body was cancelled for good.
     var isCancelled = false
@@ -94,7 +94,7 @@ final class ResourceHolding: @unchecked Sendable {
     }
   }
 
-  /// Why the lease was invalidated; nil if it was not.
+  /// The reason of the invalidation of the lease; nil if it was not invalidated.
   func reason(of lease: Int) -> String? { change { $0.lease == lease ? $0.reason : nil } }
 
   /// Stores a handle, or nil when the process has vanished, which releases nothing.

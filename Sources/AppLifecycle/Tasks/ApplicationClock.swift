@@ -54,7 +54,7 @@ public struct ApplicationClock: Clock {
   /// Suspends the task until the deadline.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - deadline: the time to wake; the task is not suspended if it has passed.
   ///   - tolerance: ignored.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
   @_disfavoredOverload
@@ -65,7 +65,7 @@ public struct ApplicationClock: Clock {
   /// Suspends the task until the deadline.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - deadline: the time to wake; the task is not suspended if it has passed.
   ///   - tolerance: ignored.
   ///   - fileID: the source position, which a simulation names if the task does not belong to it.
   ///   - line: the line of the call.

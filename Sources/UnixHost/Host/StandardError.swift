@@ -8,8 +8,8 @@ public enum StandardError {
   /// control a terminal. While the program has its screen in the terminal, the line is kept, and shown when the program
   /// leaves the screen.
   ///
-  /// A line that cannot be written is lost. If standard error accepts no output, as a full pipe or a terminal that is
-  /// not read, the first line waits for a quarter of a second, and later lines do not wait.
+  /// A line that cannot be written is lost. Standard error may accept no output, for example a full pipe or a terminal
+  /// that is not read. Then the first line waits for a quarter of a second, and later lines do not wait.
   ///
   /// Any thread may call it, also before a host runs. The method uses no buffer and no lock, so a thread can report
   /// code that holds one. A failed write may raise SIGPIPE or SIGXFSZ, which end the process unless a host runs or the
