@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Where the library's headers are installed, the compiler compares each declaration with theirs.
+// If the library's headers are installed, the compiler checks each declaration against them.
 #if __has_include(<systemd/sd-bus.h>)
 #include <systemd/sd-bus.h>
 #define COMPARE(name) \
@@ -32,7 +32,7 @@ static bool is_loaded;
   if ((*(void **)&library.name = dlsym(handle, "sd_bus_" #name)) == NULL) return;
 
 static void load(void) {
-  // Never closed: the functions are called as long as the process lives.
+  // The handle is never closed, because the functions are called until the process ends.
   void *handle = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL) return;
   FUNCTIONS(FIND)

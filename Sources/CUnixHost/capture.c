@@ -1,4 +1,4 @@
-// Standard error while the program has its screen: kept in memory, shown afterwards.
+// Capture of standard error: kept in memory while the program has its screen, and printed afterwards.
 #if defined(__linux__)
 #define _GNU_SOURCE
 #endif
@@ -28,17 +28,17 @@ static int open_memory(void) {
     fcntl(memory, F_SETFD, FD_CLOEXEC);
   }
 #endif
-  // Several processes may write there; none must overwrite another's lines.
+  // Several processes may write there, and must not overwrite each other's lines.
   if (memory >= 0) fcntl(memory, F_SETFL, O_APPEND);
   return memory;
 }
 
-// What a program writes while it has its screen may be without end: of more than the limit only the last part stays.
+// A program may write any amount while it has its screen; beyond this limit only the last part is kept.
 #define ERROR_LIMIT (1024 * 1024)
 #define ERROR_PART (256 * 1024)
-// What is shown of it when the screen is left: some hundred lines, which a terminal takes in no time.
+// The part that is printed when the screen is left: some hundred lines, which a terminal accepts at once.
 #define ERROR_SHOWN (128 * 1024)
-// How long showing it may take, in milliseconds.
+// The time limit for printing, in milliseconds.
 static _Atomic int showing_patience = 1000;
 static _Atomic off_t error_begins;  // what comes before it has been given back
 
@@ -47,7 +47,8 @@ void unixhost_stderr_set_patience(int milliseconds) { atomic_store(&showing_pati
 void unixhost_stderr_capture(void) {
   if (atomic_load(&error_is_captured) || !isatty(2)) return;
   if (error_memory < 0) error_memory = open_memory();
-  // Above the descriptors that a shell's redirections use. Made anew each time: the program may have redirected 2 meanwhile.
+  // Use a number above the descriptors of a shell's redirections. Copy it each time, because the program may have
+  // redirected 2 meanwhile.
   if (error_found >= 0) close(error_found);
   error_found = fcntl(2, F_DUPFD_CLOEXEC, 20);
   if (error_memory < 0 || error_found < 0) return;
@@ -60,7 +61,8 @@ void unixhost_stderr_trim(void) {
   struct stat status;
   off_t begins = atomic_load(&error_begins);
   if (fstat(error_memory, &status) != 0 || status.st_size - begins <= ERROR_LIMIT) return;
-  // A hole, and not a shorter file: others write at its end meanwhile. It begins at a whole page, so that nothing stays.
+  // Punch a hole instead of shortening the file, because other processes write at its end. Align it to pages, so that
+  // all memory is freed.
   off_t end = (status.st_size - ERROR_PART) & ~(off_t)0xFFFF;
   atomic_store(&error_begins, end);
   fallocate(error_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begins, end - begins);
@@ -81,7 +83,7 @@ void unixhost_stderr_release(void) {
   off_t offset = atomic_exchange(&error_begins, 0);
   struct stat status;
   if (fstat(error_memory, &status) == 0 && status.st_size - offset > ERROR_SHOWN) offset = status.st_size - ERROR_SHOWN;
-  // For all of it together: a reader that takes a little at a time must not hold up the end.
+  // One deadline for all output: a slow reader must not delay the end of the process.
   int64_t deadline = unixhost_now() + (int64_t)atomic_load(&showing_patience) * 1000000;
   if (offset > 0) is_taken = write_text("[what came before this on standard error was too much to show]\n", deadline);
   while (is_taken && (count = pread(error_memory, buffer, sizeof buffer, offset)) > 0) {

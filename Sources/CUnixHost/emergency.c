@@ -1,4 +1,4 @@
-// Crashes, and signals that end the process: the terminal is given back first.
+// Restoring the terminal before a crash or a signal ends the process.
 #if defined(__linux__)
 #define _GNU_SOURCE
 #endif
@@ -21,15 +21,15 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   unixhost_emergency_restore();
   for (size_t i = 0; i < CRASH_SIGNAL_COUNT; i++)
     if (crash_signals[i] == number) sigaction(number, &crash_actions_found[i], NULL);
-  // A fault happens again when the instruction is executed again, now for the handler that was there before and with an
-  // untouched context. A signal that was sent, or a trap that has moved on, does not: it is sent again, and stays blocked
-  // until this handler has returned.
+  // A fault happens again when the instruction is executed again, now for the former handler and with an unchanged
+  // context. A signal that a process has sent, or a trap that has advanced the program counter, does not happen again:
+  // send it again; it stays blocked until this handler has returned.
   if (info->si_code <= 0 || number == SIGTRAP) raise(number);
 }
 
 // MARK: Signals that end a process
 
-// Those whose default action ends a process, beside the ones that crash it and the ones that a host listens to. SIGPIPE is
+// The signals whose default action ends a process, except those of a crash and those that a host catches. SIGPIPE is
 // discarded, and SIGKILL cannot be caught.
 static const int ending_signals[] = {
     SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,
@@ -38,8 +38,8 @@ static const int ending_signals[] = {
 #endif
 };
 
-// A write beyond the limit of a file's size sends the writer this signal, as if from itself, and fails with EFBIG. The error
-// is enough.
+// A write beyond the limit for the size of a file fails with EFBIG, and also sends the writer this signal, as if from
+// itself. The error is enough.
 static bool is_about_own_write(int number, const siginfo_t *info) {
   return number == SIGXFSZ && info->si_code == SI_USER && info->si_pid == getpid();
 }
@@ -52,7 +52,7 @@ static void on_ending(int number, siginfo_t *info, void *context) {
   memset(&action, 0, sizeof action);
   action.sa_handler = SIG_DFL;
   sigaction(number, &action, NULL);
-  // Blocked until this handler has returned; then it ends the process.
+  // The signal is blocked until this handler has returned, and then ends the process.
   raise(number);
 }
 
@@ -62,7 +62,8 @@ static void install_ending(int number) {
   if (sigaction(number, NULL, &action) != 0 || (action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL) return;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_ending;
-  // No second signal may end the process on this thread before the first one's handler has restored the terminal.
+  // Block all signals, so that no second one ends the process on this thread before the handler has restored the
+  // terminal.
   sigfillset(&action.sa_mask);
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigaction(number, &action, NULL);
@@ -79,7 +80,7 @@ void unixhost_emergency_install(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_crash;
-    // An empty mask: the backtracer would not survive being called with every signal blocked.
+    // Use an empty mask, because the backtracer does not work with all signals blocked.
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(crash_signals[i], &action, &crash_actions_found[i]);
@@ -87,12 +88,12 @@ void unixhost_emergency_install(void) {
   atexit(unixhost_emergency_restore);
 }
 
-// The handler's own needs are small; the frame that the kernel builds, with all vector registers, is not.
+// The handler needs little stack, but the frame that the kernel builds, with all vector registers, is large.
 #define EMERGENCY_STACK_SIZE (64 * 1024)
 
 void unixhost_emergency_stack_install(void) {
   stack_t stack;
-  // The backtracer, where it is on, has given the thread one.
+  // If the backtracer is enabled, it has given the thread a signal stack.
   if (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE)) return;
   void *memory = mmap(NULL, EMERGENCY_STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;

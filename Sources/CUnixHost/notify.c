@@ -64,7 +64,7 @@ static bool send_message(
   ssize_t sent;
   do {
     sent = sendmsg(descriptor, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
-    // An interrupted wait would begin anew.
+    // An interrupted wait would begin again.
     waits = false;
   } while (sent < 0 && errno == EINTR);
   return sent == (ssize_t)count;
@@ -80,7 +80,7 @@ bool unixhost_notify_barrier(int descriptor, struct unixhost_notify_address to, 
   if (unixhost_pipe(ends) != 0) return false;
   bool is_sent = send_message(descriptor, to, "BARRIER=1", strlen("BARRIER=1"), ends[1], true);
   close(ends[1]);
-  // The last writing end is now the one on its way to the manager.
+  // The only remaining write end is the one in the message to the manager.
   struct pollfd closed = {ends[0], 0, 0};
   int64_t deadline = unixhost_now() + (int64_t)milliseconds * 1000000;
   int count = 0;

@@ -16,7 +16,7 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-// An interrupted write is tried again so often: where the terminal refuses a background job, every try is interrupted.
+// The limit for retries of an interrupted write: if the terminal refuses a background job, each try is interrupted.
 #define INTERRUPTION_LIMIT 16
 
 int64_t unixhost_now(void) {
@@ -25,8 +25,8 @@ int64_t unixhost_now(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// The same file, opened once more without blocking; -1 where that is not possible. The flag belongs to the open file, which
-// other processes share, so it must not be set on the descriptor itself.
+// Opens the same file once more without blocking; returns -1 if that is not possible. The flag belongs to the open
+// file, which other processes share, so it must not be set on the descriptor itself.
 static int reopen_without_blocking(int descriptor) {
 #if defined(__linux__)
   char path[] = "/proc/self/fd/0000000000";
@@ -42,7 +42,7 @@ static int reopen_without_blocking(int descriptor) {
 #endif
 }
 
-// How to write to a descriptor without waiting.
+// A way to write to a descriptor without waiting.
 struct outlet {
   int descriptor;
   bool is_own;     // opened here, to be closed here
@@ -56,20 +56,20 @@ static struct outlet open_outlet(int descriptor) {
   struct stat status;
   if (flags < 0 || (flags & O_NONBLOCK) || fstat(descriptor, &status) != 0) return outlet;
   outlet.is_socket = S_ISSOCK(status.st_mode);
-  // A file does not block, and opened anew it would be written from its beginning.
+  // A regular file does not block, and a second open would write from its beginning.
   if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode)) return outlet;
   int own = reopen_without_blocking(descriptor);
   if (own >= 0) {
     outlet.descriptor = own;
     outlet.is_own = true;
   } else {
-    // After poll(2) a pipe takes POSIX's smallest PIPE_BUF at once, and a terminal one byte.
+    // After poll(2) a pipe accepts POSIX's smallest PIPE_BUF at once, and a terminal one byte.
     outlet.piece = S_ISFIFO(status.st_mode) ? 512 : 1;
   }
   return outlet;
 }
 
-// Waits until the descriptor takes something or the time is up.
+// Waits until the descriptor accepts output or the deadline has passed.
 static bool wait_until_writable(int descriptor, int64_t deadline) {
   struct pollfd writable = {descriptor, POLLOUT, 0};
   for (int tries = 0; tries < INTERRUPTION_LIMIT; tries++) {
@@ -107,7 +107,7 @@ size_t unixhost_write_until(int descriptor, const void *bytes, size_t count, int
   return done;
 }
 
-// A reader of standard error may have fallen asleep; it is waited for once, not at every line.
+// A reader of standard error may hang, so wait for it once, and not for each line.
 #define STDERR_PATIENCE 250
 static atomic_bool stderr_is_stalled;
 

@@ -1,4 +1,4 @@
-// The terminal that has to be given back, whatever happens to the program.
+// Restoring the terminal, whatever happens to the program.
 #if defined(__linux__)
 #define _GNU_SOURCE
 #endif
@@ -13,7 +13,7 @@
 
 #define LEAVE_LIMIT 128
 
-// How long the terminal may take nothing while the process ends, in milliseconds.
+// The time for which the terminal may accept no output while the process ends, in milliseconds.
 #define EMERGENCY_PATIENCE 1000
 
 static atomic_int armed_terminal = -1;
@@ -23,28 +23,29 @@ static struct termios own_modes;
 static char armed_bytes[LEAVE_LIMIT];
 static size_t armed_count;
 
-// When the process was last seen in the terminal's foreground, as unixhost_now tells the time.
+// The time when the process was last seen in the terminal's foreground, on the clock of unixhost_now.
 static _Atomic int64_t last_seen;
 
-// What a signal handler has done about the screen since the terminal was armed, in the lowest bits; above them, how often it was
-// armed. A handler that was held up until the terminal is armed anew must not say that the new screen has been left.
+// In the lowest bits: whether a signal handler has left the screen since the terminal was armed. Above them: how often
+// it was armed. A handler that is delayed until the terminal is armed again must not report that the new screen has
+// been left.
 static atomic_uint left = UNIXHOST_NOT_LEFT;
 #define LEFT_BITS 3u
 
-// Whether something of the screen was written while a handler left it, and perhaps after that.
+// Whether output for the screen was written while a handler left it, or perhaps afterwards.
 static atomic_bool is_spoiled;
 
 // The thread that is inside unixhost_terminal_write.
 static atomic_uintptr_t writer;
 
-// How many handlers read what is armed, beside those that restore it and end the process.
+// The number of handlers that read the armed state, except those that restore the terminal and end the process.
 static atomic_int readers;
 
-// How many threads are in unixhost_emergency_restore and may have found the terminal armed.
+// The number of threads in unixhost_emergency_restore that may have found the terminal armed.
 static atomic_int restorers;
 
-// How long one thread waits for another that is in the middle of a short piece of work, in nanoseconds. Without a limit a
-// handler could wait for the thread that it interrupted.
+// The time for which one thread waits for another in a short critical section, in nanoseconds. Without a limit a
+// handler could wait for ever for the thread that it interrupted.
 #define PATIENCE 2000000
 
 static void wait_for_readers(void) {
@@ -88,16 +89,16 @@ enum unixhost_leaving unixhost_emergency_left(void) {
   return state == UNIXHOST_LEFT && atomic_load(&is_spoiled) ? UNIXHOST_LEFT_IN_PART : (enum unixhost_leaving)state;
 }
 
-// Whose a terminal is that was armed.
+// The owner of the armed terminal.
 enum ownership {
   OURS,
-  // Another job's, which got it so short a time ago that nothing but a shell's prompt can stand on this program's screen.
+  // Another job, which has taken it so recently that only a shell's prompt can be on this program's screen.
   JUST_LOST,
-  // Another job's, whose screen it may be; or this process is a child that was forked and has a copy of all this.
+  // Another job, whose screen it may show; or this process is a forked child with a copy of this state.
   FOREIGN,
 };
 
-// The host looks every second whose the terminal is, unless the process is stopped: then another program may have it.
+// The host checks the owner every second, unless the process is stopped; then another program may own the terminal.
 #define LOST_RECENTLY 2000000000  // nanoseconds
 
 static enum ownership look_at(int terminal) {
@@ -110,16 +111,17 @@ static bool are_alike(const struct termios *one, const struct termios *other) {
   return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag && one->c_lflag == other->c_lflag;
 }
 
-// Gives back the modes that were found, and writes the leaving sequences: how much of them.
+// Restores the modes that were found, and writes the leaving sequences. Returns the number of bytes written.
 static size_t leave(int terminal, enum ownership ownership, int milliseconds) {
   sigset_t only, mask;
   sigemptyset(&only);
   sigaddset(&only, SIGTTOU);
   struct termios now;
-  // If the shell takes the terminal just now, SIGTTOU breaks this off, and its modes stay; in an orphaned group it is EIO.
+  // If the shell takes the terminal at this moment, SIGTTOU interrupts the call, and the shell's modes stay; in an
+  // orphaned group the call fails with EIO.
   pthread_sigmask(ownership == OURS ? SIG_UNBLOCK : SIG_BLOCK, &only, &mask);
   bool is_restored = ownership == OURS && tcsetattr(terminal, TCSANOW, &found_modes) == 0;
-  // Blocked, the signal lets a process in the background do this, and write.
+  // While the signal is blocked, a background process may set the modes and write.
   pthread_sigmask(SIG_BLOCK, &only, NULL);
   // Some shells set no modes of their own for their prompt.
   if (!is_restored && tcgetattr(terminal, &now) == 0 && are_alike(&now, &own_modes)) {
@@ -131,15 +133,15 @@ static size_t leave(int terminal, enum ownership ownership, int milliseconds) {
 }
 
 void unixhost_emergency_restore(void) {
-  // A child that was forked shares what its parent captures, too.
+  // A forked child also shares the capture of its parent.
   if (getpid() != armed_process) return;
   int saved_errno = errno;
-  // On this thread a second signal's handler would interrupt the restore, wait for it in vain, and end the process. Another
-  // thread may take the signal; it can wait.
+  // On this thread the handler of a second signal would interrupt the restore, wait for it in vain, and end the
+  // process. On another thread such a handler can wait.
   sigset_t all, mask;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &mask);
-  // Counted before the exchange: a thread that finds nothing armed must see that another one restores it.
+  // Count before the exchange, so that a thread that finds no armed terminal sees that another thread restores it.
   atomic_fetch_add(&restorers, 1);
   int terminal = atomic_exchange(&armed_terminal, -1);
   enum ownership ownership = look_at(terminal);
@@ -150,7 +152,8 @@ void unixhost_emergency_restore(void) {
   if (terminal >= 0) unixhost_stderr_release();
   atomic_fetch_sub(&restorers, 1);
   if (terminal < 0) {
-    // The caller is about to end the process, perhaps for a second signal that came while another thread handles the first.
+    // Wait, because the caller is about to end the process, perhaps for a second signal while another thread handles
+    // the first.
     for (int i = 0; i < EMERGENCY_PATIENCE && atomic_load(&restorers) != 0; i++) poll(NULL, 0, 1);
     unixhost_stderr_release();
   }
@@ -160,7 +163,8 @@ void unixhost_emergency_restore(void) {
 
 ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving) {
   atomic_store(&writer, (uintptr_t)pthread_self());
-  // The handler sets `left` and then looks at `writer`; here it is the other way round, so that one of the two sees the other.
+  // The handler sets `left` and then reads `writer`. This function uses the opposite order, so that one of the two sees
+  // the other.
   if (!unixhost_emergency_is_armed() || (!is_leaving && unixhost_emergency_left() != UNIXHOST_NOT_LEFT)) {
     atomic_store(&writer, 0);
     errno = ECANCELED;
@@ -168,7 +172,7 @@ ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, b
   }
   ssize_t written = write(terminal, bytes, count);
   int saved_errno = errno;
-  // A handler on this very thread, or one that had no more patience, may have left the screen before these bytes were written.
+  // A handler on this thread, or one whose wait has ended, may have left the screen before these bytes were written.
   if (!is_leaving && unixhost_emergency_left() != UNIXHOST_NOT_LEFT) atomic_store(&is_spoiled, true);
   atomic_store(&writer, 0);
   errno = saved_errno;
@@ -183,7 +187,7 @@ void unixhost_emergency_leave(void) {
   unsigned state = generation | UNIXHOST_NOT_LEFT;
   if (ownership != FOREIGN && atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT_IN_PART)) {
     wait_for_writer();
-    // What the terminal does not take now is the host's thread's to write.
+    // The host's thread writes the bytes that the terminal does not accept now.
     size_t written = leave(terminal, ownership, 0);
     state = generation | UNIXHOST_LEFT_IN_PART;
     if (written == armed_count) atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT);

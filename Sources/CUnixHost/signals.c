@@ -25,21 +25,21 @@ static void record_signal(int number, siginfo_t *info, void *context) {
   (void)context;
   int saved_errno = errno;
   int64_t arrived = unixhost_now();
-  // Before another process can have told the shell to take the terminal: a wrapper in the same job has got this signal, too,
-  // and may have stopped or ended already.
+  // Leave the screen as early as possible: a wrapper in the same job has also received this signal, and may already
+  // have stopped or ended, after which the shell takes the terminal.
   if (number == SIGTSTP || number == SIGTERM || number == SIGINT || number == SIGHUP) unixhost_emergency_leave();
   struct unixhost_signal record = {
       number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0, arrived};
   int writer = atomic_load(&record_writer);
   if (writer >= 0 && write(writer, &record, sizeof record) != (ssize_t)sizeof record) {
     atomic_fetch_or(&unrecorded, UINT64_C(1) << (number & 63));
-    // The pipe may have been emptied between the two, and its reader wait by now. A record of no signal wakes it; if the pipe
-    // is still full, that does.
+    // The reader may have emptied the pipe in between, and may be waiting now. A record without a signal wakes it; a
+    // pipe that is still full wakes it by itself.
     struct unixhost_signal wake = {0, 0, 0, 0, 0};
     ssize_t ignored = write(writer, &wake, sizeof wake);
     (void)ignored;
   }
-  // After the write: a count that has grown tells of a record that can be read.
+  // Count after the write, so that every counted record can be read.
   if (number == SIGCONT) atomic_fetch_add(&continues, 1);
   errno = saved_errno;
 }
@@ -93,7 +93,7 @@ int unixhost_signal_catch(int number) {
   memset(&action, 0, sizeof action);
   action.sa_sigaction = record_signal;
   sigfillset(&action.sa_mask);
-  // SIGTTIN and SIGTTOU must break off the call that earned them: restarted, it would earn them again, for ever.
+  // SIGTTIN and SIGTTOU must interrupt the call that caused them: if restarted, it would cause them again, for ever.
   bool restarts = number != SIGTTIN && number != SIGTTOU;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | (restarts ? SA_RESTART : 0);
   return change(number, &action);
@@ -108,12 +108,12 @@ int unixhost_signal_discard(int number) {
   return change(number, &action);
 }
 
-// Until then an order to end that comes is a copy of the one that was obeyed.
+// Until this time an order to end is a copy of the one that was obeyed.
 static _Atomic int64_t copies_end;
 
 static void set_default(int number, struct sigaction *before);
 
-// An order that comes while the process ends by itself.
+// Handles an order that arrives while the process ends by itself.
 static void on_late_order(int number) {
   int saved_errno = errno;
   if (unixhost_now() >= atomic_load(&copies_end)) {
@@ -137,7 +137,7 @@ void unixhost_signals_restore(int64_t deadline) {
       sigemptyset(&action.sa_mask);
       action.sa_flags = SA_ONSTACK | SA_RESTART;
       sigaction(number, &action, NULL);
-      // It stays changed: the disposition that was found must be known to the next host.
+      // Keep the entry, because the next host must know the disposition that was found.
       continue;
     }
     sigaction(number, &found[number], NULL);
@@ -182,18 +182,21 @@ bool unixhost_stop(bool whole_group, uint32_t continue_count) {
   struct sigaction before;
   sigset_t mask;
   if (whole_group) {
-    // One call for the others and for this process: as soon as one of the others has stopped, the shell may continue all of
-    // them, and must find this process told as well. A second signal, for this process alone, would come after that SIGCONT,
-    // make the kernel forget it, and leave this process stopped in a job that runs.
+    // Send the signal to the whole group, including this process, in one call. As soon as another process has stopped,
+    // the shell may continue all of them, and this process must already have the signal pending by then. A separate
+    // signal to this process could come after that SIGCONT. The kernel would then discard the SIGCONT, and this process
+    // would stay stopped in a running job.
     change_mask(SIG_BLOCK, SIGTSTP, &mask);
     set_default(SIGTSTP, &before);
     kill(0, SIGTSTP);
-    // The kernel may have chosen another thread to take it, one that has yet to wake up. Unblocked here, it is taken here.
+    // The kernel may have chosen another thread, which has not run yet. Unblock the signal here, so that this thread
+    // receives it.
     change_mask(SIG_UNBLOCK, SIGTSTP, NULL);
   } else {
     change_mask(SIG_UNBLOCK, SIGTSTP, &mask);
     set_default(SIGTSTP, &before);
-    // raise is sent to this very thread and returns only after the stop; kill on oneself may return before it.
+    // raise sends the signal to this thread and returns only after the stop; kill to the own process may return before
+    // it.
     raise(SIGTSTP);
   }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -15,7 +15,7 @@ static void *begin(void *argument) {
   sigset_t none;
   sigemptyset(&none);
   pthread_sigmask(SIG_SETMASK, &none, NULL);
-  // For debuggers, and for tools that show a process from outside.
+  // The name is for debuggers, and for tools that list threads.
 #if defined(__APPLE__)
   pthread_setname_np("lifecycle host");
 #else

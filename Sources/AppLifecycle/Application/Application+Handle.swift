@@ -6,21 +6,29 @@ internal import PubSub
 extension Application {
   /// Runs the transition of an input, and returns when it has finished, tear-down included, or when its budget has passed.
   ///
-  /// Inputs run in order of arrival, after the transition that is under way. Inside a handler that a transition waits for (an
-  /// asynchronous handler of a closing notification, acquire and release of a managed resource, a body of
-  /// ``run(while:label:fileID:line:_:)``, the operation of a ``performBackgroundTask(named:_:)``) the input is queued and this
-  /// method returns at once. The same holds inside an asynchronous handler of a bus for which such a handler waits, with
-  /// `postAndWait` or `cancelAndDrain`, directly or along a chain of waits. An event of a plain `post` is not waited for: in its
-  /// handler this method waits. A task that such a handler has started waits like any other once the handler is over.
-  /// Cancelling the calling task ends nothing early.
+  /// Inputs run in order of arrival, after the current transition. Cancelling the calling task does not shorten the
+  /// wait.
   ///
-  /// For a ``SystemInput/terminate`` the method returns when the application has ended or the delegate has refused; while the
-  /// question is open, other inputs run. Inside the question itself it is queued.
+  /// Inside code for which a transition waits, waiting for the next transition would be a deadlock. There the method
+  /// queues the input and returns at once:
+  ///
+  /// - in an asynchronous handler of a closing notification
+  /// - in the acquire or release of a managed resource
+  /// - in a body of ``run(while:label:fileID:line:_:)``
+  /// - in the operation of a ``performBackgroundTask(named:_:)``
+  /// - in an asynchronous handler of a bus for which such code waits with `postAndWait` or `cancelAndDrain`, directly
+  ///   or along a chain of waits
+  ///
+  /// In the handler of an event of a plain `post`, for which no code waits, the method does wait. So it does in a task
+  /// that such code has started, once that code has returned.
+  ///
+  /// For a ``SystemInput/terminate`` the method returns when the application has ended or the delegate has refused.
+  /// Other inputs run until the delegate has answered. Inside `applicationShouldTerminate` itself the input is queued.
   ///
   /// - Parameters:
-  ///   - input: what the system does.
-  ///   - cause: what records and notifications call it; the input itself if nil.
-  /// - Returns: what became of it.
+  ///   - input: the action of the system.
+  ///   - cause: the cause that records and notifications show; the input itself if nil.
+  /// - Returns: the outcome of the input.
   @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     let cause = cause ?? LifecycleCause(input)
@@ -43,11 +51,11 @@ extension Application {
     }
   }
 
-  /// Queues an input and returns at once; may be called from any thread.
+  /// Queues an input and returns at once; any thread may call it.
   ///
   /// - Parameters:
-  ///   - input: what the system does.
-  ///   - cause: what records and notifications call it; the input itself if nil.
+  ///   - input: the action of the system.
+  ///   - cause: the cause that records and notifications show; the input itself if nil.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
     enqueue(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))))
   }

@@ -3,7 +3,7 @@ internal import PubSub
 // What the state machine decided about scenes, performed.
 
 extension Application {
-  /// The scenes that are connected, or are just being connected, in the order in which they connected.
+  /// The scenes that are connected or about to be connected, in the order of their connection.
   ///
   /// Empty in the app-based life cycle. Observable.
   public var scenes: [Scene] {
@@ -11,8 +11,8 @@ extension Application {
     return sceneDirectory.connected
   }
 
-  /// The sessions of all windows that were not closed, in the order in which they first connected, with or without a connected
-  /// scene.
+  /// The sessions of all windows that have not been closed, with or without a connected scene, in the order of their
+  /// first connection.
   public var openSessions: [SceneSession] { sceneDirectory.sessions }
 
   /// Connects the scene if it is about to be, calls its delegate, and posts its notification.

@@ -10,10 +10,10 @@ extension Application {
   /// 1. the application of the innermost `withShared(_:_:)` that encloses the task;
   /// 2. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its own before it makes the first callback.
   ///
-  /// Few components need it: delegate calls pass the application, and the events of the life cycle, of resources and of a
-  /// terminal carry it.
+  /// Few components need it. Delegate calls pass the application, and the events of the life cycle, of resources and of
+  /// a terminal carry it.
   ///
-  /// - Precondition: one of them exists. Else the program ends with a message that says what to do.
+  /// - Precondition: one of them exists. Otherwise the program ends with a message that says what to do.
   public static var shared: Application {
     if let application = SharedObject.current as? Application ?? adopted { return application }
     // Not a precondition: releases leave the message of one out.
@@ -24,41 +24,43 @@ extension Application {
       """)
   }
 
-  /// Makes an application the program's own, ``shared``.
+  /// Makes an application ``shared`` for the whole program.
   ///
-  /// The delegate's own `main` does so. A program with a `main` of its own does so before its host runs.
+  /// The `main` of `@main` calls this method. A program with its own `main` calls it before its host runs.
   ///
-  /// - Parameter application: the application; it is kept alive until another is adopted.
+  /// - Parameter application: the application, which is retained until another one is adopted.
   public static func adopt(_ application: Application) { adopted = application }
 
-  /// Runs a body in which an application is ``shared``, whatever was adopted: for tests.
+  /// Runs a body in which an application is ``shared``; for tests.
   ///
-  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks
-  /// that the body starts, also after its end. An asynchronous handler sees the application that was shared where it was
-  /// subscribed; tasks that were started before keep the application that they saw.
+  /// It takes precedence over an adopted application. Parallel tests do not see each other's application. Handlers that
+  /// run while the body posts see it, and so do tasks that the body starts, also after its end. An asynchronous handler
+  /// sees the application that was shared where it was subscribed. Tasks that were started earlier keep the application
+  /// that they saw.
   ///
   /// - Parameters:
-  ///   - application: the application that is shared.
-  ///   - body: what to run.
-  /// - Returns: what the body returns.
-  /// - Throws: what the body throws.
+  ///   - application: the application that becomes ``shared``.
+  ///   - body: the code to run.
+  /// - Returns: the value that the body returns.
+  /// - Throws: the error that the body throws.
   public static func withShared<Result>(
     _ application: Application, _ body: () throws -> Result
   ) rethrows -> Result {
     try SharedObject.$current.withValue(application, operation: body)
   }
 
-  /// Runs an asynchronous body in which an application is ``shared``, whatever was adopted: for tests.
+  /// Runs an asynchronous body in which an application is ``shared``; for tests.
   ///
-  /// Tests that run in parallel do not see each other's. Handlers that run while the body posts see it, too, and so do tasks
-  /// that the body starts, also after its end. An asynchronous handler sees the application that was shared where it was
-  /// subscribed; tasks that were started before keep the application that they saw.
+  /// It takes precedence over an adopted application. Parallel tests do not see each other's application. Handlers that
+  /// run while the body posts see it, and so do tasks that the body starts, also after its end. An asynchronous handler
+  /// sees the application that was shared where it was subscribed. Tasks that were started earlier keep the application
+  /// that they saw.
   ///
   /// - Parameters:
-  ///   - application: the application that is shared.
-  ///   - body: what to run, on the main actor.
-  /// - Returns: what the body returns.
-  /// - Throws: what the body throws.
+  ///   - application: the application that becomes ``shared``.
+  ///   - body: the code to run, on the main actor.
+  /// - Returns: the value that the body returns.
+  /// - Throws: the error that the body throws.
   public static func withShared<Result>(
     _ application: Application, _ body: @MainActor () async throws -> Result
   ) async rethrows -> Result {

@@ -1,12 +1,13 @@
 extension Application {
-  /// Ends the application in order, without asking its delegate, and has its host return an exit status.
+  /// Ends the application in order, without asking its delegate, and sets the exit status of its host.
   ///
-  /// For a program that cannot go on, such as a service whose last listener failed. The first status other than zero stays until
-  /// the next launch; a host that had to cut the tear-down short returns its own status.
+  /// Use it in a program that cannot continue, such as a service whose last listener failed. After several calls the
+  /// first status other than zero counts, until the next launch. A host that ended the tear-down early returns its own
+  /// status instead.
   ///
   /// - Parameters:
-  ///   - status: the exit status, as ``exitStatus`` shows it from now on.
-  ///   - cause: what records and notifications call it; the input itself if nil.
+  ///   - status: the exit status, which becomes ``exitStatus``.
+  ///   - cause: the cause that records and notifications show; the input itself if nil.
   public func shutDown(status: Int32, cause: LifecycleCause? = nil) {
     if exitStatus == 0 { exitStatus = status }
     send(.shutDown, cause: cause)

@@ -2,21 +2,23 @@ public import PubSub
 
 /// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
 ///
-/// A host (for a terminal, a service manager, a simulator) reports what the system does, as ``SystemInput``s. The application runs
-/// one transition after another; transitions never interleave. It calls all code on the main actor.
+/// A host, such as one for a terminal, a service manager or a simulator, reports the actions of the system as
+/// ``SystemInput``s. The application runs one transition after another; transitions never interleave. It makes all
+/// calls on the main actor.
 ///
-/// A component subscribes to the notifications on ``bus``, such as ``Application/WillEnterForeground``, or has the application acquire
-/// and release its resources (`manage`). Components know neither the delegate nor each other.
+/// A component subscribes to the notifications on ``bus``, such as ``Application/WillEnterForeground``, or lets the
+/// application acquire and release its resources (`manage`). Components depend neither on the delegate nor on each
+/// other.
 @MainActor public final class Application {
-  /// The bus on which the notifications are posted; may be used from any thread.
+  /// The bus on which the application posts its notifications; any thread may use it.
   public nonisolated let bus: EventBus
-  /// The budgets, and how the system treats the application.
+  /// The budgets of the application, and the options of its life cycle.
   public nonisolated let configuration: Configuration
   /// The application's clock.
   ///
-  /// Components that wait on it follow a simulation's time.
+  /// A simulation can advance the time of components that wait on this clock.
   public nonisolated let clock: ApplicationClock
-  /// The delegate, which the application keeps alive.
+  /// The delegate, which the application retains.
   public let delegate: any ApplicationDelegate
   /// What is read within this package, which is no reason to tell Observation of changes.
   package internal(set) var present = ObservedValues()
@@ -59,12 +61,12 @@ public import PubSub
   /// Whether an overrun ends the process, as it does on a device; else it is only reported.
   package var enforcesBudgets = false
 
-  /// An application that is not running.
+  /// Creates an application that is not running.
   ///
   /// - Parameters:
-  ///   - delegate: the object that is called before each notification; the application keeps it alive.
-  ///   - bus: where the notifications are posted.
-  ///   - configuration: the budgets, and how the system treats the application.
+  ///   - delegate: the object that is called before each notification; the application retains it.
+  ///   - bus: the bus on which the application posts its notifications.
+  ///   - configuration: the budgets of the application, and the options of its life cycle.
   ///   - clock: the clock for budgets and back-off. It should stand still while the machine sleeps, as the default does, so
   ///     that sleep uses up no budget.
   public init(

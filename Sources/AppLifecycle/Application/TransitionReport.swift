@@ -4,21 +4,21 @@ public struct TransitionReport: Sendable, Hashable {
   public enum Outcome: Sendable, Hashable {
     /// The transition has finished, tear-down included, or its budget has passed.
     case completed
-    /// The present state cannot take the input.
+    /// The current state cannot handle the input.
     case ignored(reason: IgnoredReason)
-    /// The call came from inside a transition's own handler: the input waits until that transition has finished.
+    /// The call came from code for which a transition waits, so the input is queued until that transition has finished.
     case queued
   }
 
   /// Whether the input was taken.
   public var outcome: Outcome
-  /// What led to the transition.
+  /// The cause of the transition.
   public var cause: LifecycleCause
   /// The state before the transition.
   public var from: ApplicationState
   /// The state after the transition.
   public var to: ApplicationState
-  /// How long it took, by the application's clock.
+  /// The duration of the transition, by the application's clock.
   public var duration: Duration
   /// The calls of the transition, in the order in which they ended; see ``LedgerPage/entries``.
   ///
@@ -32,7 +32,16 @@ public struct TransitionReport: Sendable, Hashable {
   /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun]
 
-  /// A report.
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - outcome: the outcome of the input.
+  ///   - cause: the cause of the transition.
+  ///   - from: the state before the transition.
+  ///   - to: the state after the transition.
+  ///   - duration: the duration of the transition.
+  ///   - entries: the calls of the transition.
+  ///   - overruns: the budgets that were overrun.
   public init(
     outcome: Outcome, cause: LifecycleCause, from: ApplicationState, to: ApplicationState, duration: Duration = .zero,
     entries: [LedgerEntry] = [], overruns: [BudgetOverrun] = []
@@ -41,7 +50,7 @@ public struct TransitionReport: Sendable, Hashable {
     (kept, self.overruns) = (LedgerEntries(entries), overruns)
   }
 
-  /// The names of the code that overran a budget, each once; see ``BudgetOverrun/culprits``.
+  /// The names of the code that overran a budget, without duplicates; see ``BudgetOverrun/culprits``.
   public var stragglers: [String] {
     var seen: Set<String> = []
     return overruns.flatMap(\.culprits).filter { seen.insert($0).inserted }
@@ -49,8 +58,8 @@ public struct TransitionReport: Sendable, Hashable {
 }
 
 extension TransitionReport: CustomStringConvertible {
-  /// The report as one line for a person: what became of the input, and of a transition its time, its overruns and its longest
-  /// call.
+  /// The report as one line of text: the outcome of the input, and for a transition its duration, its overruns and its
+  /// longest call.
   public var description: String {
     switch outcome {
     case .completed: entries.line(about: "\(cause.rawValue): \(from) → \(to), \(duration.inSeconds)", overruns)

@@ -1,33 +1,35 @@
 internal import PubSub
 
-// What an application asks of the background, and what the system's clock does to it there.
+// Background tasks and modes, and the system's time limits for an application in the background.
 
 extension Application {
-  /// The time that is left to the application in the background: 30 s less the stay so far; nil if it is not limited.
+  /// The time that the application may still run in the background; nil if it is not limited.
   ///
-  /// The time is not limited in the foreground, nor while a background mode lasts. It is zero while the application is
-  /// suspended or not running. Without background tasks the application is suspended earlier.
+  /// It is ``Configuration/backgroundTaskAllowance``, by default 30 s, less the time that the application has spent in
+  /// the background. The time is not limited in the foreground, nor while a background mode lasts. It is zero while the
+  /// application is suspended or not running. Without background tasks the application is suspended earlier.
   ///
-  /// The clock is the system's: a simulated system enforces it, a real host never suspends or purges its own program.
+  /// A simulated system enforces the limit. A real host never suspends or purges its own program because of it.
   public var backgroundTimeRemaining: Duration? { background.remaining }
 
   /// Begins a background task, which gives the application time to finish its work.
   ///
-  /// Begin a task in the foreground if its work must not be cut off. While a task is open the application is not suspended; all
-  /// tasks share the 30 s of one stay (``Configuration/backgroundTaskAllowance``). 5 s before the end of this time
-  /// (``Configuration/backgroundExpirationLead``) the expiration handlers of all open tasks run, in order of begin, each once
-  /// in its task's life. A task that is still open at the end is reported (`backgroundTimeExpired:NAME`), and the application
-  /// is purged. Names need not be unique.
+  /// Begin a task in the foreground if its work must not be cut off. While a task is open, the application is not
+  /// suspended. All tasks share one allowance for each stay in the background, 30 s by default
+  /// (``Configuration/backgroundTaskAllowance``). The expiration handlers of all open tasks run 5 s before its end
+  /// (``Configuration/backgroundExpirationLead``), in the order in which the tasks began, and once for each task. If a
+  /// task is still open at the end, it is reported (`backgroundTimeExpired:NAME`), and the application is purged. Names
+  /// need not be unique.
   ///
-  /// A task is refused if it is begun in those last seconds, or while the application is not running: its expiration handler is
-  /// called before this method returns, and the task gives no time.
+  /// A task that begins in those last seconds, or while the application is not running, is refused. Its expiration
+  /// handler is called before this method returns, and the task gives no time.
   ///
   /// - Parameters:
-  ///   - name: what records and reports call the task.
-  ///   - expirationHandler: called on the main actor when the time is nearly over; it is to end the task. It is released
-  ///     when it has been called or the task has ended.
-  /// - Returns: the task, to be ended exactly once.
-  /// - Complexity: constant, but for the number of tasks that are open when it is ended.
+  ///   - name: the task's name in records and reports.
+  ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task. It is
+  ///     released when it has been called or the task has ended.
+  /// - Returns: the task; end it exactly once.
+  /// - Complexity: constant; the end of the task is linear in the number of open tasks.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void = {}
   ) -> BackgroundTask {
@@ -36,13 +38,14 @@ extension Application {
 
   /// Begins a background task whose expiration handler is passed the task to end.
   ///
-  /// Otherwise the same as `beginBackgroundTask` with a handler without parameters. Such a handler cannot capture the task,
-  /// which does not exist yet when the handler is made.
+  /// A handler without parameters cannot capture the task, because the task does not exist yet when the handler is
+  /// created. In everything else this method is the same as `beginBackgroundTask(named:expirationHandler:)` with a
+  /// handler without parameters: all tasks share one allowance, and a task that begins too late is refused.
   ///
   /// - Parameters:
-  ///   - name: what records and reports call the task.
-  ///   - expirationHandler: called on the main actor when the time is nearly over; it is to end the task.
-  /// - Returns: the task, to be ended exactly once.
+  ///   - name: the task's name in records and reports.
+  ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task.
+  /// - Returns: the task; end it exactly once.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor (BackgroundTask) -> Void
   ) -> BackgroundTask {
@@ -51,16 +54,17 @@ extension Application {
 
   /// Runs an operation inside a background task, which ends with the operation.
   ///
-  /// The rules are those of `beginBackgroundTask(named:expirationHandler:)`. When the time is nearly over, the operation is
-  /// cancelled. If the task is refused, the operation runs and is cancelled from the beginning. At a termination that a host
-  /// orders, the operation is awaited for what is left of the tear-down's budget. When the process ends, an operation that
-  /// still runs is cancelled.
+  /// All tasks share one allowance for each stay in the background; see
+  /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, the application cancels the
+  /// operation. If the task is refused, the operation runs, cancelled from the beginning. At a termination that a host
+  /// orders, the application awaits the operation for the rest of the tear-down's budget. When the process ends, the
+  /// application cancels an operation that still runs.
   ///
   /// - Parameters:
-  ///   - name: what records and reports call the background task.
-  ///   - operation: the work to finish. Runs on the main actor, and begins after this method has returned. An end of the
-  ///     application waits for it, so an input that it hands to ``handle(_:cause:)`` is queued.
-  /// - Returns: the operation, which may be awaited or cancelled.
+  ///   - name: the task's name in records and reports.
+  ///   - operation: the work to finish. It runs on the main actor, and begins after this method has returned. Because
+  ///     an end of the application waits for it, an input that it passes to ``handle(_:cause:)`` is queued.
+  /// - Returns: the task of the operation, which you may await or cancel.
   @discardableResult
   public func performBackgroundTask(
     named name: String, _ operation: @escaping @MainActor () async -> Void
@@ -72,11 +76,12 @@ extension Application {
   ///
   /// While it lasts, the application may run in the background without limit.
   ///
-  /// For code that plays, tracks or serves in the background. Several modes may last at a time, also of the same name; when the
-  /// last one ends, a new stay begins. All end with the process. A mode may be begun before the launch.
+  /// Use it for code that plays sound, follows the position or serves requests in the background. Several modes may
+  /// last at a time, even with the same name. When the last one ends, a new stay in the background begins, with all its
+  /// time. All modes end with the process. A mode may begin before the launch.
   ///
-  /// - Parameter mode: why the application may run.
-  /// - Returns: the object that ends the mode. If it is released, the mode goes on.
+  /// - Parameter mode: the reason why the application may run.
+  /// - Returns: an object with which to end the mode. Releasing the object does not end the mode.
   @discardableResult
   public func beginBackgroundMode(_ mode: BackgroundMode) -> BackgroundModeAssertion { background.begin(mode) }
 }
@@ -87,7 +92,7 @@ extension Application {
   /// Enforces the times of the background, as a simulated system does: suspension, expiration and purge.
   package func enforceBackgroundTime() { background.enforce() }
 
-  /// What led to what happens now: a transition, or what the system is doing outside of any.
+  /// The cause of the current step: that of the transition, or, outside of transitions, that of the system's action.
   var presentCause: LifecycleCause? { transitionCause ?? ambientCause }
 
   func connectBackground() {
@@ -106,7 +111,7 @@ extension Application {
 
   /// Performs what is due in the background, between transitions.
   ///
-  /// The stay whose deadline passed may be over by now: then nothing is due.
+  /// If the stay whose deadline has passed is over by now, no action is due.
   func passBackgroundTime() async {
     while let action = background.nextAction() {
       switch action {
@@ -128,14 +133,14 @@ extension Application {
 extension Application {
   /// Lets open background tasks end before the application does.
   ///
-  /// The tasks have what is left of the budget of a didEnterBackground in the same transition. If the application was in the
-  /// background already, they have half of willTerminate's, so that handlers and resources have the other half. After half of
-  /// that time their expiration handlers run. A task that does not end is reported as an overrun. A simulated system, which has
-  /// clocks of its own for all this, cuts the tasks off, as iOS does.
+  /// After a didEnterBackground in the same transition, the tasks have the rest of its budget. If the application was
+  /// in the background already, they have half of the budget of willTerminate, so that handlers and resources have the
+  /// other half. After half of their time the expiration handlers run. A task that does not end is reported as an
+  /// overrun. A simulated system enforces its own time limits, and ends the tasks without waiting, as iOS does.
   ///
   /// - Parameters:
-  ///   - deadline: that of didEnterBackground's budget; nil if the application was in the background already.
-  ///   - cause: why the application ends.
+  ///   - deadline: the end of the budget of didEnterBackground; nil if the application was in the background already.
+  ///   - cause: the cause of the end.
   func finishBackgroundTasksBeforeEnd(until deadline: Duration?, cause: LifecycleCause) async {
     guard !enforcesBudgets, background.hasOpenTasks else { return }
     var (callback, length) = (ApplicationCallback.didEnterBackground, configuration.didEnterBackgroundBudget)
@@ -153,15 +158,15 @@ extension Application {
     note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ledgerKeeper.transition)
   }
 
-  /// Waits for open background tasks to end before a host stops the process, in which they would stand still.
+  /// Waits for open background tasks to end before a host stops the process.
   ///
-  /// After half of the budget, the expiration handlers of the tasks that are still open run. Returns as soon as no task is open, or when
-  /// an input brings the application back. A task that has not ended when the budget has passed is reported, and its name is
-  /// returned; it goes on when the process does.
+  /// After half of the budget, the expiration handlers of the tasks that are still open run. The method returns as soon
+  /// as no task is open, or when an input brings the application back to the foreground. A task that is still open when
+  /// the budget has passed is reported, and its name is returned. It continues when the process continues.
   ///
   /// - Parameters:
-  ///   - budget: how long the tasks may take; a host gives what is left of the budget of `didEnterBackground`.
-  ///   - cause: why the process is stopped, for records.
+  ///   - budget: the time that the tasks may take; a host passes the rest of the budget of `didEnterBackground`.
+  ///   - cause: the cause of the stop, for records.
   /// - Returns: the names of the tasks that are still open, in the order in which they began.
   public func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> [String] {
     ambientCause = cause
@@ -171,7 +176,7 @@ extension Application {
     return names
   }
 
-  /// Ends a ``finishBackgroundTasks(within:cause:)`` that is under way, because the host does not stop the process after all.
+  /// Ends a wait in ``finishBackgroundTasks(within:cause:)``, for a host that does not stop the process after all.
   ///
   /// That call then returns no names, and no further expiration handler runs.
   public func stopFinishingBackgroundTasks() { background.stopFinishingTasks() }

@@ -1,12 +1,16 @@
-/// Why an application may run in the background without limit.
+/// A reason why an application may run in the background without a time limit.
 public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-  /// The name, as it stands in a script after `mode:begin:`.
+  /// The name of the mode, which a script writes after `mode:begin:`.
   public let rawValue: String
 
-  /// A mode of any name.
+  /// Creates a mode with any name.
+  ///
+  /// - Parameter rawValue: the name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A mode of any name, from a literal.
+  /// Creates a mode with any name from a string literal.
+  ///
+  /// - Parameter value: the name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The application plays or records sound.
@@ -21,7 +25,7 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
 
 /// A background mode that has begun.
 ///
-/// Releasing the object does not end the mode: it then lasts as long as the process.
+/// Releasing the object does not end the mode, which then lasts as long as the process.
 @MainActor public final class BackgroundModeAssertion {
   /// The mode.
   public let mode: BackgroundMode
@@ -35,9 +39,9 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
 
   /// Ends the mode.
   ///
-  /// With the last mode, a new stay in the background begins.
+  /// When the last mode ends, a new stay in the background begins.
   ///
-  /// A second call has no effect, nor has a call after the end of the process.
+  /// A second call, or a call after the end of the process, has no effect.
   public func end() {
     manager?.end(mode, process: process)
     manager = nil

@@ -1,8 +1,8 @@
-/// Time in the background, which the application has asked for to finish its work.
+/// A request for time in the background, with which an application finishes its work.
 ///
-/// Call ``end()`` exactly once. A second call is reported (`taskEndedTwice:NAME`) and has no other effect. A task that is
-/// released without ``end()`` stays open, as on the platform: its time runs out, and the application is purged with a report
-/// (`backgroundTimeExpired:NAME`). A task ends by itself only with the process.
+/// Call ``end()`` exactly once. A second call is reported (`taskEndedTwice:NAME`) and has no other effect. A task that
+/// is released without ``end()`` stays open, as on the platform. When its time is over, the application is purged with
+/// a report (`backgroundTimeExpired:NAME`). A task ends by itself only with the process.
 @MainActor public final class BackgroundTask {
   /// The task's name in records and reports.
   public let name: String
@@ -14,9 +14,9 @@
     (self.name, self.id, self.manager) = (name, id, manager)
   }
 
-  /// Ends the task: the application needs its time no longer.
+  /// Ends the task, because the application no longer needs the time.
   ///
-  /// When the last task has ended, and the stay in the background has lasted its time, the application is suspended. The call
-  /// has no effect on a task of an earlier process, which ended with that process.
+  /// When the last task has ended and ``Application/Configuration/backgroundStay`` has passed, the application is
+  /// suspended. The call has no effect on a task of an earlier process, because that task ended with its process.
   public func end() { manager?.end(id, name: name) }
 }

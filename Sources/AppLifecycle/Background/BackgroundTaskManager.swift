@@ -1,43 +1,43 @@
 internal import PubSub
 
-/// Performs what the application asks of the background, and lets the system's clock strike when there is something to do.
+/// Performs background tasks and modes, and calls back when one of the system's time limits has passed.
 @MainActor final class BackgroundTaskManager {
   private let clock: ClockHandle
   private let starter: TaskStarter
   private var time: BackgroundTimeStateMachine
-  /// The calls of those tasks whose beginning was observed.
+  /// The calls of the tasks whose beginning observers have received.
   private var calls: [BackgroundTimeStateMachine.TaskID: TracedCall.ID] = [:]
   private var expirationHandlers: [BackgroundTimeStateMachine.TaskID: @MainActor () -> Void] = [:]
-  /// What ``Application/performBackgroundTask(named:_:)`` runs, as long as an end may wait for it.
+  /// The operations of ``Application/performBackgroundTask(named:_:)`` for which an end of the application may wait.
   private var operations: [BackgroundTimeStateMachine.TaskID: (task: Task<Void, Never>, run: AwaitedRun)] = [:]
   private let scope: WorkOwner
-  /// Counts the processes; modes of an earlier one went with it.
+  /// The number of the process; modes of an earlier process ended with it.
   private var process = 0
 
-  /// Whether the clocks of the background have consequences: they are the system's.
+  /// Whether the time limits are enforced, as in a simulated system.
   private var isEnforced = false
   private var sleeper: Task<Void, Never>?
-  /// The deadline until which the sleeper sleeps.
+  /// The deadline of the sleeping task.
   private var deadline: Duration?
-  /// A deadline has passed, and ``nextAction()`` has not been called yet.
+  /// Whether a deadline has passed and ``nextAction()`` has not been called yet.
   private var hasStruck = false
 
-  /// The waits for the tasks to end: before the process is stopped, before the machine sleeps, or both.
+  /// The waits for the end of the tasks: before the process is stopped, before the machine sleeps, or both.
   private var waiters: [UnsafeContinuation<Void, Never>] = []
-  /// Counts how often that was taken back.
+  /// The number of times that such a wait was revoked.
   private var takenBack = 0
 
-  /// Is called when a deadline has passed.
+  /// Called when a deadline has passed.
   ///
-  /// It has to call ``nextAction()`` between two transitions.
+  /// The closure must call ``nextAction()`` between two transitions.
   var clockDidStrike: (@MainActor () -> Void)?
-  /// Is passed the entry of a task that has ended.
+  /// Called with the ledger entry of a task that has ended.
   var didSpend: (@MainActor (LedgerEntry, _ call: TracedCall.ID?) -> Void)?
-  /// Is called when a task begins; returns the number to which its end refers, if there are observers.
+  /// Called when a task begins; returns the number to which its end refers, if there are observers.
   var didBegin: (@MainActor (LedgerEntry) -> TracedCall.ID?)?
-  /// Is called when a new stay has begun with the end of the last mode.
+  /// Called when the end of the last mode has begun a new stay.
   var didBeginStay: (@MainActor (_ now: Duration, _ cause: LifecycleCause) -> Void)?
-  /// Is passed what has to stand in the record, with the cause to use if nothing else led to it.
+  /// Called with the kind and name of a record, and with its cause if no transition is its cause.
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
   init(
@@ -50,30 +50,30 @@ internal import PubSub
         expirationLead: configuration.backgroundExpirationLead))
   }
 
-  /// How long the application may still run; nil if that is not limited.
+  /// The time that the application may still run; nil if it is not limited.
   var remaining: Duration? { time.remaining(at: clock.now()) }
 
   var hasOpenTasks: Bool { !time.tasks.isEmpty }
 
-  /// The names of the open tasks, in order of begin.
+  /// The names of the open tasks, in the order in which they began.
   var openTasks: [String] { time.tasks.map(\.name) }
 
   func didCommit(_ state: ApplicationState) {
     let lost = state == .notRunning ? time.tasks : []
     time.didCommit(state, at: clock.now())
-    // Only now: what is told of their ends may begin and end tasks.
+    // Last, because the callbacks for the ends of tasks may begin and end tasks.
     if state == .notRunning { loseProcess(lost) }
     setClock()
     endWait()
   }
 
-  /// What belonged to the process is gone; no handler hears of it.
+  /// Drops the tasks and modes of the process without calling handlers.
   ///
   /// - Parameter lost: the tasks that were open.
   func loseProcess(_ lost: [BackgroundTimeStateMachine.OpenTask] = []) {
     process += 1
     expirationHandlers = [:]
-    // In order of begin: what they do about it has to be repeatable.
+    // In the order in which they began, so that their reactions are repeatable.
     let stopped = operations.sorted { $0.key < $1.key }.map(\.value)
     operations = [:]
     for operation in stopped {
@@ -107,10 +107,10 @@ extension BackgroundTaskManager {
     let (id, isRefused) = time.beginTask(named: name, at: clock.now())
     if isRefused { noteRefusal(of: name) }
     let task = BackgroundTask(name: name, id: id, manager: self)
-    // Before the process ends this is waited for, and must not wait for that end itself.
+    // The end of the process waits for the operation, so the operation must not wait for that end.
     let run = AwaitedRun(of: scope, generation: process)
     let running = starter.startOnMainActor(for: Subscriber(label: "background task \(name)", fileID: "", line: 0)) {
-      // One that was refused is part of whatever began it, and of nothing else.
+      // No end waits for a refused operation, so it keeps the context of its caller.
       if isRefused { await operation() } else { await HandlerContext.with(run) { await operation() } }
       task.end()
     }
@@ -126,7 +126,7 @@ extension BackgroundTaskManager {
   }
 
   private func noteRefusal(of name: String) {
-    // Code that outlives its process is refused without a word.
+    // A task of code that outlives its process is refused without a report.
     guard time.hasProcess else { return }
     didReport?(.task, "refused:\(name)", LifecycleCause(rawValue: "task:begin:\(name)"))
   }
@@ -175,13 +175,13 @@ extension BackgroundTaskManager {
 // MARK: - The system's clock
 
 extension BackgroundTaskManager {
-  /// From now on the clocks have consequences.
+  /// Enforces the time limits from now on.
   func enforce() {
     isEnforced = true
     setClock()
   }
 
-  /// What is due first, if anything is; the caller performs it, and asks again.
+  /// Returns the first action that is due, or nil; the caller performs it and calls this again.
   func nextAction() -> BackgroundTimeStateMachine.Action? {
     let action = time.nextAction(at: clock.now())
     if action == nil {
@@ -191,14 +191,14 @@ extension BackgroundTaskManager {
     return action
   }
 
-  /// Calls a task's expiration handler, which says so in the record first.
+  /// Calls a task's expiration handler, after a record of the expiration.
   func expire(_ id: BackgroundTimeStateMachine.TaskID) {
     guard let name = time[id]?.name else { return }
     didReport?(.task, "expire:\(name)", "expire")
     expirationHandlers.removeValue(forKey: id)?()
   }
 
-  /// Says of each task that was not ended in time that it never was.
+  /// Notes in the ledger each task that was not ended in time.
   func noteUnended() {
     for task in time.giveUpTasks() {
       noteTime(of: task, .neverEnded)
@@ -206,7 +206,7 @@ extension BackgroundTaskManager {
     }
   }
 
-  /// Sets the sleeper for the next deadline, or stops it if there is none.
+  /// Starts a task that sleeps until the next deadline; stops the sleeping task if there is no deadline.
   private func setClock() {
     let next = isEnforced && !hasStruck ? time.nextDeadline : nil
     guard next != deadline else { return }
@@ -221,13 +221,13 @@ extension BackgroundTaskManager {
   }
 
   private func strike() {
-    // It may have been called off between the wake-up and this call.
+    // The sleep may have been cancelled between the wake-up and this call.
     guard !Task.isCancelled else { return }
     (sleeper, deadline, hasStruck) = (nil, nil, true)
     clockDidStrike?()
   }
 
-  /// Stops the sleeper.
+  /// Cancels the sleeping task.
   func stopClock() {
     sleeper?.cancel()
     sleeper = nil
@@ -237,33 +237,35 @@ extension BackgroundTaskManager {
 // MARK: - Before the process is stopped, or ends
 
 extension BackgroundTaskManager {
-  /// Gives the open tasks until then to end, in the background, as the process is about to be stopped or to end.
+  /// Waits until a deadline for the open tasks to end, because the process is about to be stopped or to end.
   ///
-  /// At half time the expiration handlers of those that are still open are called, as the system's clock would.
+  /// After half of the time it calls the expiration handlers of the tasks that are still open, as the system does.
   ///
-  /// - Returns: the names of those that are open still, in order of begin; none where the application has come back.
+  /// - Returns: the names of the tasks that are still open, in the order in which they began; none if the application
+  ///   has returned to the foreground.
   func finishTasks(by deadline: Duration) async -> [String] {
     let order = takenBack
     let now = clock.now()
     await waitForTasks(until: now + max(.zero, deadline - now) / 2, order)
-    // Under a mode nothing is refused: handlers that begin anew would never come to an end.
+    // While a mode lasts, no task is refused, so handlers that begin new tasks could go on for ever: expire only the
+    // tasks up to this one.
     let last = time.tasks.last?.id ?? -1
-    // Where all have ended nothing expires, which would have further tasks refused.
+    // Stop when all have ended: an expiration would make the state machine refuse further tasks.
     while mustFinish(order), !time.tasks.isEmpty, let id = time.expireNext(notAfter: last) { expire(id) }
     await waitForTasks(until: deadline, order)
     return mustFinish(order) ? time.tasks.map(\.name) : []
   }
 
-  /// The process is not stopped after all.
+  /// Ends the wait, because the process is not stopped after all.
   func stopFinishingTasks() {
     takenBack += 1
     endWait()
   }
 
-  /// Whether the tasks have to end: the order was not taken back, and the application has not come back.
+  /// Whether the tasks must end: the wait was not revoked, and the application has not returned to the foreground.
   private func mustFinish(_ order: Int) -> Bool { order == takenBack && time.isInBackground }
 
-  /// Waits until no task is open any more, a state is committed, or an instant has come.
+  /// Waits until no task is open, a state is committed, or a deadline has passed.
   private func waitForTasks(until deadline: Duration, _ order: Int) async {
     // This wait also ends when another wait, with an earlier deadline, ends.
     while mustFinish(order), !time.tasks.isEmpty, clock.now() < deadline {
@@ -277,7 +279,7 @@ extension BackgroundTaskManager {
   }
 
   private func timeIsUp() {
-    // The wait may have ended between the wake-up and this call, and another begun.
+    // The wait may have ended between the wake-up and this call, and another one may have begun.
     guard !Task.isCancelled else { return }
     endWait()
   }

@@ -1,50 +1,52 @@
-/// The time that the system gives an application in the background, as a pure state machine: for an instant it returns what is
-/// due, and when to ask again.
+/// The time limits of an application in the background, as a pure state machine.
 ///
-/// A *stay* runs from a commit of background to the next commit, and its clocks count from its beginning. While a background
-/// mode lasts no clock runs; when the last mode ends a new stay begins. With the platform's limits:
+/// For an instant it returns the action that is due, and the next deadline.
+///
+/// A *stay* lasts from a commit of background to the next commit, and its limits count from its beginning. While a
+/// background mode lasts, the limits do not apply; when the last mode ends, a new stay begins. With the platform's
+/// limits:
 ///
 ///     0 s ─────────── 5 s ─────────────────────── 25 s ─────────────────── 30 s
 ///     commit          without tasks: suspended    expiration handlers      a task still open: purged
 ///     of background                               begins are refused
 ///
-/// An application whose last task ends after the 5 s is suspended at once.
+/// If the last task ends after the 5 s, the application is suspended at once.
 struct BackgroundTimeStateMachine: Sendable, Hashable {
   /// The limits on a stay.
   struct Limits: Sendable, Hashable {
-    /// How long a stay without tasks lasts.
+    /// The length of a stay without tasks.
     var stay: Duration
-    /// How long tasks may prolong it, from the beginning of the stay.
+    /// The time for which tasks may prolong the stay, from its beginning.
     var allowance: Duration
-    /// How long before the end of the allowance the expiration handlers run.
+    /// The time before the end of the allowance at which the expiration handlers run.
     var expirationLead: Duration
 
     fileprivate var expiration: Duration { max(.zero, allowance - expirationLead) }
   }
 
-  /// Something that is due.
+  /// An action that is due.
   enum Action: Sendable, Hashable {
-    /// The task's expiration handler is called.
+    /// Call the task's expiration handler.
     case expire(TaskID)
-    /// These tasks, in order of begin, were not ended in time: each is reported, then the process is purged.
+    /// Report these tasks, which were not ended in time, in the order in which they began; then purge the process.
     case purge(because: [String])
-    /// The application is suspended.
+    /// Suspend the application.
     case suspend
   }
 
   /// The effect of a call that ends a task.
   enum End: Sendable, Hashable {
     case ended
-    /// It had been ended before.
+    /// The task had already ended.
     case endedTwice
-    /// It belonged to a process that has vanished.
+    /// The task belonged to a process that has vanished.
     case outdated
   }
 
-  /// The number of a task, valid also after its end; grows with each begin.
+  /// The number of a task, which grows with each new task and remains valid after its end.
   typealias TaskID = Int
 
-  /// A task that has not been ended.
+  /// A task that has not ended.
   struct OpenTask: Sendable, Hashable {
     let id: TaskID
     let name: String
@@ -55,35 +57,35 @@ struct BackgroundTimeStateMachine: Sendable, Hashable {
 
   private let limits: Limits
   private var state = ApplicationState.notRunning
-  /// When the stay began; nil outside the background, and while a mode lasts.
+  /// The time when the stay began; nil outside the background, and while a mode lasts.
   private var stayBegan: Duration?
-  /// The stay's tasks have expired: begins are refused until it ends.
+  /// Whether the tasks of the stay have expired, so that new tasks are refused until the stay ends.
   private var refusesTasks = false
-  /// The open tasks, in order of begin.
+  /// The open tasks, in the order in which they began.
   private(set) var tasks: [OpenTask] = []
-  /// The tasks that were refused or given up, and have not been ended yet.
+  /// The tasks that were refused or given up, and have not ended yet.
   private var timeless: Set<TaskID> = []
   private var nextID: TaskID = 0
-  /// The first number of the present process; smaller ones belong to earlier processes.
+  /// The first task number of the current process; smaller numbers belong to earlier processes.
   private var firstID: TaskID = 0
   /// The number of background modes that last.
   private var modes = 0
 
-  /// The time of an application that is not running.
+  /// Creates the state for an application that is not running.
   init(limits: Limits) { self.limits = limits }
 
   var isInBackground: Bool { state == .background }
 
-  /// Whether there is a process to give time to.
+  /// Whether there is a process.
   var hasProcess: Bool { state.isInMemory }
 }
 
 // MARK: - The application's state
 
 extension BackgroundTimeStateMachine {
-  /// The application has committed a state: that ends a stay, and may begin another.
+  /// Handles a commit of a state, which ends a stay and may begin another.
   ///
-  /// With the process, its tasks and modes end.
+  /// The tasks and modes end with the process.
   mutating func didCommit(_ state: ApplicationState, at now: Duration) {
     self.state = state
     if state == .notRunning {
@@ -95,7 +97,7 @@ extension BackgroundTimeStateMachine {
     beginStayIfDue(at: now)
   }
 
-  /// How long the application may still run; nil if that is not limited.
+  /// Returns the time that the application may still run; nil if it is not limited.
   func remaining(at now: Duration) -> Duration? {
     if state.isForeground || modes > 0 { return nil }
     guard let stayBegan else { return .zero }
@@ -113,7 +115,7 @@ extension BackgroundTimeStateMachine {
 extension BackgroundTimeStateMachine {
   /// Begins a task.
   ///
-  /// It is refused if the time of tasks is over, or if there is no process.
+  /// The task is refused if the tasks of the stay have expired, or if there is no process.
   mutating func beginTask(named name: String, at now: Duration) -> (id: TaskID, isRefused: Bool) {
     let id = nextID
     nextID += 1
@@ -128,14 +130,14 @@ extension BackgroundTimeStateMachine {
       tasks.remove(at: index)
       return .ended
     }
-    // A refused task may be ended once, like any other.
+    // A refused task can end once, as any other task.
     if timeless.remove(id) != nil { return .ended }
     return id < firstID ? .outdated : .endedTwice
   }
 
-  /// Gives the open tasks up: they are no longer waited for.
+  /// Gives the open tasks up, so that no wait includes them.
   ///
-  /// - Returns: the tasks, in order of begin.
+  /// - Returns: the tasks, in the order in which they began.
   mutating func giveUpTasks() -> [OpenTask] {
     defer { tasks = [] }
     timeless.formUnion(tasks.map(\.id))
@@ -144,7 +146,7 @@ extension BackgroundTimeStateMachine {
 
   subscript(id: TaskID) -> OpenTask? { tasks.first { $0.id == id } }
 
-  /// Begins a mode: the stay's clocks stop.
+  /// Begins a mode, which suspends the limits of the stay.
   mutating func beginMode() {
     modes += 1
     stayBegan = nil
@@ -153,7 +155,7 @@ extension BackgroundTimeStateMachine {
 
   /// Ends a mode.
   ///
-  /// With the last mode a new stay begins.
+  /// When the last mode ends, a new stay begins.
   ///
   /// - Returns: whether a new stay has begun.
   mutating func endMode(at now: Duration) -> Bool {
@@ -166,7 +168,7 @@ extension BackgroundTimeStateMachine {
 // MARK: - The clock
 
 extension BackgroundTimeStateMachine {
-  /// The next instant at which something is due, which may have passed already; nil if no clock runs.
+  /// The next instant at which an action is due, which may have passed; nil if no limit applies.
   var nextDeadline: Duration? {
     guard let stayBegan else { return nil }
     var next: [Duration] = []
@@ -175,10 +177,10 @@ extension BackgroundTimeStateMachine {
     return next.min().map { stayBegan + $0 }
   }
 
-  /// Returns what is due first; nil if nothing is.
+  /// Returns the first action that is due; nil if none is.
   ///
-  /// The caller performs the action and calls this again, as a handler may end or begin tasks. ``Action/purge(because:)`` and
-  /// ``Action/suspend`` lead to a commit.
+  /// The caller performs the action and calls this again, because a handler may end or begin tasks.
+  /// ``Action/purge(because:)`` and ``Action/suspend`` lead to a commit.
   mutating func nextAction(at now: Duration) -> Action? {
     guard let stayBegan else { return nil }
     let length = now - stayBegan
@@ -189,7 +191,7 @@ extension BackgroundTimeStateMachine {
 
   /// Returns the first open task whose expiration handler has not been called yet, and marks it as expired.
   ///
-  /// Until the stay ends, further tasks are refused. Tasks that began after `last` are left alone.
+  /// Further tasks are refused until the stay ends. Tasks that began after `last` do not expire.
   mutating func expireNext(notAfter last: TaskID = .max) -> TaskID? {
     refusesTasks = stayBegan != nil
     guard let index = tasks.firstIndex(where: { !$0.hasExpired && $0.id <= last }) else { return nil }

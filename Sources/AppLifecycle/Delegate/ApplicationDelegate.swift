@@ -1,64 +1,104 @@
 /// The object that an ``Application`` calls at each step of its life cycle, before the notification of that step is posted.
 ///
-/// Every method is optional. Conform in an extension, and write the methods in that extension: there the compiler warns of a
-/// method whose name nearly matches. In the body of the class it says nothing, and the method is never called. Methods that
-/// only a subclass of the conforming class declares are not called either.
+/// Every method is optional. Conform in an extension, and write the methods in that extension: there the compiler warns
+/// of a method whose name nearly matches. In the body of the class it gives no warning, and the misspelled method is
+/// never called. A method that only a subclass of the conforming class declares is not called either.
 ///
 /// Write `@MainActor` before the class. A delegate is `Sendable`, as every class on the main actor is: without `@MainActor` the
 /// compiler reports each stored property that can change (“stored property … of 'Sendable'-conforming class … is mutable”).
 ///
-/// Callbacks run on the main actor, one after another; a transition never begins inside another. Work that a callback would have to
-/// wait for belongs into a resource: `application.manage`.
+/// Callbacks run on the main actor, one after another. A transition never begins inside another. Put work for which a
+/// callback would have to wait into a resource: `application.manage`.
 ///
-/// With scenes (``LifecycleProfile/scenes``) the four methods of active, foreground and background are not called: the
-/// ``SceneDelegate`` of each scene is.
+/// With scenes (``LifecycleProfile/scenes``) the application does not call the four methods of active, foreground and
+/// background. It calls the ``SceneDelegate`` of each scene instead.
 @MainActor public protocol ApplicationDelegate: AnyObject, Sendable {
-  /// The launch has begun; state inactive, or background at a background launch. No notification follows.
+  /// Tells the delegate that the launch has begun.
   ///
-  /// Restore saved state here: handlers of `DidFinishLaunching` expect it.
+  /// The state is inactive, or background at a launch into the background. No notification follows.
+  ///
+  /// Restore saved state here, because handlers of `DidFinishLaunching` expect it.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationWillFinishLaunching(_ application: Application)
-  /// The launch is complete; ``Application/launchCause`` is its reason. State as before.
+  /// Tells the delegate that the launch is complete.
+  ///
+  /// ``Application/launchCause`` is the reason for the launch. The state is still inactive, or background at a launch
+  /// into the background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationDidFinishLaunching(_ application: Application)
-  /// The application receives events again; state active.
+  /// Tells the delegate that the application has become active, and receives events.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationDidBecomeActive(_ application: Application)
-  /// The application is about to stop receiving events; state *active*, still.
+  /// Tells the delegate that the application is about to stop receiving events; the state is still active.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationWillResignActive(_ application: Application)
-  /// The application has left the user's sight; state background.
+  /// Tells the delegate that the application has entered the background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationDidEnterBackground(_ application: Application)
-  /// The application is about to come into sight; state *background*, still. Not called at a cold launch.
+  /// Tells the delegate that the application is about to enter the foreground; the state is still background.
+  ///
+  /// Not called at a cold launch.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func applicationWillEnterForeground(_ application: Application)
-  /// Answers whether the application may end, as the user or the program wants; state unchanged.
+  /// Answers whether the application may end when the user or the program asks for it; the state does not change.
   ///
-  /// ``SystemInput/terminate`` asks: a key of the program, Ctrl-C in a terminal, ``Application/send(_:cause:)``. An end that
-  /// the system orders (``SystemInput/shutDown``: SIGTERM, a lost terminal) does not ask, nor does an application that is
-  /// suspended.
+  /// ``SystemInput/terminate`` leads to this call; its source may be a key of the program, Ctrl-C in a terminal, or
+  /// ``Application/send(_:cause:)``. The delegate is not asked when the system orders the end
+  /// (``SystemInput/shutDown``: SIGTERM, a lost terminal), or when the application is suspended.
   ///
-  /// An answer that needs time, such as the user's own, is awaited here. Meanwhile the life cycle goes on: the application may
-  /// leave the screen and come back. One question is open at a time; a further ``SystemInput/terminate`` waits for the same
-  /// answer. When the system ends the application, the task that waits here is cancelled, and its answer no longer counts.
+  /// The method may await an answer that needs time, such as the user's. Meanwhile the life cycle continues: the
+  /// application may enter the background and return. Only one question is open at a time; a further
+  /// ``SystemInput/terminate`` waits for the same answer. When the system ends the application, the application cancels
+  /// the task of this call, and ignores its answer.
   ///
-  /// The answer has ``Application/Configuration/shouldTerminateBudget``. Past it the delegate is reported as an overrun, and the
-  /// application ends in order. Time during which the application is suspended does not count.
+  /// ``Application/Configuration/shouldTerminateBudget`` limits the time for the answer. When it has passed, the
+  /// delegate is reported as an overrun, and the application ends in order. Time during which the application is
+  /// suspended does not count.
   ///
   /// - Parameters:
   ///   - application: the application that is to end.
-  ///   - cause: what led to it, such as `Ctrl-C`.
-  /// - Returns: whether it may end; ``TerminateReply/now`` by default.
+  ///   - cause: the cause of the request, such as `Ctrl-C`.
+  /// - Returns: whether the application may end; ``TerminateReply/now`` by default.
   func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply
-  /// The application is about to end; state background. Not called when it is killed while suspended.
-  func applicationWillTerminate(_ application: Application)
-  /// Memory is short; state unchanged.
-  func applicationDidReceiveMemoryWarning(_ application: Application)
-  /// The date, the clock or the time zone changed; state unchanged. Several changes during suspension lead to one call, on
-  /// return.
-  func applicationSignificantTimeChange(_ application: Application)
-  /// Protected files are about to become unreadable; state background.
-  func applicationProtectedDataWillBecomeUnavailable(_ application: Application)
-  /// Protected files are readable again; state background.
-  func applicationProtectedDataDidBecomeAvailable(_ application: Application)
-  /// Makes the delegate of a scene that is about to be connected; `sceneWillConnect` is called on it right after.
+  /// Tells the delegate that the application is about to end; the state is background.
   ///
-  /// Called once for each scene, in the scene-based life cycle only. The scene keeps its delegate alive.
+  /// Not called when the application is killed while it is suspended.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
+  func applicationWillTerminate(_ application: Application)
+  /// Tells the delegate that memory is low; the state does not change.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
+  func applicationDidReceiveMemoryWarning(_ application: Application)
+  /// Tells the delegate that the date, the clock or the time zone has changed; the state does not change.
+  ///
+  /// Several changes during suspension lead to one call, when the application returns.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
+  func applicationSignificantTimeChange(_ application: Application)
+  /// Tells the delegate that protected files are about to become unreadable; the state is background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
+  func applicationProtectedDataWillBecomeUnavailable(_ application: Application)
+  /// Tells the delegate that protected files are readable again; the state is background.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
+  func applicationProtectedDataDidBecomeAvailable(_ application: Application)
+  /// Returns a delegate for a scene that is about to be connected.
+  ///
+  /// Called once for each scene, only in the scene-based life cycle. The scene retains the delegate, and calls its
+  /// `sceneWillConnect` next.
+  ///
+  /// - Parameters:
+  ///   - application: the application of the scene.
+  ///   - scene: the scene that is about to be connected.
+  /// - Returns: the delegate; nil by default.
   func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)?
 }
 
@@ -89,15 +129,15 @@ extension ApplicationDelegate {
   public func applicationProtectedDataWillBecomeUnavailable(_ application: Application) {}
   /// Does nothing.
   public func applicationProtectedDataDidBecomeAvailable(_ application: Application) {}
-  /// No delegate: the scene's notifications are posted all the same.
+  /// Returns nil: the scene has no delegate, and still posts its notifications.
   public func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { nil }
 }
 
 /// A delegate that can be made without arguments, so that a host can start the program with it.
 ///
-/// With `import UnixHost`, `@main` before such a class makes it the program.
+/// With `import UnixHost`, write `@main` before a conforming class: it becomes the entry point of the program.
 @MainActor public protocol MainApplicationDelegate: ApplicationDelegate {
-  /// Makes the delegate, before anything of the life cycle has happened.
+  /// Creates the delegate, before the life cycle begins.
   init()
 
   /// The configuration of the application, read once, before the delegate is made.
@@ -108,19 +148,22 @@ extension ApplicationDelegate {
   ///       return configuration
   ///     }
   ///
-  /// A host takes its own times from it: how long it waits for an end, and how long it asks a service manager to wait. The
-  /// default has the platform's own times.
+  /// A host reads its own time limits from it: how long it waits for the application to end, and how long it asks a
+  /// service manager to wait. The default has the time limits of iOS.
   static var configuration: Application.Configuration { get }
 
-  /// Prepares the application for its launch: called once, after it was made and adopted, before anything has happened to it.
+  /// Prepares the application for its launch.
   ///
-  /// Open a journal or add an observer here, so that it misses nothing of the launch. No host works yet, so no budget limits
-  /// this call. The default does nothing.
+  /// Called once, after the application was created and adopted, before its first input. Open a journal or add an
+  /// observer here, so that it records the whole launch. The host does not run yet, so no budget limits this call. The
+  /// default implementation does nothing.
+  ///
+  /// - Parameter application: the application whose life cycle it is.
   func prepare(_ application: Application)
 }
 
 extension MainApplicationDelegate {
-  /// A configuration with the platform's own times.
+  /// A configuration with the time limits of iOS.
   public static var configuration: Application.Configuration { Application.Configuration() }
 
   /// Does nothing.

@@ -1,25 +1,44 @@
 /// The object that a ``Scene`` calls at each step of its life cycle, before the notification of that step is posted.
 ///
-/// Every method is optional. Conform in an extension, and write the methods in that extension: there the compiler warns of a
-/// method whose name nearly matches. In the body of the class it says nothing, and the method is never called.
+/// Every method is optional. Conform in an extension, and write the methods in that extension: there the compiler warns
+/// of a method whose name nearly matches. In the body of the class it gives no warning, and the misspelled method is
+/// never called.
 ///
 /// Write `@MainActor` before the class. A delegate is `Sendable`, as every class on the main actor is: without `@MainActor` the
 /// compiler reports each stored property that can change.
 ///
-/// Callbacks run on the main actor, one after another. Where several scenes take a step at once, each is called in the order
-/// in which they connected, before any of them takes the next step; the application's state moves after the last of them.
+/// Callbacks run on the main actor, one after another. When several scenes take the same step, their delegates are
+/// called in the order in which the scenes connected. Only then does any of these scenes take its next step. The
+/// application's state changes after the last of these calls.
 @MainActor public protocol SceneDelegate: AnyObject, Sendable {
-  /// The scene is about to be connected; state unattached. Its ``Scene/session`` may know what it showed before.
+  /// Tells the delegate that the scene is about to be connected; the state is unattached.
+  ///
+  /// If the window had a scene before, ``Scene/session`` is that of the former scene, with its `userInfo`.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneWillConnect(_ scene: Scene)
-  /// The scene is about to come into sight; state background, or unattached if it has just been connected.
+  /// Tells the delegate that the scene is about to enter the foreground; the state is background, or unattached for a
+  /// scene that has just been connected.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneWillEnterForeground(_ scene: Scene)
-  /// The scene receives events; state active in the foreground.
+  /// Tells the delegate that the scene receives events; the state is active in the foreground.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneDidBecomeActive(_ scene: Scene)
-  /// The scene is about to stop receiving events; state *active* in the foreground, still.
+  /// Tells the delegate that the scene is about to stop receiving events; the state is still active in the foreground.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneWillResignActive(_ scene: Scene)
-  /// The scene has left the user's sight; state background.
+  /// Tells the delegate that the scene has entered the background.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneDidEnterBackground(_ scene: Scene)
-  /// The scene was disconnected: reclaimed, closed, or the application is about to end; state unattached.
+  /// Tells the delegate that the scene was disconnected; the state is unattached.
+  ///
+  /// The system has reclaimed the scene, the user has closed its window, or the application is about to end.
+  ///
+  /// - Parameter scene: the scene whose life cycle it is.
   func sceneDidDisconnect(_ scene: Scene)
 }
 

@@ -1,10 +1,10 @@
 /// A delegate's answer to the question whether its application may end.
 ///
-/// There is no "later": the question is asynchronous, and a delegate that needs time, such as for an answer of the user's,
-/// awaits it inside ``ApplicationDelegate/applicationShouldTerminate(_:cause:)``.
+/// AppKit's reply *later* has no counterpart, because ``ApplicationDelegate/applicationShouldTerminate(_:cause:)`` is
+/// asynchronous: a delegate that needs time, for example for the user's answer, awaits it there.
 public enum TerminateReply: Sendable, Hashable {
   /// The application ends, in order.
   case now
-  /// The application goes on; the input that asked is ignored (``IgnoredReason/refused``).
+  /// The application continues, and ignores the input that asked for the end (``IgnoredReason/refused``).
   case cancel
 }

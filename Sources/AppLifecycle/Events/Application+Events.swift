@@ -3,79 +3,95 @@ public import PubSub
 // The notifications of the application, nested in their sender.
 
 extension Application {
-  /// The launch is complete; state inactive, or background at a background launch.
+  /// A notification that the launch is complete; the state is inactive, or background at a launch into the background.
   public struct DidFinishLaunching: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didFinishLaunching }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// The application receives events again; state active.
+  /// A notification that the application has become active, and receives events.
   public struct DidBecomeActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didBecomeActive }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// The application is about to stop receiving events; state *active*, still.
+  /// A notification that the application is about to stop receiving events; the state is still active.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct WillResignActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willResignActive }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// The application has left the user's sight; state background.
+  /// A notification that the application has entered the background.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidEnterBackground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didEnterBackground }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// The application is about to come into sight; state *background*, still.
+  /// A notification that the application is about to enter the foreground; the state is still background.
   ///
   /// Not posted at a cold launch without scenes: subscribe to ``DidFinishLaunching``, too, or to ``StateDidChange`` with
   /// replay.
@@ -84,53 +100,66 @@ extension Application {
     public static var callback: ApplicationCallback { .willEnterForeground }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// The application is about to end; state background.
+  /// A notification that the application is about to end; the state is background.
   ///
-  /// Delivered in reverse. Not posted when the application is killed while suspended.
+  /// Handlers are called in reverse order: the latest subscriber first. Not posted when the application is killed while
+  /// it is suspended.
   public struct WillTerminate: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willTerminate }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// Memory is short; state unchanged.
+  /// A notification that memory is low; the state does not change.
   public struct DidReceiveMemoryWarning: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didReceiveMemoryWarning }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// The date, the clock or the time zone changed; state unchanged.
+  /// A notification that the date, the clock or the time zone has changed; the state does not change.
   ///
   /// Several changes during suspension lead to one event, on the return to the foreground, before ``DidBecomeActive``.
   public struct SignificantTimeChange: ApplicationCallbackEvent {
@@ -138,42 +167,54 @@ extension Application {
     public static var callback: ApplicationCallback { .significantTimeChange }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// Protected files are about to become unreadable.
+  /// A notification that protected files are about to become unreadable.
   public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition
     }
   }
 
-  /// Protected files are readable again.
+  /// A notification that protected files are readable again.
   public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }
     /// The application whose life cycle it is.
     public let application: Application
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - application: the application whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(application: Application, transition: LifecycleTransition) {
       self.application = application
       self.transition = transition

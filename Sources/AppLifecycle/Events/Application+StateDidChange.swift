@@ -1,13 +1,13 @@
 public import PubSub
 
 extension Application {
-  /// The application's state changed; posted at every commit.
+  /// A notification that the application's state has changed; posted at each change.
   ///
-  /// Sticky: a late subscriber with replay receives the present state at once.
+  /// The event is sticky: a late subscriber with replay receives the current state at once.
   public struct StateDidChange: ApplicationEvent, WeaklyKept {
-    /// The bus keeps the latest.
+    /// The traits of the event: sticky, so the bus keeps the latest one.
     public static var traits: EventTraits { .sticky }
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
     private let reference: Reference
 

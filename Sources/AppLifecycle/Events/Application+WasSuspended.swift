@@ -3,35 +3,40 @@ public import PubSub
 extension Application {
   /// A time in which the process did not run.
   public struct Suspension: Sendable, Hashable {
-    /// What kept the process from running.
+    /// The reason why the process did not run.
     public enum Agent: String, Sendable, Hashable {
-      /// A signal stopped it, SIGSTOP for one, and SIGCONT let it go on.
+      /// A signal such as SIGSTOP stopped the process, and SIGCONT continued it.
       case stopSignal
       /// The machine slept.
       case systemSleep
-      /// It was frozen (by a container's manager, say), held by a debugger, or the virtual machine was paused: from inside
-      /// they look alike.
+      /// The process was frozen, for example by a container's manager, it was held by a debugger, or its virtual
+      /// machine was paused. The process cannot tell these apart.
       case frozenOrPaused
     }
 
-    /// The time that passed, at most.
+    /// The time during which the process did not run, as an upper bound.
     public var duration: Duration
-    /// The error of ``duration``: the process may have stood still for so much less.
+    /// The uncertainty of ``duration``: the true time may be shorter by this much.
     public var uncertainty: Duration
     /// The cause.
     public var agent: Agent
 
     /// A time in which the process did not run.
+    ///
+    /// - Parameters:
+    ///   - duration: the time during which the process did not run, as an upper bound.
+    ///   - uncertainty: the uncertainty of the duration.
+    ///   - agent: the reason why the process did not run.
     public init(duration: Duration, uncertainty: Duration, by agent: Agent) {
       (self.duration, self.uncertainty, self.agent) = (duration, uncertainty, agent)
     }
   }
 
-  /// The process did not run for a while, for a reason outside of it.
+  /// A notification that the process did not run for a while, for a reason outside of it.
   ///
-  /// The host posts it on the main actor, from the application, once the process runs again. The state is unchanged, as no call
-  /// was possible in time. Code that counts seconds or keeps connections may have to check them. A stop for which the
-  /// application was *suspended* is not reported by this event.
+  /// The host posts it on the main actor, from the application, once the process runs again. The state does not change,
+  /// because the host could not call the application in time. Code that measures time or keeps connections should check
+  /// them. The event does not report a stop for which the application was *suspended*.
   public struct WasSuspended: MainActorEvent {
     /// The application of the process.
     public let application: Application
@@ -39,6 +44,10 @@ extension Application {
     public let suspension: Suspension
 
     /// Makes the event.
+    ///
+    /// - Parameters:
+    ///   - application: the application of the process.
+    ///   - suspension: the length and the cause.
     public init(application: Application, suspension: Suspension) {
       (self.application, self.suspension) = (application, suspension)
     }

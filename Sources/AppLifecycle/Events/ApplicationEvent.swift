@@ -2,12 +2,13 @@ public import PubSub
 
 /// A notification of an application's life cycle, posted on the main actor right after the delegate call that it belongs to.
 ///
-/// It is posted from the application (`from: application` subscribes to one application only), also where the delegate does
-/// not implement the method. Its name is the platform's raw name.
+/// The application is its subject, so `from: application` subscribes to one application only. It is posted even if the
+/// delegate does not implement the method. Its name is the raw name of the platform's notification.
 public protocol ApplicationEvent: MainActorEvent {
-  /// Whose life cycle.
+  /// The application whose life cycle it is.
   var application: Application { get }
-  /// The step: states before and after, cause, instant, and the stay outside of active that it begins or ends.
+  /// The step of the life cycle: the states before and after, the cause, the instant, and the excursion from the active
+  /// state that it begins or ends.
   var transition: LifecycleTransition { get }
 }
 
@@ -15,11 +16,11 @@ public protocol ApplicationEvent: MainActorEvent {
 public protocol ApplicationCallbackEvent: ApplicationEvent {
   /// The delegate call that the event follows.
   static var callback: ApplicationCallback { get }
-  /// Makes the event of a step.
+  /// Creates the event for a step of the life cycle.
   init(application: Application, transition: LifecycleTransition)
 }
 
 extension ApplicationCallbackEvent {
-  /// The platform's raw name.
+  /// The raw name of the platform's notification.
   public static var name: EventName { EventName(rawValue: callback.notificationName ?? callback.rawValue) }
 }

@@ -1,12 +1,12 @@
 package import PubSub
 
-/// What follows from one callback: a row of the table of callbacks.
+/// The consequences of one callback: a row of the table of callbacks.
 ///
 /// A new callback is a case of ``ApplicationCallback`` or ``SceneCallback`` and a row here, beside its delegate method and its event.
 struct NotificationRow<Subject: AnyObject, Transition> {
-  /// The raw name of the notification, the platform's own; nil where none follows the call.
+  /// The raw name of the platform's notification; nil if no notification follows the call.
   let notificationName: String?
-  /// The type of the event that is posted; nil where none follows the call.
+  /// The type of the event that is posted; nil if no event follows the call.
   let event: (any MainActorEvent.Type)?
   let commit: CommitOrder
   let phase: PhaseChange
@@ -16,7 +16,8 @@ struct NotificationRow<Subject: AnyObject, Transition> {
   let post: @MainActor (Subject, Transition, Application, _ method: String, _ closing: LifecyclePhase?) -> Void
 }
 
-/// Whether the state changes after a callback, as with *will…* callbacks, or has changed before it.
+/// The order of a callback and the change of state: *will…* callbacks come before the change, *did…* callbacks after
+/// it.
 package enum CommitOrder: Sendable {
   case callbackFirst
   case commitFirst
@@ -24,7 +25,7 @@ package enum CommitOrder: Sendable {
   case noCommit
 }
 
-/// What a callback does to the phases, once its synchronous handlers have run.
+/// The effect of a callback on the phases, once its synchronous handlers have run.
 enum PhaseChange {
   case opens(LifecyclePhase)
   /// The tear-down of the phase waits for the asynchronous handlers of the notification.
@@ -43,7 +44,7 @@ extension ApplicationCallback {
     case .willFinishLaunching:
       Row(.commitFirst) { $0.delegate.applicationWillFinishLaunching($0) }
     case .didFinishLaunching:
-      // At a launch into the foreground without scenes the foreground opens, too: `movePhases(after:)`.
+      // At a launch into the foreground without scenes the phase `.foreground` opens, too; see `movePhases(after:)`.
       Row(
         "UIApplicationDidFinishLaunchingNotification", Application.DidFinishLaunching.self, .commitFirst,
         .opens(.running)
@@ -75,7 +76,7 @@ extension ApplicationCallback {
         $0.delegate.applicationWillEnterForeground($0)
       }
     case .shouldTerminate:
-      // A question, which `Application` asks by itself: no step of a transition.
+      // Not a step of a transition: `Application` asks the delegate by itself.
       Row(.noCommit) { _ in }
     case .willTerminate:
       Row("UIApplicationWillTerminateNotification", Application.WillTerminate.self, .callbackFirst, .closes(.running)) {
@@ -89,7 +90,7 @@ extension ApplicationCallback {
       Row("UIApplicationSignificantTimeChangeNotification", Application.SignificantTimeChange.self) {
         $0.delegate.applicationSignificantTimeChange($0)
       }
-    // The two of protected data have no suffix, as on the platform.
+    // The two names for protected data have no suffix `Notification`, as on the platform.
     case .protectedDataWillBecomeUnavailable:
       Row("UIApplicationProtectedDataWillBecomeUnavailable", Application.ProtectedDataWillBecomeUnavailable.self) {
         $0.delegate.applicationProtectedDataWillBecomeUnavailable($0)
@@ -104,7 +105,7 @@ extension ApplicationCallback {
   /// Whether the state changes after the callback, or has changed before it.
   package var commitOrder: CommitOrder { row.commit }
 
-  /// The type of the event that follows; nil where there is none.
+  /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
 }
 
@@ -141,7 +142,7 @@ extension SceneCallback {
       Row("UISceneWillEnterForegroundNotification", Scene.WillEnterForeground.self, .callbackFirst) {
         $0.delegate?.sceneWillEnterForeground($0)
       }
-    // The two of active are named otherwise than their methods, as on the platform.
+    // The two notifications of the active state have other names than their methods, as on the platform.
     case .didBecomeActive:
       Row("UISceneDidActivateNotification", Scene.DidActivate.self, .commitFirst) {
         $0.delegate?.sceneDidBecomeActive($0)
@@ -164,7 +165,7 @@ extension SceneCallback {
   /// Whether the scene's state changes after the callback, or has changed before it.
   package var commitOrder: CommitOrder { row.commit }
 
-  /// The type of the event that follows; nil where there is none.
+  /// The type of the event that follows; nil if no event follows.
   package var event: (any MainActorEvent.Type)? { row.event }
 }
 

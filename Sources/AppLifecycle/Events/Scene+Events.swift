@@ -3,108 +3,135 @@ public import PubSub
 // The notifications of a scene, nested in their sender.
 
 extension Scene {
-  /// The scene is about to be connected; state unattached.
+  /// A notification that the scene is about to be connected; the state is unattached.
   public struct WillConnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willConnect }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
   }
 
-  /// The scene is about to come into sight; state background, or unattached if it has just been connected.
+  /// A notification that the scene is about to enter the foreground; the state is background, or unattached for a scene
+  /// that has just been connected.
   public struct WillEnterForeground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willEnterForeground }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
   }
 
-  /// The scene receives events; state active in the foreground.
+  /// A notification that the scene receives events; the state is active in the foreground.
   public struct DidActivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didBecomeActive }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
   }
 
-  /// The scene is about to stop receiving events; state *active* in the foreground, still.
+  /// A notification that the scene is about to stop receiving events; the state is still active in the foreground.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct WillDeactivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willResignActive }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
   }
 
-  /// The scene has left the user's sight; state background.
+  /// A notification that the scene has entered the background.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidEnterBackground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didEnterBackground }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
   }
 
-  /// The scene was disconnected: reclaimed, closed, or the application is about to end; state unattached.
+  /// A notification that the scene was disconnected; the state is unattached.
   ///
-  /// Delivered in reverse: the latest subscriber first.
+  /// The system has reclaimed the scene, the user has closed its window, or the application is about to end.
+  ///
+  /// Handlers are called in reverse order: the latest subscriber first.
   public struct DidDisconnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didDisconnect }
-    /// Reversed: the latest subscriber is called first.
+    /// The traits of the event: delivery in reverse order, the latest subscriber first.
     public static var traits: EventTraits { .reversed }
     /// The scene whose life cycle it is.
     public let scene: Scene
-    /// The states before and after, and the cause.
+    /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
-    /// Makes the event of a step.
+    /// Creates the event for a step of the life cycle.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene whose life cycle it is.
+    ///   - transition: the step of the life cycle.
     public init(scene: Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition

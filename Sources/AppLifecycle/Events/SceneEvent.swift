@@ -2,20 +2,20 @@ public import PubSub
 
 /// A notification of a scene's life cycle, posted on the main actor right after the delegate call that it belongs to.
 ///
-/// It is posted from the scene (`from: scene` subscribes to one scene only), also where the delegate does not implement the
-/// method, or there is none. Its name is the platform's raw name.
+/// The scene is its subject, so `from: scene` subscribes to one scene only. It is posted even if the scene has no
+/// delegate, or the delegate does not implement the method. Its name is the raw name of the platform's notification.
 public protocol SceneEvent: MainActorEvent {
   /// The delegate call that the event follows.
   static var callback: SceneCallback { get }
-  /// Whose life cycle.
+  /// The scene whose life cycle it is.
   var scene: Scene { get }
-  /// The step: the scene's states before and after, cause and instant.
+  /// The step of the life cycle: the scene's states before and after, the cause and the instant.
   var transition: SceneTransition { get }
-  /// Makes the event of a step.
+  /// Creates the event for a step of the life cycle.
   init(scene: Scene, transition: SceneTransition)
 }
 
 extension SceneEvent {
-  /// The platform's raw name.
+  /// The raw name of the platform's notification.
   public static var name: EventName { EventName(rawValue: callback.notificationName) }
 }

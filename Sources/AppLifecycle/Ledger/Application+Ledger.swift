@@ -1,5 +1,6 @@
 extension Application {
-  /// The code that spent the time of the latest transitions and stays in the background, with overruns and tasks that were never ended.
+  /// The ledger of the calls during the latest transitions and stays in the background, with overruns and tasks that
+  /// were never ended.
   ///
   /// - Complexity: linear in the number of pages.
   public var ledger: BudgetLedger {

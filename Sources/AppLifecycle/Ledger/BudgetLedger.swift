@@ -1,18 +1,21 @@
-/// The code that ran during the latest transitions and stays in the background, with times, overruns and tasks that were never
-/// ended.
+/// A record of the calls during the latest transitions and stays in the background.
+///
+/// It has the duration of each call, the overruns, and the tasks that were never ended.
 ///
 ///     print(application.ledger)
 ///     for entry in application.ledger.late { print(entry.name, entry.duration) }
 ///
-/// The history is bounded: it keeps the latest ``Application/Configuration/ledgerLimit`` pages, 64 by default, and no more than
-/// 8,192 entries in all. The oldest pages go first, and the latest page stays, however many entries it has.
+/// The ledger keeps the latest ``Application/Configuration/ledgerLimit`` pages, 64 by default, and at most 8,192
+/// entries in all. It drops the oldest pages first, and never the latest one, however many entries that has.
 public struct BudgetLedger: Sendable, Hashable {
   /// The pages, oldest first.
   ///
-  /// The last ones are the present stay and the transition under way, in this order.
+  /// The last pages are those of the current stay and the current transition, in this order.
   public var pages: [LedgerPage]
 
-  /// A ledger of these pages.
+  /// Creates a ledger with pages.
+  ///
+  /// - Parameter pages: the pages, oldest first.
   public init(pages: [LedgerPage] = []) { self.pages = pages }
 
   /// The entries of the code that exceeded its time, oldest first.
@@ -22,6 +25,6 @@ public struct BudgetLedger: Sendable, Hashable {
 }
 
 extension BudgetLedger: CustomStringConvertible {
-  /// A line for each page.
+  /// The ledger as text, one line for each page.
   public var description: String { pages.map(\.description).joined(separator: "\n") }
 }

@@ -1,8 +1,8 @@
 internal import PubSub
 
-/// A piece of code that was called during a transition or a stay in the background: for how long, and how it ended.
+/// A call of the program's code during a transition or a stay in the background, with its duration and its outcome.
 public struct LedgerEntry: Sendable, Hashable {
-  /// What kind of code it was.
+  /// The kind of code that was called.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A method of the delegate.
     case delegate
@@ -18,39 +18,47 @@ public struct LedgerEntry: Sendable, Hashable {
     case observer
   }
 
-  /// How it ended.
+  /// The outcome of the call.
   public enum Outcome: Sendable, Hashable {
-    /// In order.
+    /// The code returned.
     case completed
-    /// With an error, here as text.
+    /// The code threw an error, whose text this is.
     case failed(String)
-    /// It was cancelled, and has ended in time.
+    /// The code was cancelled, and ended in time.
     case cancelled
-    /// It exceeded its time. Whether it has ended since is not recorded.
+    /// The code exceeded its time. The ledger does not record whether it has ended since.
     case overran
     /// A background task that was never ended.
     case neverEnded
-    /// It was cut off because other code overran the budget, or because the process ended.
+    /// The call was cut off because other code overran the budget, or because the process ended.
     case cutShort
     /// A resource was used after it was released.
     case usedAfterRelease
   }
 
-  /// What kind of code it was.
+  /// The kind of code that was called.
   public var kind: Kind
-  /// The purpose of the call: a delegate method, `acquire`, `release`, or what else code of this kind does.
+  /// The purpose of the call: a delegate method, `acquire`, `release`, or another step for other kinds of code.
   public var step: String
-  /// When it began, by the application's clock, since that was first read.
+  /// The time when the call began, by the application's clock, counted from the creation of the application.
   public var began: Duration
-  /// How long it took, or how long it had taken when it was no longer waited for.
+  /// The duration of the call, up to its end or until the application stopped waiting for it.
   public var duration: Duration
-  /// How it ended.
+  /// The outcome of the call.
   public var outcome: Outcome
   private let ownName: String?
   private let fileID: String?
   private let line: Int
 
-  /// An entry for code that has a name.
+  /// Creates an entry for code that has a name.
+  ///
+  /// - Parameters:
+  ///   - kind: the kind of code that was called.
+  ///   - name: the name of the code.
+  ///   - step: the purpose of the call.
+  ///   - began: the time when the call began.
+  ///   - duration: the duration of the call.
+  ///   - outcome: the outcome of the call.
   public init(
     _ kind: Kind, _ name: String, step: String, began: Duration, duration: Duration, outcome: Outcome = .completed
   ) {
@@ -75,21 +83,21 @@ public struct LedgerEntry: Sendable, Hashable {
     (ownName, fileID, line) = (label, source?.fileID, source?.line ?? 0)
   }
 
-  /// Its label or name; where it has none, the position in the source: `Module/File.swift:12`.
+  /// The label or name of the code, or, if it has none, its position in the source: `Module/File.swift:12`.
   public var name: String { ownName ?? source ?? step }
 
   /// Its label or name; nil where it has none.
   package var label: String? { ownName }
 
-  /// Where it stands in the source, `Module/File.swift:12`; nil where that is not known.
+  /// The position of the code in the source, `Module/File.swift:12`; nil if it is not known.
   public var source: String? { fileID.map { "\($0):\(line)" } }
 
-  /// Whether it exceeded its time, or never ended.
+  /// Whether the code exceeded its time, or never ended.
   public var isLate: Bool { outcome == .overran || outcome == .neverEnded }
 }
 
 extension LedgerEntry: CustomStringConvertible {
-  /// The entry for a person: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5.0 s, overran`.
+  /// The entry as text: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5.0 s, overran`.
   public var description: String {
     let what = "\(name) (\(kind), \(step)) \(duration.inSeconds)"
     switch outcome {

@@ -1,13 +1,18 @@
 /// A budget that was overrun.
 public struct BudgetOverrun: Sendable, Hashable {
-  /// The callback whose budget it was.
+  /// The callback whose budget was overrun.
   public var callback: ApplicationCallback
   /// The length of the budget, from the beginning of the delegate call.
   public var budget: Duration
   /// The code that overran the budget: methods of the delegate, labels or source positions of subscribers, names of resources.
   public var culprits: [String]
 
-  /// An overrun.
+  /// Creates an overrun.
+  ///
+  /// - Parameters:
+  ///   - callback: the callback whose budget was overrun.
+  ///   - budget: the length of the budget.
+  ///   - culprits: the names of the code that overran the budget.
   public init(callback: ApplicationCallback, budget: Duration, culprits: [String]) {
     self.callback = callback
     self.budget = budget
@@ -15,33 +20,34 @@ public struct BudgetOverrun: Sendable, Hashable {
   }
 }
 
-/// The code that ran during one transition, or during one stay in the background, with its times.
+/// A page of the ledger: the calls during one transition, or during one stay in the background.
 public struct LedgerPage: Sendable, Hashable {
   /// The kind of a page.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// What one input of the system led to, tear-down included.
+    /// The transition of one input of the system, tear-down included.
     case transition
-    /// The time from one commit of *background*, or the end of the last background mode there, to the next of either.
+    /// A stay in the background: it begins with the change to background or the end of the last background mode, and
+    /// ends with the next change of state or end of the last background mode.
     case stay
   }
 
   /// Whether the page is about a transition or about a stay.
   public var kind: Kind
-  /// What led to it.
+  /// The cause of the transition or stay.
   public var cause: LifecycleCause
-  /// The state before the transition; of a stay, background.
+  /// The state before the transition; for a stay, background.
   public var from: ApplicationState
-  /// The state after the transition; of a stay, that in which it ended; the same as `from` while it lasts.
+  /// The state after the transition, or the state that ended the stay; equal to `from` while it lasts.
   public var to: ApplicationState
-  /// When it began, by the application's clock, since that was first read.
+  /// The time when it began, by the application's clock, counted from the creation of the application.
   public var began: Duration
-  /// How long it took; nil while it lasts.
+  /// The duration of the transition or stay; nil while it lasts.
   public var duration: Duration?
   /// The calls, in the order in which they ended.
   ///
-  /// A resource that a transition began to acquire is added when it has been acquired, also after the end of the transition. Of
-  /// the asynchronous handlers the page has those that are waited for: of WillResignActive, DidEnterBackground and
-  /// WillTerminate.
+  /// The acquire of a resource is added when it has ended, which may be after the end of the transition. The page
+  /// includes only the asynchronous handlers for which the application waits: those of WillResignActive,
+  /// DidEnterBackground and WillTerminate.
   ///
   /// - Complexity: linear in their number.
   public var entries: [LedgerEntry] {
@@ -66,7 +72,7 @@ public struct LedgerPage: Sendable, Hashable {
 }
 
 extension LedgerPage: CustomStringConvertible {
-  /// The page as one line for a person: the transition or stay, its time, its overruns, and its longest call.
+  /// The page as one line of text: the transition or stay, its duration, its overruns, and its longest call.
   public var description: String {
     let length = duration.map { $0.inSeconds } ?? "under way"
     let what =

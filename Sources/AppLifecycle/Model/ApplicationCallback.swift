@@ -8,15 +8,15 @@ public enum ApplicationCallback: String, Sendable, Hashable, CaseIterable {
   case didBecomeActive = "applicationDidBecomeActive"
   /// The application is about to stop receiving events.
   case willResignActive = "applicationWillResignActive"
-  /// The application has left the user's sight.
+  /// The application has entered the background.
   case didEnterBackground = "applicationDidEnterBackground"
-  /// The application is about to come into the user's sight.
+  /// The application is about to enter the foreground.
   case willEnterForeground = "applicationWillEnterForeground"
   /// The delegate is asked whether the application may end; no notification follows.
   case shouldTerminate = "applicationShouldTerminate"
   /// The application is about to end.
   case willTerminate = "applicationWillTerminate"
-  /// Memory is short.
+  /// Memory is low.
   case didReceiveMemoryWarning = "applicationDidReceiveMemoryWarning"
   /// The date, the clock or the time zone changed.
   case significantTimeChange = "applicationSignificantTimeChange"
@@ -31,8 +31,8 @@ public enum ApplicationCallback: String, Sendable, Hashable, CaseIterable {
     return rest.prefix(1).lowercased() + rest.dropFirst()
   }
 
-  /// The raw name of the notification that follows the delegate call, the platform's own; nil where there is none.
+  /// The raw name of the platform's notification that follows the delegate call; nil if no notification follows.
   ///
-  /// The two notifications of protected data have no suffix, as on the platform.
+  /// The two names for protected data have no suffix `Notification`, as on the platform.
   public var notificationName: String? { row.notificationName }
 }

@@ -1,7 +1,7 @@
-/// Where an application stands in its life cycle.
+/// A state of an application's life cycle.
 ///
-/// States are nodes; what happens between them are edges. Active is entered and left through inactive only, suspended
-/// through background only:
+/// In the diagram states are nodes, and changes are edges. An application enters and leaves active only through
+/// inactive, and suspended only through background:
 ///
 ///     notRunning ──launch──▶ inactive ◀──────▶ active
 ///         │  ▲                ▲    │
@@ -9,15 +9,17 @@
 ///         └─ background ──▶ background ◀──▶ suspended ── kill ──▶ notRunning
 ///            launch
 ///
-/// The facts are those of UIKit's `UIApplication.State`, with the two states that an application cannot see from inside.
+/// The states are those of UIKit's `UIApplication.State`, and two states that a UIKit application cannot observe about
+/// itself: not running and suspended.
 public enum ApplicationState: String, Sendable, Hashable, CaseIterable, Codable {
-  /// No process: never launched, or terminated, killed or crashed since.
+  /// There is no process: the application was never launched, or has been terminated or killed, or has crashed.
   case notRunning
-  /// In the foreground, running code, receiving no events: launching, interrupted, or on the way elsewhere.
+  /// In the foreground, running code, but receiving no events: during the launch, an interruption, or a change to
+  /// another state.
   case inactive
   /// In the foreground and receiving events.
   case active
-  /// Out of the user's sight, running code for a while.
+  /// Not visible, and still running code, in general for a limited time.
   case background
   /// In memory, running no code. Entering and leaving it calls nothing and posts nothing.
   case suspended

@@ -18,7 +18,7 @@ struct ConnectedScenes: Sendable, Hashable {
   /// Whether any scene is in the foreground.
   var hasForeground: Bool { states.values.contains(where: \.isForeground) }
 
-  /// Whether the scene's window has the keyboard focus; one that was never told otherwise has.
+  /// Whether the scene's window has the keyboard focus, which it has until the host reports the loss.
   func hasFocus(_ id: SceneIdentifier) -> Bool { !unfocused.contains(id) }
 
   /// Whether there are scenes in the foreground, and each of their windows has lost the keyboard focus.
@@ -28,7 +28,7 @@ struct ConnectedScenes: Sendable, Hashable {
     return !foreground.isEmpty && unfocused.isSuperset(of: foreground)
   }
 
-  /// Adds a scene, the last to have connected; it is unattached until its state is set.
+  /// Adds a scene at the end; it is unattached until its state is set.
   mutating func connect(_ id: SceneIdentifier) {
     identifiers.append(id)
     states[id] = .unattached

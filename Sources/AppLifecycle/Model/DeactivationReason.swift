@@ -1,28 +1,32 @@
-/// Why an application in the foreground is not active.
+/// A reason why an application in the foreground is not active.
 ///
-/// Inactive is a *set* of reasons: the application is active only while the set is empty. A second interruption during a
-/// first one therefore neither resigns twice, nor does the end of the first one re-activate the application.
+/// An application has a *set* of reasons, and is active only while the set is empty. If a second interruption begins
+/// during the first, the application therefore resigns active only once, and becomes active only when both have ended.
 public struct DeactivationReason: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-  /// The name, as it stands in a script after `interrupt:`.
+  /// The name of the reason, which a script writes after `interrupt:`.
   public let rawValue: String
 
-  /// A reason of any name.
+  /// Creates a reason with any name.
+  ///
+  /// - Parameter rawValue: the name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A reason of any name, from a literal.
+  /// Creates a reason with any name from a string literal.
+  ///
+  /// - Parameter value: the name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The application is being launched.
   public static let launching: DeactivationReason = "launching"
-  /// A phone call.
+  /// A phone call covers the application.
   public static let call: DeactivationReason = "call"
-  /// An alert of the system.
+  /// An alert of the system covers the application.
   public static let alert: DeactivationReason = "alert"
   /// The control center is open.
   public static let controlCenter: DeactivationReason = "controlCenter"
   /// The notification center is open.
   public static let notificationCenter: DeactivationReason = "notificationCenter"
-  /// The system looks at the user's face.
+  /// Face ID authenticates the user.
   public static let faceID: DeactivationReason = "faceID"
   /// The application switcher is open.
   public static let appSwitcher: DeactivationReason = "appSwitcher"

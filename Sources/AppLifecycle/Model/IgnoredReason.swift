@@ -1,49 +1,49 @@
-/// Why an input was ignored: the present state cannot take it.
+/// A reason why an application ignored an input.
 public enum IgnoredReason: String, Sendable, Hashable, CaseIterable {
-  /// A launch of an application that runs already.
+  /// The input launches an application that is already running.
   case alreadyRunning = "the application is running already"
-  /// An input that needs a process, and there is none.
+  /// The input needs a process, and there is none.
   case notRunning = "the application is not running"
-  /// A return to the foreground of an application that is there.
+  /// The input brings an application to the foreground that is already there.
   case alreadyInForeground = "the application is in the foreground already"
-  /// An input that needs the application in the foreground.
+  /// The input needs the application in the foreground.
   case notInForeground = "the application is not in the foreground"
-  /// An input that needs the application in the background, awake.
+  /// The input needs the application in the background, and not suspended.
   case notInBackground = "the application is not in the background"
-  /// An input that needs a suspended application.
+  /// The input needs a suspended application.
   case notSuspended = "the application is not suspended"
-  /// An input that a suspended application cannot take.
+  /// A suspended application cannot handle the input.
   case suspended = "the application is suspended"
-  /// An end that the delegate has refused.
+  /// The delegate refused to let the application end.
   case refused = "the delegate refused to end"
-  /// A wake-up of an application that is awake.
+  /// The input wakes an application that is not suspended.
   case alreadyAwake = "the application is awake already"
   /// The user cannot do this while the screen is locked.
   case screenLocked = "the screen is locked"
-  /// A second lock.
+  /// The input locks a screen that is already locked.
   case alreadyLocked = "the screen is locked already"
-  /// An unlock without a lock.
+  /// The input unlocks a screen that is not locked.
   case notLocked = "the screen is not locked"
-  /// An interruption that stands already.
+  /// The interruption has already begun.
   case alreadyInterrupted = "this interruption stands already"
-  /// The end of an interruption that does not stand.
+  /// The interruption has not begun, so it cannot end.
   case notInterrupted = "no such interruption stands"
   /// The switcher is open already.
   case switcherOpen = "the switcher is open already"
   /// The switcher is not open.
   case switcherClosed = "the switcher is not open"
-  /// An input that means a window, to an application that follows the app-based life cycle.
+  /// The input is for one window, and the application follows the app-based life cycle.
   case noScenes = "an application without scenes has no windows"
-  /// An input that means a scene that is not connected.
+  /// The input is for a scene that is not connected.
   case unknownScene = "no such scene is connected"
-  /// A connection of a scene that is connected.
+  /// The input connects a scene that is already connected.
   case sceneConnected = "the scene is connected already"
-  /// A scene that is to come to the foreground and is there, or is to be reclaimed and in use.
+  /// The input opens a scene that is already in the foreground, or reclaims a scene that is in the foreground.
   case sceneInForeground = "the scene is in the foreground"
-  /// A scene that is to leave the foreground and is not there.
+  /// The input sends a scene to the background that is not in the foreground.
   case sceneNotInForeground = "the scene is not in the foreground"
-  /// The focus for a scene whose window has it.
+  /// The input gives the focus to a scene whose window already has it.
   case sceneFocused = "the scene has the focus already"
-  /// The loss of a focus that the scene's window does not have.
+  /// The input takes the focus from a scene whose window does not have it.
   case sceneUnfocused = "the scene has lost the focus already"
 }

@@ -1,14 +1,20 @@
-/// What led to a transition: an action of the script language, or a host's own word such as `SIGTERM`.
+/// The cause of a transition: an action of the script language, or a host's own text such as `SIGTERM`.
 public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
   /// The cause as text, for people and records.
   public let rawValue: String
 
-  /// A cause of any name.
+  /// Creates a cause with any text.
+  ///
+  /// - Parameter rawValue: the text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A cause of any name, from a literal.
+  /// Creates a cause with any text from a string literal.
+  ///
+  /// - Parameter value: the text.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-  /// The cause that an input is by itself.
+  /// Creates the default cause of an input: its name in the script language.
+  ///
+  /// - Parameter input: the input.
   public init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
 }

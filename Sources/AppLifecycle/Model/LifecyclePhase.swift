@@ -1,8 +1,9 @@
-/// A stretch of the life cycle during which something is to be held.
+/// A phase of the life cycle, during which the application holds resources and runs bodies.
 public enum LifecyclePhase: String, Sendable, Hashable, CaseIterable {
   /// From `didFinishLaunching` to `willTerminate`.
   case running
-  /// From `willEnterForeground` (at a cold launch without scenes `didFinishLaunching`) to `didEnterBackground`.
+  /// From `willEnterForeground` to `didEnterBackground`; at a cold launch without scenes it begins with
+  /// `didFinishLaunching`.
   case foreground
   /// From `didBecomeActive` to `willResignActive`.
   case active

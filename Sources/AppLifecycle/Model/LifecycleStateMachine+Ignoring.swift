@@ -1,4 +1,4 @@
-// What cannot be done in the present state, and why.
+// The inputs that the current state ignores, and the reasons.
 
 extension LifecycleStateMachine {
   func reasonToIgnore(_ input: SystemInput) -> IgnoredReason? {
@@ -7,7 +7,7 @@ extension LifecycleStateMachine {
     switch input {
     case .launch, .launchInBackground: return state.isInMemory ? .alreadyRunning : nil
     case .open:
-      // With scenes another window may be in the foreground, and this one not.
+      // With scenes another window may be in the foreground while the main one is not.
       let isInForeground = profile == .scenes ? state(of: .main).isForeground : state.isForeground
       return isInForeground ? .alreadyInForeground : nil
     case .home: return state.isForeground ? nil : .notInForeground
@@ -50,12 +50,12 @@ extension LifecycleStateMachine {
     }
   }
 
-  /// A suspended application is told nothing of its scenes, and so keeps them as they are.
+  /// A suspended application runs no callbacks of its scenes, so their states cannot change.
   private func reasonNotToReach(_ id: SceneIdentifier) -> IgnoredReason? {
     reasonNotToRunCode ?? (process.scenes[id] == nil ? .unknownScene : nil)
   }
 
-  /// A change of the focus alone calls no code of the program, so a suspended application takes it.
+  /// A change of the focus alone calls no code of the program, so a suspended application accepts it.
   private func reasonNotToKnow(_ id: SceneIdentifier) -> IgnoredReason? {
     if !state.isInMemory { return .notRunning }
     return process.scenes[id] == nil ? .unknownScene : nil
@@ -63,7 +63,7 @@ extension LifecycleStateMachine {
 }
 
 extension SystemInput {
-  /// What the user does by touching the screen cannot be done while it is locked.
+  /// Whether the user does this on the screen, which is impossible while the screen is locked.
   fileprivate var needsUnlockedScreen: Bool {
     switch self {
     case .launch, .open, .home, .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .connectScene, .openScene:
@@ -72,7 +72,7 @@ extension SystemInput {
     }
   }
 
-  /// Whether the input means one window.
+  /// Whether the input is for one window.
   fileprivate var isOfOneScene: Bool {
     switch self {
     case .connectScene, .openScene, .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene: true

@@ -1,4 +1,4 @@
-// What each input does, in terms of the steps of the life cycle.
+// The effect of each input, in steps of the life cycle.
 
 extension LifecycleStateMachine {
   mutating func perform(_ input: SystemInput) {
@@ -28,7 +28,7 @@ extension LifecycleStateMachine {
     case .fetch: if state.isInMemory { commit(.background) } else { launchInBackground() }
     case .suspend: commit(.suspended)
     case .wake: commit(.background)
-    // Whether the delegate is asked first is not the machine's concern: here both are the same end.
+    // `Application` asks the delegate before it passes `.terminate` on, so both inputs end the application here.
     case .terminate, .shutDown, .killFromSwitcher: terminate()
     case .reclaim, .crash, .purge: loseProcess()
     case .reboot:
@@ -52,7 +52,7 @@ extension LifecycleStateMachine {
     }
   }
 
-  /// With scenes, an application is in the background until the first of them is in front.
+  /// With scenes, an application is in the background until its first scene is in the foreground.
   private mutating func launch(opening scene: SceneIdentifier) {
     process.isLaunching = true
     commit(profile == .scenes ? .background : .inactive)
@@ -99,7 +99,7 @@ extension LifecycleStateMachine {
     if state == .background, dataWasProtected { tellThatDataIsAvailable() }
     guard let returning = process.inFrontWhenLocked else { return }
     process.inFrontWhenLocked = nil
-    // Every window may have been closed meanwhile.
+    // All windows may have been closed while the screen was locked.
     if profile == .application || !returning.isEmpty { enterForeground(returning) }
   }
 

@@ -1,10 +1,10 @@
-// The steps of the life cycle, for both profiles. With scenes, each step is taken by all scenes that it concerns, in the order
-// in which they connected; the application follows if its most active scene's state has changed by it. Without scenes, the
-// application takes the step by itself.
+// The steps of the life cycle, for both profiles. With scenes, all scenes that a step concerns take it, in the order in
+// which they connected. The application follows if the state of its most active scene has changed. Without scenes, the
+// application takes the step alone.
 
 extension LifecycleStateMachine {
-  /// The application is in the foreground afterwards, with these scenes, reconnected where need be; active if nothing is
-  /// in the way.
+  /// Brings these scenes and the application to the foreground, and makes them active if no deactivation reason stands;
+  /// connects a scene that is not connected.
   mutating func enterForeground(_ entering: [SceneIdentifier]) {
     if state == .suspended { commit(.background) }
     if process.wasToldThatDataIsProtected, !device.dataIsProtected { tellThatDataIsAvailable() }
@@ -38,7 +38,7 @@ extension LifecycleStateMachine {
     tellOfForeground(.didBecomeActive)
   }
 
-  /// Some scenes stop receiving events, the application with the last of them.
+  /// Makes scenes resign active; the application resigns with the last active scene.
   mutating func resign(_ resigning: [SceneIdentifier]) {
     for id in resigning where process.scenes[id] == .foregroundActive {
       callScene(id, .willResignActive)
@@ -49,11 +49,12 @@ extension LifecycleStateMachine {
     commit(.inactive)
   }
 
-  /// Some scenes leave the user's sight, the application with the last of them; those out of sight stay there.
+  /// Sends scenes to the background, and the application with the last scene of the foreground; scenes in the
+  /// background stay there.
   mutating func leaveForeground(_ leaving: [SceneIdentifier]) {
     let inForeground = process.scenes.inForeground
     let leaving = inForeground.filter(Set(leaving).contains)
-    // Out of sight an application lies under no switcher.
+    // An application in the background has no switcher over it.
     if leaving.count == inForeground.count { process.switcherIsOpen = false }
     resign(leaving)
     for id in leaving {
@@ -65,7 +66,8 @@ extension LifecycleStateMachine {
       commit(.background)
       tellOfForeground(.didEnterBackground)
     }
-    // What a scene set going is awaited, also where the application stays: it may be disconnected next.
+    // Await the handlers of a scene's notification even if the application stays in the foreground: the scene may be
+    // disconnected next.
     if applicationLeaves || !leaving.isEmpty { effects.append(.awaitTearDown(of: .didEnterBackground)) }
   }
 
@@ -101,7 +103,8 @@ extension LifecycleStateMachine {
     effects.append(.call(callback))
   }
 
-  /// With scenes it is their delegates that are told of foreground and active.
+  /// Calls the application's delegate without scenes; with scenes only posts the notification, because the delegates of
+  /// the scenes have been called.
   mutating func tellOfForeground(_ callback: ApplicationCallback) {
     announceReasons()
     effects.append(profile == .scenes ? .post(callback) : .call(callback))
@@ -123,7 +126,7 @@ extension LifecycleStateMachine {
     effects.append(.callScene(id, callback))
   }
 
-  /// Reasons change before the callbacks that they lead to, so that the code that is called can read them.
+  /// Updates the reasons before the callbacks to which they lead, so that these callbacks can read them.
   mutating func announceReasons() {
     guard announcedReasons != deactivationReasons else { return }
     announcedReasons = deactivationReasons

@@ -1,14 +1,14 @@
-/// The life cycle of an application as a pure state machine: an input in, a list of effects out.
+/// The life cycle of an application as a pure state machine, which takes an input and returns a list of effects.
 ///
-/// The machine holds no clock, no lock and no reference, calls nothing and never waits. It knows the state of the application
-/// and of its scenes, and what belongs to the device and outlives the process: interruptions, the screen lock, the pass code.
-/// Its driver performs the effects in order; the state in which each callback runs is the one committed last before
-/// it.
+/// The machine holds no clock, no lock and no reference, makes no calls and never waits. It stores the state of the
+/// application and of its scenes. It also stores the facts of the device, which outlive the process: interruptions, the
+/// screen lock, the pass code. Its driver performs the effects in order. A callback runs in the state that the last
+/// commit before it has set.
 ///
-/// The sequences are those that UIKit documents and that experiments on devices show; where the two disagree the
-/// experiment wins (see Docs/Architecture.md).
+/// The sequences are those that UIKit documents and that experiments on devices show. Where the two disagree, the
+/// machine follows the experiment (see Docs/Architecture.md).
 public struct LifecycleStateMachine: Sendable, Hashable {
-  /// One step of a transition; steps are performed in order, and none is skipped.
+  /// One step of a transition; the driver performs all steps, in order.
   public enum Effect: Sendable, Hashable {
     /// The application's state changes.
     case commit(ApplicationState)
@@ -16,25 +16,28 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     case setDeactivationReasons(Set<DeactivationReason>)
     /// The delegate method is called, then its notification is posted.
     case call(ApplicationCallback)
-    /// The application's notification is posted, and its delegate is not called: with scenes, those of foreground and active.
+    /// The application's notification is posted without a call of its delegate; used for foreground and active with
+    /// scenes.
     case post(ApplicationCallback)
     /// A scene's state changes.
     case commitScene(SceneIdentifier, SceneState)
     /// The scene's window gains or loses the keyboard focus.
     case setSceneFocus(SceneIdentifier, Bool)
-    /// The scene delegate's method is called, then the scene's notification is posted; willConnect makes the scene.
+    /// The scene delegate's method is called, then the scene's notification is posted; for willConnect the scene is
+    /// created first.
     case callScene(SceneIdentifier, SceneCallback)
     /// The user closed the scene's window: its session ends.
     case endSession(SceneIdentifier)
-    /// What the notification set going is awaited, within the budget of that callback.
+    /// The application awaits the handlers, bodies and releases that the notification has started, within the budget of
+    /// that callback.
     case awaitTearDown(of: ApplicationCallback)
-    /// The process vanishes without a word: what it held is gone, and nothing is released.
+    /// The process ends without any call: everything that it held is lost, and no resource is released.
     case loseProcess
     /// The input had no effect.
     case ignore(IgnoredReason)
   }
 
-  /// What belongs to the device: it is remembered in every state, also while no process exists.
+  /// The facts of the device, which are kept in every state, also while no process exists.
   struct Device: Sendable, Hashable {
     var isLocked = false
     var lockProtectsData = false
@@ -42,20 +45,21 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     var interruptions: Set<DeactivationReason> = []
   }
 
-  /// What belongs to the process, and goes with it.
+  /// The facts of the process, which are lost with it.
   struct Process: Sendable, Hashable {
     var isLaunching = false
     var switcherIsOpen = false
-    /// The scenes, if the application has any, that the lock sent out of sight; nil if it was not in sight.
+    /// The scenes that the lock sent to the background; empty without scenes, and nil if the application was not in the
+    /// foreground.
     var inFrontWhenLocked: [SceneIdentifier]?
     var wasToldThatDataIsProtected = false
     var keepsTimeChange = false
     var scenes = ConnectedScenes()
   }
 
-  /// Which of the two life cycles the application follows.
+  /// The life cycle that the application follows.
   public let profile: LifecycleProfile
-  /// Whether a launch into the background gives didEnterBackground, as documentation says it does.
+  /// Whether a launch into the background calls didEnterBackground, as Apple's documentation says.
   public let callsDidEnterBackgroundOnBackgroundLaunch: Bool
   /// The application's state once every effect that was returned has been performed.
   public internal(set) var state: ApplicationState = .notRunning
@@ -65,18 +69,18 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   /// The effects of the input that is being handled; empty between inputs.
   var effects: [Effect] = []
 
-  /// An application that is not running, on an unlocked device without a pass code.
+  /// Creates the machine of an application that is not running, on an unlocked device without a pass code.
   ///
   /// - Parameters:
-  ///   - profile: which of the two life cycles the application follows.
-  ///   - callsDidEnterBackgroundOnBackgroundLaunch: whether a launch into the background gives didEnterBackground.
-  ///     Documentation says that it does, experiments that it does not; the experiment is the default.
+  ///   - profile: the life cycle that the application follows.
+  ///   - callsDidEnterBackgroundOnBackgroundLaunch: whether a launch into the background calls didEnterBackground.
+  ///     Apple's documentation says that it does; experiments show that it does not, which is the default.
   public init(profile: LifecycleProfile = .application, callsDidEnterBackgroundOnBackgroundLaunch: Bool = false) {
     self.profile = profile
     self.callsDidEnterBackgroundOnBackgroundLaunch = callsDidEnterBackgroundOnBackgroundLaunch
   }
 
-  /// Why the application is not active, or would not be if it were in the foreground.
+  /// The reasons why the application is not active, or, in the background, would not be active in the foreground.
   public var deactivationReasons: Set<DeactivationReason> {
     var reasons = device.interruptions
     if process.isLaunching { reasons.insert(.launching) }
@@ -91,7 +95,7 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   /// The state of a scene once every effect that was returned has been performed.
   ///
   /// - Parameter scene: any scene.
-  /// - Returns: its state; unattached if it is not connected.
+  /// - Returns: the state of the scene; unattached if it is not connected.
   public func state(of scene: SceneIdentifier) -> SceneState { process.scenes[scene] ?? .unattached }
 
   /// Whether a scene's window has the keyboard focus once every effect that was returned has been performed.
@@ -100,14 +104,14 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   /// - Returns: true unless ``SystemInput/unfocusScene(_:)`` took the focus since the scene connected.
   public func hasFocus(_ scene: SceneIdentifier) -> Bool { process.scenes.hasFocus(scene) }
 
-  /// Takes an input and says what is to be done.
+  /// Handles an input, and returns the effects to perform.
   ///
-  /// States that the input skips are synthesised in order. An input that the present state cannot take gives exactly one
-  /// ``Effect/ignore(_:)``. An input that changes only the device gives no effect.
+  /// The machine inserts the states that the input skips, in order. For an input that the current state cannot handle
+  /// it returns exactly one ``Effect/ignore(_:)``. For an input that changes only the device it returns no effects.
   ///
-  /// - Parameter input: what the system does.
+  /// - Parameter input: the action of the system.
   /// - Returns: the effects, in the order in which they are to be performed.
-  /// - Complexity: constant, but for the copy of the set of interruptions; with scenes, linear in their number.
+  /// - Complexity: constant, except for the copy of the set of interruptions; with scenes, linear in their number.
   public mutating func handle(_ input: SystemInput) -> [Effect] {
     if let reason = reasonToIgnore(input) { return [.ignore(reason)] }
     perform(input)

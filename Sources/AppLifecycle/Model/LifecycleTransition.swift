@@ -1,28 +1,31 @@
-/// A step of the life cycle, as its notification tells it.
+/// A step of the life cycle, as its notification describes it.
 public struct LifecycleTransition: Sendable, Hashable {
-  /// A stay outside of active: what a component asks that wants to know whether it was merely interrupted or truly away.
+  /// A time during which the application was not active.
+  ///
+  /// It tells a component whether the application was only interrupted, or in the background, or suspended.
   public struct Excursion: Sendable, Hashable {
-    /// When the application left active, or was launched into the background.
+    /// The instant at which the application left the active state, or was launched into the background.
     public var began: Duration
-    /// How far it went: inactive, background or suspended.
+    /// The state farthest from active that the application has reached: inactive, background or suspended.
     public var deepestState: ApplicationState
-    /// How long it has lasted by now.
+    /// The time since the excursion began.
     public var length: Duration
   }
 
   /// The state before the step.
   public var from: ApplicationState
-  /// The state after it; equal to `from` where the step changes no state.
+  /// The state after the step; equal to `from` if the step does not change the state.
   public var to: ApplicationState
-  /// What led to it.
+  /// The cause of the step.
   public var cause: LifecycleCause
-  /// When it happened: the `offset` of an instant of the application's ``Application/clock``.
+  /// The time of the step: the `offset` of an instant of the application's ``Application/clock``.
   public var instant: Duration
-  /// The stay outside of active that this step begins, is part of, or ends; nil before the application was first active.
+  /// The excursion from the active state that this step begins, belongs to, or ends; nil before the application was
+  /// first active.
   public var excursion: Excursion?
 }
 
-/// Follows how far and for how long the application is away from active.
+/// Tracks the excursions of an application from the active state.
 struct ExcursionTracker {
   private var began: Duration?
   private var deepestState = ApplicationState.inactive

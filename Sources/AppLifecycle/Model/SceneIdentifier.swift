@@ -1,14 +1,18 @@
-/// The name of a scene, and of the session that outlives it: one window of the application, as the user sees it.
+/// The name of a window, which identifies its scene, and the session that outlives the scene.
 public struct SceneIdentifier: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-  /// The name, as it stands in a script after `scene:open:`; any text is one.
+  /// The name, which a script writes after `scene:open:`; it may be any text.
   public let rawValue: String
 
-  /// An identifier of any name.
+  /// Creates an identifier with any name.
+  ///
+  /// - Parameter rawValue: the name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// An identifier of any name, from a literal.
+  /// Creates an identifier with any name from a string literal.
+  ///
+  /// - Parameter value: the name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-  /// The scene that is meant where an input names none: that of `launch` and `open`.
+  /// The scene to which inputs without a scene refer, such as `launch` and `open`.
   public static let main: SceneIdentifier = "main"
 }

@@ -1,18 +1,19 @@
-/// Where a scene stands in its life cycle.
+/// A state of a scene's life cycle.
 ///
 ///     unattached ──connect──▶ background ◀──────▶ foregroundInactive ◀──────▶ foregroundActive
 ///         ▲   └────────────── connect and open ────────▲
 ///         └───── disconnect ───────┘
 ///
-/// Active is entered and left through inactive only, and so is the foreground from the background.
+/// A scene enters and leaves active only through inactive. It also enters the foreground from the background only
+/// through inactive.
 public enum SceneState: String, Sendable, Hashable, CaseIterable {
-  /// Not connected yet, or disconnected since.
+  /// Not connected yet, or disconnected.
   case unattached
-  /// In sight, receiving no events: on the way elsewhere, or interrupted.
+  /// Visible, but receiving no events: during an interruption, or a change to another state.
   case foregroundInactive
-  /// In sight and receiving events.
+  /// Visible, and receiving events.
   case foregroundActive
-  /// Connected and out of sight.
+  /// Connected, but not visible.
   case background
 
   /// Whether the user sees the scene: inactive or active in the foreground.

@@ -1,11 +1,11 @@
-/// Something that the system does to an application.
+/// An action of the system on an application.
 ///
-/// Hosts translate what the machine really does into these; the simulator reads them from a script. Any of them may come in
-/// any state: one that the present state cannot take is ignored with a reason, never a trap
+/// Hosts translate the events of a real machine into inputs; the simulator reads inputs from a script. Any input may
+/// come in any state. An input that the current state cannot handle is ignored with a reason, and is never an error
 /// (see ``LifecycleStateMachine/handle(_:)``).
 ///
-/// In the scene-based life cycle ``launch`` and ``open`` mean the scene ``SceneIdentifier/main``, and ``home`` sends every scene
-/// in the foreground to the background.
+/// In the scene-based life cycle ``launch`` and ``open`` refer to the scene ``SceneIdentifier/main``, and ``home``
+/// sends every scene in the foreground to the background.
 public enum SystemInput: Sendable, Hashable {
   /// The user launches an application that is not running. Script: `launch`.
   case launch
@@ -17,15 +17,17 @@ public enum SystemInput: Sendable, Hashable {
   case home
   /// The screen is locked. Script: `lock`.
   case lock
-  /// The screen is unlocked; brings back the application if it was in front when it was locked. Script: `unlock`.
+  /// The screen is unlocked; the application returns to the foreground if it was there when the screen was locked.
+  /// Script: `unlock`.
   case unlock
-  /// From now on, locking protects the application's data, or no longer does. Script: `passcode:on`, `passcode:off`.
+  /// The device has a pass code from now on, so that locking protects the application's data, or no longer has one.
+  /// Script: `passcode:on`, `passcode:off`.
   case setPasscode(Bool)
   /// An interruption begins. Script: `interrupt:NAME`.
   case beginInterruption(DeactivationReason)
   /// An interruption ends. Script: `end:NAME`.
   case endInterruption(DeactivationReason)
-  /// The application switcher is opened over the application. Script: `switcher`.
+  /// The user opens the application switcher over the application. Script: `switcher`.
   case openSwitcher
   /// The user returns from the switcher to the application. Script: `switcher:return`.
   case returnFromSwitcher
@@ -33,9 +35,9 @@ public enum SystemInput: Sendable, Hashable {
   case leaveThroughSwitcher
   /// The user swipes the application away in the switcher. Script: `switcher:kill`.
   case killFromSwitcher
-  /// Memory is short. Script: `memory`.
+  /// Memory is low. Script: `memory`.
   case memoryWarning
-  /// A suspended application is killed for its memory. Script: `reclaim`.
+  /// The system kills a suspended application to free its memory. Script: `reclaim`.
   case reclaim
   /// The date changed, the clock was set, or the time zone changed. Script: `time`.
   case significantTimeChange
@@ -45,39 +47,44 @@ public enum SystemInput: Sendable, Hashable {
   case suspend
   /// The system lets a suspended application run in the background. Script: `wake`.
   case wake
-  /// The user asks the application to end: a key, a menu, Ctrl-C. The delegate may refuse
-  /// (``ApplicationDelegate/applicationShouldTerminate(_:cause:)``); a suspended application is not asked. Script: `quit`.
+  /// The user asks the application to end: a key, a menu, Ctrl-C. Script: `quit`.
+  ///
+  /// The delegate may refuse (``ApplicationDelegate/applicationShouldTerminate(_:cause:)``). A suspended application is
+  /// not asked.
   case terminate
-  /// The system ends the application without asking: SIGTERM, a lost terminal. `willTerminate` is called unless the
-  /// application is suspended. Script: `kill`.
+  /// The system ends the application without asking: SIGTERM, a lost terminal. Script: `kill`.
+  ///
+  /// The application calls `willTerminate` unless it is suspended.
   case shutDown
   /// The process dies at once. Script: `crash`.
   case crash
   /// The system kills an application that misbehaved, such as one that overran its time.
   ///
-  /// No script has a word for it, as it follows from what the application did.
+  /// The script language has no action for it, because it follows from the application's own behavior.
   case purge
   /// The device restarts. Script: `reboot`.
   case reboot
-  /// A window's scene is connected and stays in the background. Script: `scene:connect:ID`.
+  /// The system connects a window's scene in the background. Script: `scene:connect:ID`.
   case connectScene(SceneIdentifier)
-  /// The user brings a window to the front: connects its scene, wakes or launches the application. Script: `scene:open:ID`.
+  /// The user brings a window to the foreground: connects its scene, and wakes or launches the application. Script:
+  /// `scene:open:ID`.
   case openScene(SceneIdentifier)
-  /// A window leaves the front, the application with the last one. Script: `scene:background:ID`.
+  /// A window enters the background, and the application with the last window. Script: `scene:background:ID`.
   case sendSceneToBackground(SceneIdentifier)
-  /// A window loses the keyboard focus: its scene resigns active, and the other scenes stay as they are. Script: `scene:unfocus:ID`.
+  /// A window loses the keyboard focus: its scene resigns active, and the other scenes do not change. Script:
+  /// `scene:unfocus:ID`.
   ///
   /// The scene stays without focus until ``focusScene(_:)`` or its disconnection, also while it is in the background. When the focus
   /// moves between two windows, send ``focusScene(_:)`` first: the application then stays active.
   case unfocusScene(SceneIdentifier)
-  /// A window that had lost the keyboard focus has it again. Script: `scene:focus:ID`.
+  /// A window gains the keyboard focus again. Script: `scene:focus:ID`.
   case focusScene(SceneIdentifier)
-  /// The system disconnects the scene of a window that is out of sight; its session stays. Script: `scene:reclaim:ID`.
+  /// The system disconnects the scene of a window in the background; its session remains. Script: `scene:reclaim:ID`.
   case reclaimScene(SceneIdentifier)
   /// The user closes a window; its session ends. Script: `scene:close:ID`.
   case closeScene(SceneIdentifier)
 
-  /// The action of the script language that stands for this input; for ``purge``, which has none, a name to be its cause.
+  /// The action of the script language for this input; for ``purge``, which has no action, a name for use as a cause.
   public var scriptToken: String {
     switch self {
     case .launch: "launch"

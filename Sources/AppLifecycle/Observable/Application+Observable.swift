@@ -1,16 +1,17 @@
 public import Observation
 
-/// What an application shows of itself.
+/// The observable values of an application.
 package struct ObservedValues: Sendable {
   package var state = ApplicationState.notRunning
   package var deactivationReasons: Set<DeactivationReason> = []
   package var launchCause: LifecycleCause?
 }
 
-// `Observations { application.state }`, SwiftUI and `withObservationTracking` follow these properties, `resources` and `scenes`.
+// `Observations { application.state }`, SwiftUI and `withObservationTracking` can observe these properties, and also
+// `resources` and `scenes`.
 
 extension Application: Observable {
-  /// The state as callbacks see it: *will…* callbacks run before the new state is committed, *did…* callbacks after.
+  /// The state of the application; it changes after *will…* callbacks and before *did…* callbacks.
   ///
   /// Observable.
   public var state: ApplicationState {
@@ -18,15 +19,15 @@ extension Application: Observable {
     return present.state
   }
 
-  /// The reasons that keep the application from being active; out of the foreground, those that would.
+  /// The reasons why the application is not active, or, in the background, would not be active in the foreground.
   ///
-  /// Active means empty. Observable.
+  /// The set is empty while the application is active. Observable.
   public var deactivationReasons: Set<DeactivationReason> {
     observed.access(self, \.deactivationReasons)
     return present.deactivationReasons
   }
 
-  /// Why the application was launched; nil before the first launch.
+  /// The cause of the latest launch; nil before the first launch.
   ///
   /// Observable.
   public var launchCause: LifecycleCause? {
@@ -42,7 +43,7 @@ extension Application: Observable {
     observed.change(self, \.deactivationReasons) { present.deactivationReasons = reasons }
   }
 
-  /// The manager's own state has changed, and is not held up for observers.
+  /// The resource manager has changed its state already, so observers are called after the change.
   func resourcesDidChange() { observed.change(self, \.resources) {} }
 
   func setLaunchCause(_ cause: LifecycleCause) {

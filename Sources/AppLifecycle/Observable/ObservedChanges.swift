@@ -1,22 +1,26 @@
 internal import Observation
 internal import Synchronization
 
-/// What Observation is told of an object's properties: nothing before the program has read one of them.
+/// Notifies Observation of reads and changes of an object's properties, once the program has read one of them.
 ///
-/// Observation tracks what has been read. So an object that no code reads has no observer, and its changes cost one look at a flag;
-/// told to a registrar, each would cost two locks.
+/// Observation tracks properties that have been read. So an object whose properties no code has read has no observers.
+/// A change then costs one check of a flag, where the registrar would take two locks.
 struct ObservedChanges: ~Copyable, Sendable {
   private let registrar = ObservationRegistrar()
   private let wereRead = Atomic(false)
 
-  /// A property is about to be read; any thread, outside of locks.
+  /// Registers that a property is about to be read.
+  ///
+  /// Any thread may call this, without holding a lock.
   func access<Subject: Observable, Member>(_ subject: Subject, _ property: KeyPath<Subject, Member>) {
-    // Looked at first, as many threads may read and the flag's cache line is theirs in common.
+    // Load before storing: many threads may read, and they share the flag's cache line.
     if !wereRead.load(ordering: .relaxed) { wereRead.store(true, ordering: .sequentiallyConsistent) }
     registrar.access(subject, keyPath: property)
   }
 
-  /// Changes a property, and tells its observers before and after; any thread, outside of locks.
+  /// Changes a property, and notifies its observers before and after.
+  ///
+  /// Any thread may call this, without holding a lock.
   func change<Subject: Observable, Member>(
     _ subject: Subject, _ property: @autoclosure () -> KeyPath<Subject, Member>, _ change: () -> Void
   ) {

@@ -1,32 +1,33 @@
 internal import PubSub
 internal import Synchronization
 
-// Whatever happens in an application can be watched: by journals, hosts, exporters, loggers and tests, with the same call.
+// Journals, hosts, exporters, loggers and tests all observe an application with the same call.
 
 extension Application {
-  /// Calls an observer with everything that happens in the application, in order and as it happens.
+  /// Calls an observer with each event of the application, in order and as the event happens.
   ///
   ///     token = application.observe { event in
   ///       if case .callEnded(let entry, _) = event, entry.isLate { logger.warning("\(entry)") }
   ///     }
   ///
-  /// Every observer is called with the same events in the same order, in the order in which they were added. A record of a delegate
-  /// call comes before the call, and that of a notification before its handlers run. What an observer itself leads to, such as
-  /// the begin of a background task, is reported after the event for which it was called.
+  /// All observers receive the same events in the same order, and are called in the order in which they were added. The
+  /// record of a delegate call comes before the call. The record of a notification comes before its handlers run. If an
+  /// observer itself causes an event, such as the beginning of a background task, that event is delivered after the
+  /// current one.
   ///
-  /// An observer runs in the middle of a transition, which waits for it: it should note what it needs and return. It cannot change
-  /// the course of the life cycle. An input that it sends with ``send(_:cause:)`` waits for its turn. The first error that it throws is
-  /// reported as `observerFailed` with the observer's name. If the observer uses up the budget of a tear-down, the overrun is
-  /// reported with its name.
+  /// An observer runs in the middle of a transition, which waits for it, so it should copy the data that it needs and
+  /// return. It cannot change the course of the transition. An input that it sends with ``send(_:cause:)`` is queued.
+  /// The first error that it throws is reported as `observerFailed` with the observer's name. If the observer uses up
+  /// the budget of a tear-down, the overrun is reported with its name.
   ///
-  /// While an application has no observers, no events are made.
+  /// While an application has no observers, it creates no events.
   ///
   /// - Parameters:
   ///   - label: the observer's name in reports; if nil, its position in the source is its name.
   ///   - fileID: the module and file of the call.
   ///   - line: the line of the call.
   ///   - observer: the code to call, on the main actor.
-  /// - Returns: a token that keeps the observer; when it is cancelled or released, the observer is called no more.
+  /// - Returns: a token that keeps the observer registered; cancel or release it to remove the observer.
   /// - Complexity: constant.
   public func observe(
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
@@ -37,7 +38,7 @@ extension Application {
     return ObserverToken(observer)
   }
 
-  /// Calls an observer before all others, which may block: that of the host, which watches over them.
+  /// Calls an observer before all others; for the host, which must report the others if they block.
   package func observeFirst(
     label: String, _ observer: @escaping @MainActor @Sendable (TraceEvent) throws -> Void
   ) -> ObserverToken {
@@ -48,35 +49,35 @@ extension Application {
 
   /// The calls of the program's code that have begun and have not ended, oldest first.
   ///
-  /// Any thread may read this property, so that a host can name the code that blocks the main actor: the last call that is synchronous,
-  /// if there is one. The calls are known only while the application is observed.
+  /// Any thread may read this property. So a host can name the code that blocks the main actor: the last synchronous
+  /// call, if there is one. The property is empty while the application has no observers.
   ///
   /// - Complexity: linear in their number.
   public nonisolated var openCalls: [TracedCall] { observers.openCalls }
 
-  /// The time of the application's clock, as records have it.
+  /// The time of the application's clock, as in records.
   package var instant: Duration { timing.now() }
 
   // MARK: Telling
 
-  /// Calls the observers; does nothing, and makes no event, while there are none.
+  /// Calls the observers with an event, which is created only if there are observers.
   func tell(_ event: @autoclosure () -> TraceEvent) {
     guard !observers.isEmpty else { return }
     let event = event()
-    // Asked once for all observers: each look at a task-local value costs as much as a call.
+    // Check once for all observers: reading a task-local value costs as much as a call.
     if TerminationQuestion.current == nil, HandlerContext.bound == nil {
       observers.tell(event, to: self)
     } else {
-      // What an observer starts belongs to no handler.
+      // Work that an observer starts belongs to no handler.
       HandlerContext.outside {
         TerminationQuestion.$current.withValue(nil) { observers.tell(event, to: self) }
       }
     }
   }
 
-  /// A call of the program's code begins.
+  /// Reports the beginning of a call of the program's code.
   ///
-  /// - Returns: what its end refers to; nil if nothing observes.
+  /// - Returns: the number of the call, to which its end refers; nil if there are no observers.
   func callBegins(_ entry: @autoclosure () -> LedgerEntry, isSynchronous: Bool = false) -> TracedCall.ID? {
     guard !observers.isEmpty else { return nil }
     let call = observers.number(entry(), isSynchronous: isSynchronous)
@@ -99,7 +100,7 @@ extension Application {
     if let began { noteOverrun(of: observer, began: began) }
   }
 
-  /// The first error of an observer is reported.
+  /// Reports the first error of an observer.
   private func note(_ error: any Error, of observer: TraceObserver) {
     guard !observer.hasFailed.exchange(true, ordering: .relaxed) else { return }
     noteOnly(
@@ -109,7 +110,7 @@ extension Application {
     record(.report, "observerFailed:\(observer.source)", presentCause ?? LifecycleCause(rawValue: "observe"))
   }
 
-  /// The observer that uses up the last of a budget is to blame for it.
+  /// Blames an observer during whose call a budget ran out.
   private func noteOverrun(of observer: TraceObserver, began: Duration) {
     let end = timing.now()
     guard tearDown.blames(observer.source, from: began, to: end) else { return }
@@ -118,7 +119,8 @@ extension Application {
         .observer, observer.source, step: "observe", began: began, duration: end - began, outcome: .overran))
   }
 
-  /// Adds to the ledger, and calls no observer: that of an observer's own call would never end.
+  /// Adds an entry to the ledger without calling observers: reporting an observer's own call to observers would never
+  /// end.
   private func noteOnly(_ entry: LedgerEntry) {
     handlerNotes?.flush()
     ledgerKeeper.note(entry, on: ledgerKeeper.present)
@@ -126,9 +128,9 @@ extension Application {
 
   // MARK: Inputs
 
-  /// An input is its own cause; what follows from it has the cause that its sender gave it.
+  /// Records an input with itself as the cause; everything that follows from it has the cause that its sender gave.
   func noteInput(_ input: SystemInput) {
-    // A purge follows from what the application did.
+    // A purge is no input of the system: it follows from the application's own behavior.
     guard input != .purge else { return }
     let name = LifecycleCause(input)
     tell(.recorded(inputRecord(.input, name, cause: name)))

@@ -1,51 +1,52 @@
 internal import PubSub
 internal import Synchronization
 
-/// Calls the observers of an application, each event for all of them before the next event.
+/// Calls the observers of an application: all of them with one event before any with the next.
 @MainActor final class ObserverList {
-  /// In the order in which they are called, each with the number of the event from which on it is.
+  /// The observers in the order in which they are called, each with the number of the first event that it receives.
   private var observers: [(observer: TraceObserver, from: Int)] = [] {
     didSet { isEmpty = observers.isEmpty }
   }
-  /// What happens while observers are called with an event, oldest first.
+  /// Events that happen while observers are being called, oldest first.
   private var waiting: [TraceEvent] = []
   private(set) var isCalling = false
   private var lastCall: UInt64 = 0
-  /// What has begun and not ended; also read off the main actor.
+  /// The calls that have begun and not ended; other threads may read them.
   private nonisolated let open = OpenCalls()
 
-  /// The calls that have begun and not ended, oldest first; of an observer last, as it interrupts what called it.
+  /// The calls that have begun and not ended, oldest first; the call of an observer is last, because it interrupts the
+  /// others.
   nonisolated var openCalls: [TracedCall] { open.calls }
 
-  /// Whether there are observers; while there are none, nothing is to be made for them.
+  /// Whether there are no observers, so that no events need be created.
   private(set) var isEmpty = true
 
-  /// Adds an observer, which is called with what happens from now on.
+  /// Adds an observer, which receives the events that happen from now on.
   ///
   /// - Parameters:
   ///   - observer: the observer.
-  ///   - isFirst: whether it is called before those that were added earlier.
+  ///   - isFirst: whether it is called before observers that were added earlier.
   func add(_ observer: TraceObserver, isFirst: Bool = false) {
     if !isCalling { removeCancelled() }
-    // While observers are being called, what waits happened before.
+    // The waiting events happened before the observer was added.
     let new = (observer, isCalling ? waiting.count + 1 : 0)
     if isFirst, !isCalling { observers.insert(new, at: 0) } else { observers.append(new) }
     publishNames()
   }
 
-  /// Numbers a call.
+  /// Gives a call its number.
   func number(_ entry: LedgerEntry, isSynchronous: Bool) -> TracedCall {
     lastCall += 1
     return TracedCall(entry, id: lastCall, isSynchronous: isSynchronous)
   }
 
-  /// Calls the observers with an event, or after the one with which they are being called.
+  /// Delivers an event to the observers, at once or after the event that is being delivered.
   func tell(_ event: TraceEvent, to application: Application) {
     open.take(event)
     guard !isCalling else { return waiting.append(event) }
     isCalling = true
     deliver(event, number: 0, to: application)
-    // What an observer leads to is appended meanwhile.
+    // Observers may append events meanwhile.
     var next = 0
     while next < waiting.count {
       let event = waiting[next]
@@ -66,7 +67,7 @@ internal import Synchronization
     }
   }
 
-  /// Forgets observers that were cancelled, and that some were added while others were called.
+  /// Removes cancelled observers, and lets observers that were added meanwhile receive every later event.
   private func tidy() {
     var hasCancelled = false
     for place in observers.indices {
@@ -84,7 +85,7 @@ internal import Synchronization
 }
 
 extension TraceEvent {
-  /// When it happened, by the application's clock; nil where the event does not say.
+  /// The time of the event by the application's clock; nil if the event has none.
   fileprivate var instant: Duration? {
     switch self {
     case .recorded(let record): record.instant

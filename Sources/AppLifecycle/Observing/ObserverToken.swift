@@ -1,11 +1,11 @@
 internal import PubSub
 internal import Synchronization
 
-/// Keeps an observer of an application: when the token is cancelled or released, the observer is called no more.
+/// A token that keeps an observer of an application registered, until the token is cancelled or released.
 ///
-/// May be used from any thread.
+/// Any thread may use a token.
 public final class ObserverToken: Sendable {
-  // Weak: what observes may well keep the token, and nothing would free either then.
+  // Weak, because the observing object often keeps the token, which would be a reference cycle.
   private weak let observer: TraceObserver?
 
   init(_ observer: TraceObserver) { self.observer = observer }
@@ -14,23 +14,24 @@ public final class ObserverToken: Sendable {
 
   /// Ends the observation.
   ///
-  /// On the main actor the observer is not called again once this has returned; from another thread, a call that has begun goes on.
-  /// May be called any number of times, also by the observer itself.
+  /// If called on the main actor, the observer is not called again after this method has returned. If called on another
+  /// thread, a call of the observer that has begun continues. The method may be called any number of times, also by the
+  /// observer itself.
   ///
   /// - Complexity: constant.
   public func cancel() { observer?.end() }
 }
 
-/// One observer, for as long as its token is kept.
+/// An observer, which is called until its token is cancelled or released.
 final class TraceObserver: Sendable {
   let source: Subscriber
   typealias Body = @MainActor @Sendable (TraceEvent) throws -> Void
 
   private let lock = Lock()
-  /// Nil once it is called no more, so that what it captured is released; guarded by the lock.
+  /// Nil after the end of the observation, so that captured objects are released; guarded by the lock.
   private nonisolated(unsafe) var body: Body?
   private let hasEnded = Atomic(false)
-  /// Whether it has thrown before.
+  /// Whether the observer has thrown an error before.
   let hasFailed = Atomic(false)
 
   init(_ source: Subscriber, _ body: @escaping Body) {
@@ -38,7 +39,7 @@ final class TraceObserver: Sendable {
     self.body = body
   }
 
-  /// Whether it is called no more.
+  /// Whether the observation has ended.
   var isCancelled: Bool { hasEnded.load(ordering: .acquiring) }
 
   @MainActor func call(_ event: TraceEvent) throws {
@@ -51,7 +52,7 @@ final class TraceObserver: Sendable {
     hasEnded.store(true, ordering: .releasing)
     var former: Body?
     lock.withLock { swap(&former, &body) }
-    // Released outside of the lock: it may hold another token.
+    // Release it outside the lock, because it may hold another token.
     withExtendedLifetime(former) {}
   }
 }

@@ -3,19 +3,20 @@ internal import Synchronization
 
 /// The calls of the program's code that have begun and not ended, for any thread to read.
 ///
-/// Changed on the main actor alone.
+/// Only the main actor changes them.
 final class OpenCalls: Sendable {
   private let lock = Lock()
   /// Oldest first; guarded by the lock.
   private nonisolated(unsafe) var present: [TracedCall] = []
   /// The names of the observers, in their order; guarded by the lock.
   private nonisolated(unsafe) var observers: [Subscriber] = []
-  /// The place of the observer that is being called; -1 while none is.
+  /// The index of the observer that is being called; -1 while no observer is.
   private let place = Atomic(-1)
-  /// When the first observer was called with the present event, in nanoseconds by the application's clock.
+  /// The time when the first observer was called with the current event, in nanoseconds by the application's clock.
   private let began = Atomic<Int64>(0)
 
-  /// The calls that have begun and not ended, oldest first; of an observer last, as it interrupts what called it.
+  /// The calls that have begun and not ended, oldest first; the call of an observer is last, because it interrupts the
+  /// others.
   var calls: [TracedCall] {
     var (calls, observer): ([TracedCall], Subscriber?) = ([], nil)
     let place = place.load(ordering: .relaxed)
@@ -30,19 +31,19 @@ final class OpenCalls: Sendable {
     return calls + [TracedCall(entry, id: 0, isSynchronous: true)]
   }
 
-  /// Takes note of a call that begins or ends.
+  /// Stores a call that begins, and removes a call that ends.
   func take(_ event: TraceEvent) {
     switch event {
     case .callBegan(let call): lock.withLock { present.append(call) }
     case .callEnded(_, let id?): close(id)
-    // The process has ended, and with it what it had begun.
+    // The end of the process ends all its calls.
     case .recorded(let record) where record.kind == .state && record.state == .notRunning:
       lock.withLock { present = [] }
     default: break
     }
   }
 
-  /// The call has ended; the latest ones end first.
+  /// Removes a call that has ended; searches backward, because the latest calls usually end first.
   private func close(_ id: TracedCall.ID) {
     lock.withLock {
       if let index = present.lastIndex(where: { $0.id == id }) { present.remove(at: index) }
@@ -51,27 +52,27 @@ final class OpenCalls: Sendable {
 
   // MARK: Observers
 
-  /// Observers were added or removed.
+  /// Stores the names of the observers after a change.
   func setObservers(_ names: [Subscriber]) {
     lock.withLock {
       observers = names
-      // No event tells of the calls' ends any more.
+      // Without observers no event reports the end of a call.
       if names.isEmpty { present = [] }
     }
   }
 
-  /// The observers are about to be called with an event.
+  /// Notes that the observers are about to be called with an event.
   func eventBegan(at instant: Duration) { began.store(instant.wholeNanoseconds, ordering: .relaxed) }
 
-  /// The observer at that place is about to be called.
+  /// Notes that the observer at an index is about to be called.
   func callsObserver(at place: Int) { self.place.store(place, ordering: .relaxed) }
 
-  /// No observer is being called any more.
+  /// Notes that no observer is being called.
   func observerReturned() { place.store(-1, ordering: .relaxed) }
 }
 
 extension Duration {
-  /// In nanoseconds, as many as an `Int64` holds.
+  /// The duration in nanoseconds, limited to the range of `Int64`.
   fileprivate var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

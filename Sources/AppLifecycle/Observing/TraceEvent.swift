@@ -1,36 +1,37 @@
-/// Something that happens in an application, as ``Application/observe(label:fileID:line:_:)`` reports it.
+/// An event in an application, as ``Application/observe(label:fileID:line:_:)`` reports it.
 ///
-/// More cases may come: a `switch` over trace events has a `default`.
+/// Later versions may add cases, so write a `default` in a `switch` over trace events.
 public enum TraceEvent: Sendable, Hashable {
-  /// The application takes an input of the system.
+  /// The application begins to handle an input of the system.
   ///
-  /// Delegate calls, notifications and changes of state that follow from it come before its ``transitionEnded(_:)``; resources that it has
-  /// acquired may come later. For an input without effect only records come in between. While the delegate is being asked whether the
-  /// application may end, the `terminate` has not begun.
+  /// The delegate calls, notifications and changes of state that follow from the input come before its
+  /// ``transitionEnded(_:)``. Resources that the transition acquires may come later. For an input without effect only
+  /// records come in between. For a `terminate`, this event comes after the delegate has answered whether the
+  /// application may end.
   case transitionBegan(SystemInput, cause: LifecycleCause)
-  /// The budget of a tear-down begins to run: the time that the delegate, the handlers and the resources have together.
+  /// The budget of a tear-down begins to run; the delegate call, the handlers, the bodies and the resources share it.
   case budgetBegan(ApplicationCallback, Duration)
-  /// A record of the life cycle: an input, a state, a delegate call, a notification, a background task, a report, or an input that
-  /// had no effect.
+  /// The application recorded a step of the life cycle: an input, a state, a delegate call, a notification, a
+  /// background task, a report, or an input without effect.
   case recorded(LifecycleRecord)
   /// The application calls code of the program.
   case callBegan(TracedCall)
   /// The code has returned, or the application no longer waits for it.
   ///
-  /// The entry is in the ledger, unless the code was not called after all or its answer no longer counts (`cutShort`). The identifier is
-  /// that of ``callBegan(_:)``. It is nil where nothing was called, as for the use of a resource after its release, and where
-  /// the call had begun before the application was observed. When the process vanishes, calls end without an event: the record of
-  /// the state *not running* ends them all.
+  /// The entry is in the ledger, unless the code was not called in the end, or its answer no longer counts
+  /// (`cutShort`). The identifier is that of ``callBegan(_:)``. It is nil if no code was called, as for the use of a
+  /// resource after its release, or if the call had begun before the application was observed. When the process
+  /// vanishes, its calls end without this event: the record of the state *not running* ends them all.
   case callEnded(LedgerEntry, of: TracedCall.ID?)
-  /// A budget was overrun.
+  /// Code overran a budget.
   case overran(BudgetOverrun)
   /// The delegate was asked whether the application may end, and has not answered yet.
   case terminationAsked
-  /// The delegate has answered that the application goes on.
+  /// The delegate has refused to let the application end.
   case terminationRefused
   /// The transition has ended, or the input had no effect.
   case transitionEnded(TransitionReport)
 
-  /// The record, if the event is one.
+  /// The record of a ``recorded(_:)`` event; nil for other events.
   public var record: LifecycleRecord? { if case .recorded(let record) = self { record } else { nil } }
 }

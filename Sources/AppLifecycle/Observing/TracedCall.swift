@@ -1,27 +1,28 @@
 internal import PubSub
 
-/// A call of the program's code that has begun: of a delegate's method, a handler, an operation of a resource, a task, an observer.
+/// A call of the program's code that has begun: a delegate method, a handler, an operation of a resource, a task, or an
+/// observer.
 public struct TracedCall: Sendable, Hashable, Identifiable {
-  /// Counts the calls of an application that were observed, from 1; 0 for that of an observer.
+  /// The number of the call among the observed calls of the application, from 1; 0 for the call of an observer.
   public let id: UInt64
-  /// Whether the code keeps the main actor until it returns, as a delegate's method and a synchronous handler do.
+  /// Whether the code occupies the main actor until it returns, as a delegate method and a synchronous handler do.
   public let isSynchronous: Bool
-  /// The entry as it would be if the call ended at once.
+  /// The ledger entry of a call that would end at once.
   private let entry: LedgerEntry
 
   init(_ entry: LedgerEntry, id: UInt64, isSynchronous: Bool) {
     (self.entry, self.id, self.isSynchronous) = (entry, id, isSynchronous)
   }
 
-  /// A call, for tests of an observer.
+  /// Creates a call, for tests of an observer.
   ///
   /// - Parameters:
-  ///   - id: what the end of the call refers to.
-  ///   - kind: what kind of code is called.
-  ///   - name: its name.
-  ///   - step: what it is called for.
-  ///   - began: when it began, by the application's clock.
-  ///   - isSynchronous: whether it keeps the main actor until it returns.
+  ///   - id: the number to which the end of the call refers.
+  ///   - kind: the kind of code that is called.
+  ///   - name: the name of the code.
+  ///   - step: the purpose of the call.
+  ///   - began: the time when it began, by the application's clock.
+  ///   - isSynchronous: whether the code occupies the main actor until it returns.
   public init(
     id: UInt64, _ kind: LedgerEntry.Kind, _ name: String, step: String, began: Duration, isSynchronous: Bool = true
   ) {
@@ -29,14 +30,14 @@ public struct TracedCall: Sendable, Hashable, Identifiable {
       LedgerEntry(kind, name, step: step, began: began, duration: .zero), id: id, isSynchronous: isSynchronous)
   }
 
-  /// What kind of code is called.
+  /// The kind of code that is called.
   public var kind: LedgerEntry.Kind { entry.kind }
-  /// Its label or name; where it has none, the position in the source: `Module/File.swift:12`.
+  /// The label or name of the code, or, if it has none, its position in the source: `Module/File.swift:12`.
   public var name: String { entry.name }
-  /// Where it stands in the source, `Module/File.swift:12`; nil where that is not known.
+  /// The position in the source, `Module/File.swift:12`; nil if it is not known.
   public var source: String? { entry.source }
-  /// What it is called for: a delegate method, `acquire`, `release`, or what else its kind does.
+  /// The purpose of the call: a delegate method, `acquire`, `release`, or another step for other kinds of code.
   public var step: String { entry.step }
-  /// When it began, by the application's clock, since that was first read.
+  /// The time when the call began, by the application's clock, counted from the creation of the application.
   public var began: Duration { entry.began }
 }

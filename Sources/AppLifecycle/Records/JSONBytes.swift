@@ -1,35 +1,35 @@
-/// JSON in the making: UTF-8, put together piece by piece in memory that is kept from one line to the next.
+/// A buffer in which JSON is built as UTF-8, piece by piece; it keeps its memory from one line to the next.
 ///
-/// Room is made once for each piece, and the rest is plain stores: this runs in the middle of transitions.
+/// Each piece reserves its space once and then uses plain stores, because this code runs in the middle of transitions.
 package struct JSONBytes: ~Copyable {
   private var memory: UnsafeMutableBufferPointer<UInt8>
-  /// How many bytes have been put together.
+  /// The number of bytes in the buffer.
   package private(set) var count = 0
 
   package init() { memory = .allocate(capacity: 256) }
 
   deinit { memory.deallocate() }
 
-  /// What has been put together.
+  /// The bytes in the buffer.
   ///
-  /// The memory is this value's: it holds until the next change.
+  /// The pointer is valid until the next change of this value.
   package var bytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: memory[..<count]))
   }
 
-  /// The same as text.
+  /// The contents of the buffer as text.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Begins anew, in the same memory.
+  /// Empties the buffer, and keeps its memory.
   package mutating func removeAll() { count = 0 }
 
-  /// Adds punctuation and names, as they are.
+  /// Appends punctuation or a name without escaping.
   package mutating func append(_ text: StaticString) {
     makeRoom(for: text.utf8CodeUnitCount)
     copy(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Adds a text as it is.
+  /// Appends a text without escaping.
   package mutating func append(plain text: String) {
     var text = text
     text.withUTF8 {
@@ -38,9 +38,10 @@ package struct JSONBytes: ~Copyable {
     }
   }
 
-  /// Adds a text as a JSON string, in quotes; `null` for none.
+  /// Appends a text as a JSON string in quotes, or `null` for nil.
   ///
-  /// Every control character is escaped, DEL and C1 as well, which JSON allows as they are: a terminal obeys them.
+  /// Every control character is escaped. JSON allows DEL and the C1 characters without escaping, but a terminal would
+  /// obey them.
   package mutating func append(string text: String?) {
     guard var text else { return append("null") }
     text.withUTF8 { text in
@@ -58,7 +59,8 @@ package struct JSONBytes: ~Copyable {
   /// The first byte of U+0080 to U+00BF in UTF-8; the second one is the character's number.
   private static let leadOfC1: UInt8 = 0xC2
 
-  /// Adds a duration in seconds, exact, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
+  /// Appends a duration as an exact number of seconds, with at least one digit after the point: `0.0`, `0.5`,
+  /// `86400.0`.
   package mutating func append(seconds duration: Duration) {
     let (seconds, attoseconds) = duration.components
     makeRoom(for: 48)
@@ -66,7 +68,7 @@ package struct JSONBytes: ~Copyable {
     put(seconds.magnitude, width: 1)
     put(UInt8(ascii: "."))
     var (fraction, width) = (attoseconds.magnitude, 18)
-    // What clocks tell has nine digits.
+    // The resolution of clocks is nine digits.
     if fraction.isMultiple(of: 1_000_000_000) { (fraction, width) = (fraction / 1_000_000_000, 9) }
     while width > 1, fraction.isMultiple(of: 10) { (fraction, width) = (fraction / 10, width - 1) }
     put(fraction, width: width)
@@ -93,7 +95,7 @@ package struct JSONBytes: ~Copyable {
     count += text.count
   }
 
-  /// Puts a number's digits, with zeros before them where they are fewer.
+  /// Writes the digits of a number, with leading zeros up to the width.
   private mutating func put(_ number: UInt64, width: Int) {
     var (digits, rest) = (1, number / 10)
     while rest > 0 { (digits, rest) = (digits + 1, rest / 10) }
@@ -131,7 +133,7 @@ package struct JSONBytes: ~Copyable {
     }
   }
 
-  /// Puts a character up to U+00FF as its number: `\u001b`.
+  /// Writes a character up to U+00FF as an escape with its number: `\u001b`.
   private mutating func putNumber(_ character: UInt8) {
     putPair(UInt8(ascii: "u"))
     put(UInt8(ascii: "0"))
@@ -151,7 +153,7 @@ package struct JSONBytes: ~Copyable {
 }
 
 extension Duration {
-  /// The duration in seconds, exact, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
+  /// The duration as an exact number of seconds, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
   package var decimalSeconds: String {
     var json = JSONBytes()
     json.append(seconds: self)

@@ -1,10 +1,10 @@
 extension LifecycleRecord {
-  /// The record as one line of JSON, without the line's end.
+  /// The record as one line of JSON, without the line end.
   ///
   ///     {"t":0.0,"kind":"delegate","name":"applicationDidBecomeActive","state":"active","scene":null,"cause":"launch"}
   ///
-  /// The fields always come in this order; an ignored input has one more, `reason`. `t` is in seconds, an exact decimal with
-  /// at least one digit after the point.
+  /// The fields always come in this order. An ignored input has one more field, `reason`. `t` is in seconds, an exact
+  /// decimal with at least one digit after the point.
   public var jsonLine: String {
     var json = JSONBytes()
     json.append(self)
@@ -13,7 +13,7 @@ extension LifecycleRecord {
 }
 
 extension JSONBytes {
-  /// Adds a record, without a line's end.
+  /// Appends a record, without a line end.
   package mutating func append(_ record: LifecycleRecord) {
     append("{\"t\":")
     append(seconds: record.instant)
@@ -38,11 +38,13 @@ extension JSONBytes {
 extension LifecycleRecord: Decodable {
   private enum Field: String, CodingKey { case t, kind, name, state, scene, cause, reason }
 
-  /// Reads what ``jsonLine`` has written, with any decoder; fields that the format does not have are passed over.
+  /// Decodes a record that ``jsonLine`` has encoded; ignores unknown fields.
   ///
-  /// The time is read to the nanosecond, as exactly as a decoder's floating-point numbers tell it: up to a hundred days.
+  /// Any decoder may be used. The time is exact to the nanosecond for times up to a hundred days, a limit of the
+  /// decoder's floating-point numbers.
   ///
-  /// - Throws: `DecodingError` where a field is missing, or has another type or an unknown value.
+  /// - Parameter decoder: the decoder to read from.
+  /// - Throws: `DecodingError` if a field is missing, or has another type or an unknown value.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Field.self)
     let seconds = try fields.decode(Double.self, forKey: .t)
@@ -63,6 +65,6 @@ extension LifecycleRecord: Decodable {
 }
 
 extension [LifecycleRecord] {
-  /// The records as JSON Lines: one object a line, each line ended.
+  /// The records as JSON Lines: one object in each line, and each line with a line end.
   public var jsonLines: String { map { $0.jsonLine + "\n" }.joined() }
 }

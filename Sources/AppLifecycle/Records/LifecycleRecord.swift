@@ -1,9 +1,9 @@
-/// An event in an application's life cycle, as a value: simulators record it, and traces show it.
+/// An event in an application's life cycle, as a value that simulators record and traces show.
 ///
-/// Records come in the order in which things happen; a delegate call stands before its notification, an input before all
-/// that it causes.
+/// Records are in the order of the events. A delegate call comes before its notification, and an input before
+/// everything that it causes.
 public struct LifecycleRecord: Sendable, Hashable {
-  /// What kind of thing happened.
+  /// The kind of an event.
   public enum Kind: String, Sendable, Hashable, CaseIterable, Decodable {
     /// The system did something; the name is the action of the script.
     case input
@@ -21,22 +21,31 @@ public struct LifecycleRecord: Sendable, Hashable {
     case ignored
   }
 
-  /// When, since the application's clock was first read.
+  /// The time of the event by the application's clock, counted from the creation of the application.
   public var instant: Duration
-  /// What kind of thing happened.
+  /// The kind of an event.
   public var kind: Kind
-  /// Its name.
+  /// The name of the event, whose meaning depends on ``kind``.
   public var name: String
   /// The application's state at that moment.
   public var state: ApplicationState
-  /// The scene's identifier where the record is a scene's, else nil.
+  /// The identifier of the scene for an event of a scene; nil otherwise.
   public var scene: String?
-  /// What led to it.
+  /// The cause of the event.
   public var cause: LifecycleCause
-  /// Why an input was ignored; nil for every other kind.
+  /// The reason why an input was ignored; nil for every other kind.
   public var reason: String?
 
-  /// A record of what happened.
+  /// Creates a record of an event.
+  ///
+  /// - Parameters:
+  ///   - instant: the time of the event.
+  ///   - kind: the kind of the event.
+  ///   - name: the name of the event.
+  ///   - state: the application's state at that moment.
+  ///   - scene: the identifier of the scene; nil without a scene.
+  ///   - cause: the cause of the event.
+  ///   - reason: the reason why an input was ignored; nil for other kinds.
   public init(
     instant: Duration, kind: Kind, name: String, state: ApplicationState, scene: String? = nil, cause: LifecycleCause,
     reason: String? = nil

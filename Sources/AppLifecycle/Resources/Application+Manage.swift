@@ -13,41 +13,48 @@ extension Application {
   ///       await connection.close()
   ///     }
   ///
-  /// A resource is acquired after everything that it depends on, and released before it; independent resources are acquired
-  /// side by side. Acquiring never delays a callback: it begins after the synchronous handlers of the notification that opens
-  /// the phase (`.running`: didFinishLaunching; `.foreground`: willEnterForeground, at a cold launch didFinishLaunching;
-  /// `.active`: didBecomeActive). If the phase is open already, acquiring begins now. Releasing begins after all handlers of
-  /// the notification that closes the phase (willTerminate, didEnterBackground, willResignActive).
+  /// A resource is acquired after its dependencies, and released before them. Independent resources are acquired
+  /// concurrently. An acquire never delays a callback. It begins after the synchronous handlers of the notification
+  /// that opens the phase (`.running`: didFinishLaunching; `.foreground`: willEnterForeground, at a cold launch
+  /// didFinishLaunching; `.active`: didBecomeActive). If the phase is already open, it begins now. A release begins
+  /// after all handlers of the notification that closes the phase (willTerminate, didEnterBackground,
+  /// willResignActive).
   ///
-  /// Every acquire that succeeds is followed by exactly one release. An acquire that is under way when the phase closes is
-  /// cancelled, awaited, and released if it succeeded all the same. A release that is under way when the phase opens again is
-  /// cancelled, and awaited before the next acquire. Only a process that vanishes releases nothing, and an application that is
-  /// deallocated is such a process.
+  /// Each successful acquire is followed by exactly one release. If the phase closes during an acquire, the application
+  /// cancels the acquire and awaits it; if it succeeded nevertheless, the handle is released. If the phase opens again
+  /// during a release, the application cancels the release, and awaits it before the next acquire. When the process
+  /// vanishes or the application is deallocated, no resource is released.
   ///
-  /// A release has a deadline: the end of the budget of didEnterBackground or willTerminate while that runs, else
-  /// ``Configuration/didEnterBackgroundBudget`` from its beginning. A release that is late is cancelled and reported by name.
+  /// A release has a deadline: the end of the current budget of didEnterBackground or willTerminate, or, if none runs,
+  /// ``Configuration/didEnterBackgroundBudget`` after its own beginning. A late release is cancelled, and reported with
+  /// the name of the resource.
   ///
-  /// An acquire that throws is tried again by the resource's ``RetryPolicy``; resources that depend on it wait. A resource that
-  /// breaks while it is held is invalidated (``ManagedResource/invalidate(because:)``, ``ResourceLease``): its dependents and it
-  /// are released, and acquired again. ``resources`` shows how each fares, and ``ResourceDidChange`` is posted with each change.
+  /// The application retries an acquire that throws, according to the resource's ``RetryPolicy``. Dependent resources
+  /// wait. When a resource breaks while it is held, invalidate it (``ManagedResource/invalidate(because:)``,
+  /// ``ResourceLease``): the application then releases its dependents and the resource, and acquires them again.
+  /// ``resources`` has the status of each resource, and the application posts ``ResourceDidChange`` at each change.
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
-  ///   - phase: when it is held. It ends earlier if the phase of something that it depends on does.
-  ///   - dependency: what it depends on; the handle of each is passed to `acquire`.
-  ///   - retry: when it is tried again; ``Configuration/retry`` if nil.
-  ///   - checkInterval: how long after one health check the next begins, and how long a check may take; a millisecond at least.
-  ///   - onReturn: what it means that `run` returns without having been asked to end.
-  ///   - onError: what it means that `run` throws without having been asked to end.
-  ///   - acquire: makes the handle. Takes an argument for each dependency, also for one whose handle is `Void` (`_ in`). Runs on
-  ///     the main actor, never twice at once in one process's life. When the process
-  ///     vanishes, an acquire under way is cancelled, and its handle is dropped.
-  ///   - run: what the handle has to run while it is held. Begins on the main actor after the acquire. Before the release it is
-  ///     cancelled and awaited; a loop that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first.
-  ///   - check: tells whether the handle still works: a check that throws, or that takes longer than `checkInterval`,
-  ///     invalidates the resource. Runs on the main actor.
-  ///   - release: takes the handle down; does nothing unless it is given. Runs on the main actor. An error ends it all the same; a host reports it.
-  ///     A release also follows a break, so it should not wait for an answer of a peer that may be gone.
+  ///   - phase: the phase during which the resource is held. It is released earlier if the phase of a dependency ends
+  ///     earlier.
+  ///   - dependency: the resources on which it depends; the handle of each is passed to `acquire`.
+  ///   - retry: the policy for attempts after a failure; ``Configuration/retry`` if nil.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next, and the time that a
+  ///     check may take; at least a millisecond.
+  ///   - onReturn: the reaction when `run` returns without having been asked to end.
+  ///   - onError: the reaction when `run` throws without having been asked to end.
+  ///   - acquire: creates the handle. It takes an argument for each dependency, also for a handle of type `Void` (`_
+  ///     in`). It runs on the main actor, and two runs never overlap in one process. When the process vanishes, the
+  ///     application cancels a running acquire, and drops its handle.
+  ///   - run: the loop to run while the handle is held. It begins on the main actor after the acquire. Before the
+  ///     release the application cancels and awaits it. A loop that uses
+  ///     ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked to end before it is cancelled.
+  ///   - check: checks whether the handle still works. A check that throws, or that takes longer than `checkInterval`,
+  ///     invalidates the resource. It runs on the main actor.
+  ///   - release: closes the handle, on the main actor; does nothing by default. If it throws, the resource still
+  ///     counts as released, and a host reports the error. A release also follows a break, so it should not wait for an
+  ///     answer from a peer that may no longer exist.
   /// - Returns: the resource, through which the handle can be read while it is held.
   /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed by this application.
   @discardableResult
@@ -69,21 +76,23 @@ extension Application {
 
   /// Acquires and releases a resource with a phase of the life cycle, after resources that are known by name only.
   ///
-  /// For modules that do not know each other. In everything else the same as
-  /// ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
+  /// Use it for dependencies in modules that are not imported. `acquire` gets no handles. In everything else this
+  /// method is the same as ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
-  ///   - phase: when it is held. It ends earlier if the phase of something that it depends on does.
-  ///   - dependencies: the names of what it depends on, managed already.
-  ///   - retry: when it is tried again; ``Configuration/retry`` if nil.
-  ///   - checkInterval: how long after one health check the next begins, and how long a check may take; a millisecond at least.
-  ///   - onReturn: what it means that `run` returns without having been asked to end.
-  ///   - onError: what it means that `run` throws without having been asked to end.
-  ///   - acquire: makes the handle, on the main actor.
-  ///   - run: what the handle has to run while it is held.
-  ///   - check: tells whether the handle still works, by throwing if it does not.
-  ///   - release: takes the handle down, on the main actor; does nothing unless it is given.
+  ///   - phase: the phase during which the resource is held. It is released earlier if the phase of a dependency ends
+  ///     earlier.
+  ///   - dependencies: the names of the resources on which it depends; the application must manage them already.
+  ///   - retry: the policy for attempts after a failure; ``Configuration/retry`` if nil.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next, and the time that a
+  ///     check may take; at least a millisecond.
+  ///   - onReturn: the reaction when `run` returns without having been asked to end.
+  ///   - onError: the reaction when `run` throws without having been asked to end.
+  ///   - acquire: creates the handle, on the main actor.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works, and throws if it does not.
+  ///   - release: closes the handle, on the main actor; does nothing by default.
   /// - Returns: the resource, through which the handle can be read while it is held.
   /// - Throws: ``ResourceError`` if the name is taken, or a dependency is not managed or the resource itself.
   @discardableResult
@@ -98,7 +107,7 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> {
     var indices: [Int] = []
     for dependency in dependencies {
-      // One that is registered already is a duplicate, and no circle.
+      // If the name is already registered, the error is a duplicate name, not a cycle.
       if dependency == name, manager.index(named: name) == nil { throw .dependencyCycle([name, name]) }
       guard let index = manager.index(named: dependency) else { throw .unknownDependency(dependency, of: name) }
       indices.append(index)
@@ -108,12 +117,12 @@ extension Application {
       check: check, release: release)
   }
 
-  /// Releases a resource for good: for a connection whose tab was closed.
+  /// Releases a resource for good, such as a connection whose tab was closed.
   ///
-  /// The release begins now, or when an acquire that is under way has been cancelled and has ended. The name may be used again
-  /// at once.
+  /// The release begins at once. If an acquire is running, the application cancels it, and the release begins when it
+  /// has ended. The name may be used again at once.
   ///
-  /// - Parameter resource: the resource; one that is no longer managed is left alone.
+  /// - Parameter resource: the resource; the call has no effect if it is no longer managed.
   /// - Throws: ``ResourceError/neededBy(_:_:)`` with the names of the resources that depend on it.
   /// - Complexity: linear in the number of resources.
   public func unmanage<Handle>(_ resource: ManagedResource<Handle>) throws(ResourceError) {
@@ -123,7 +132,7 @@ extension Application {
     manager.remove(resource.index)
   }
 
-  /// The index of a resource on which another is to depend.
+  /// Returns the index of a resource that another resource names as a dependency.
   func index<Handle>(of resource: ManagedResource<Handle>, for name: String) throws(ResourceError) -> Int {
     guard resource.owner === manager else { throw .foreignDependency(resource.name, of: name) }
     guard manager.manages(resource.holding, at: resource.index) else {
@@ -153,7 +162,7 @@ extension Application {
   }
 }
 
-/// What a resource does when it fails, and how often it is checked.
+/// The reactions of a resource to failures, and the interval of its health check.
 struct ResourceHabits {
   let retry: RetryPolicy?
   let checkInterval: Duration

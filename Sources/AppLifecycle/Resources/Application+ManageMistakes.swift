@@ -1,23 +1,24 @@
-// Never called: each of these matches one mistake in a call of `manage`, so that the compiler names the mistake. Without them
-// it says “pack expansion requires that 'Database' and '' have the same shape”. The compiler tries an unavailable overload only
-// after all others have failed, so that a correct call neither meets them nor takes longer to compile.
+// These overloads are never called. Each matches one mistake in a call of `manage`, so that the compiler names the
+// mistake. Without them the compiler reports “pack expansion requires that 'Database' and '' have the same shape”. It
+// tries an unavailable overload only after all others have failed. So a correct call never selects one of these, and
+// takes no longer to compile.
 
 extension Application {
   /// Refuses an `acquire` without parameters for a resource that depends on others.
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
+  ///   - phase: the phase during which the resource is held.
   ///   - first: a resource on which it depends.
-  ///   - dependency: further ones.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes too few parameters.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - dependency: further resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with too few parameters.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(
@@ -41,18 +42,18 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
+  ///   - phase: the phase during which the resource is held.
   ///   - first: a resource on which it depends.
-  ///   - second: another one.
-  ///   - dependency: further ones.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes too few parameters.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - second: another resource on which it depends.
+  ///   - dependency: further resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with too few parameters.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(
@@ -76,19 +77,19 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
+  ///   - phase: the phase during which the resource is held.
   ///   - first: a resource on which it depends.
-  ///   - second: another one.
-  ///   - third: another one.
-  ///   - dependency: further ones.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes too few parameters.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - second: another resource on which it depends.
+  ///   - third: another resource on which it depends.
+  ///   - dependency: further resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with too few parameters.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(
@@ -115,20 +116,20 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
+  ///   - phase: the phase during which the resource is held.
   ///   - first: a resource on which it depends.
-  ///   - second: another one.
-  ///   - third: another one.
-  ///   - fourth: another one.
-  ///   - dependency: further ones.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes too few parameters.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - second: another resource on which it depends.
+  ///   - third: another resource on which it depends.
+  ///   - fourth: another resource on which it depends.
+  ///   - dependency: further resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with too few parameters.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(
@@ -151,20 +152,20 @@ extension Application {
     release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
-  /// Refuses an `acquire` with a parameter more than there are resources on which it depends.
+  /// Refuses an `acquire` with one parameter more than the resource has dependencies.
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
-  ///   - dependency: what it depends on.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes a parameter too many, and uses it.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - phase: the phase during which the resource is held.
+  ///   - dependency: the resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with one parameter too many, which it uses.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(
@@ -183,20 +184,20 @@ extension Application {
     release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
-  /// Refuses an `acquire` with a parameter more than there are resources on which it depends.
+  /// Refuses an `acquire` with one parameter more than the resource has dependencies.
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
-  ///   - dependency: what it depends on.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes a parameter too many, and does not use it.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - phase: the phase during which the resource is held.
+  ///   - dependency: the resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with one parameter too many, which it ignores.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(
@@ -215,20 +216,20 @@ extension Application {
     release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
-  /// Refuses an `acquire` with a parameter for a resource that is known by name only.
+  /// Refuses an `acquire` with a parameter for a resource whose dependencies are given by name only.
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
-  ///   - dependencies: the names of what it depends on.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes a parameter, and uses it.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - phase: the phase during which the resource is held.
+  ///   - dependencies: the names of the resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with a parameter, which it uses.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(
@@ -247,20 +248,20 @@ extension Application {
     release: @escaping @MainActor (Handle) async throws -> Void = { _ in }
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
-  /// Refuses an `acquire` with a parameter for a resource that is known by name only.
+  /// Refuses an `acquire` with a parameter for a resource whose dependencies are given by name only.
   ///
   /// - Parameters:
   ///   - name: the resource's name.
-  ///   - phase: when it is held.
-  ///   - dependencies: the names of what it depends on.
-  ///   - retry: when it is tried again.
-  ///   - checkInterval: how long after one health check the next begins.
-  ///   - onReturn: what it means that `run` returns.
-  ///   - onError: what it means that `run` throws.
-  ///   - acquire: takes a parameter, and does not use it.
-  ///   - run: what the handle has to run.
-  ///   - check: tells whether the handle still works.
-  ///   - release: takes the handle down.
+  ///   - phase: the phase during which the resource is held.
+  ///   - dependencies: the names of the resources on which it depends.
+  ///   - retry: the policy for attempts after a failure.
+  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
+  ///   - onReturn: the reaction when `run` returns.
+  ///   - onError: the reaction when `run` throws.
+  ///   - acquire: a closure with a parameter, which it ignores.
+  ///   - run: the loop to run while the handle is held.
+  ///   - check: checks whether the handle still works.
+  ///   - release: closes the handle.
   /// - Returns: nothing: the compiler refuses the call.
   /// - Throws: nothing.
   @available(

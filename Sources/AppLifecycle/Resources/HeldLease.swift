@@ -1,11 +1,11 @@
 internal import PubSub
 
-/// What runs beside a resource while it is held: its run loop and its health check.
+/// The run loop and the health check of a resource while it is held.
 @MainActor final class HeldLease {
   let number: Int
-  /// When the resource was acquired.
+  /// The time when the resource was acquired.
   let began: Duration
-  /// Asks the loop to end; nil while none has begun.
+  /// The request to end to the loop; nil before a loop has begun.
   private var closing: PhaseClosing?
   /// Whether the loop runs.
   var isRunning: Bool { loop != nil }
@@ -15,13 +15,13 @@ internal import PubSub
   private var pause: Task<Void, Never>?
   /// Whether a health check has succeeded.
   var hasPassedCheck = false
-  /// Whether a health check has failed, or was too late.
+  /// Whether a health check has failed or was late.
   var hasFailedCheck = false
-  /// How often in a row the loop ended soon after it had begun.
+  /// The number of times in a row that the loop ended soon after it had begun.
   var loopFailures = 0
-  /// The deadline of the health check that runs.
+  /// The deadline of the running health check.
   var checkTimer: Deadlines.ID?
-  /// Whether loop and check are to end.
+  /// Whether the loop and the check must end.
   private(set) var isEnding = false
   private var ended: OneShot?
 
@@ -29,7 +29,7 @@ internal import PubSub
 
   // MARK: Beginning
 
-  /// Starts the run loop; `closing` is what asks it to end.
+  /// Starts the run loop; `closing` is the request to end that it may receive.
   func startLoop(_ start: (PhaseClosing) -> Task<Void, Never>) {
     pause = nil
     guard !isEnding else { return }
@@ -46,8 +46,8 @@ internal import PubSub
 
   /// Ends loop and check.
   ///
-  /// - Parameter isHurried: whether the loop is cancelled even if it listens.
-  /// - Returns: whether one of them has not ended.
+  /// - Parameter isHurried: whether the loop is cancelled even if it has a listener.
+  /// - Returns: whether the loop or the check still runs.
   func end(isHurried: Bool) -> Bool {
     isEnding = true
     cancelPause()
@@ -56,20 +56,20 @@ internal import PubSub
     return loop != nil || check != nil
   }
 
-  /// Returns once both have ended, or are no longer waited for.
+  /// Waits until both have ended or were abandoned.
   func whenEnded() async {
     let wait = OneShot()
     ended = wait
     _ = await wait.value
   }
 
-  /// Cancels the loop, also one that was only asked to end.
+  /// Cancels the loop, even if it was only asked to end before.
   func cancel() {
     guard isEnding else { return }
     loop?.cancel()
   }
 
-  /// The time is up: what still runs is cancelled, and no longer waited for.
+  /// Cancels the loop and the check, and ends the wait for them, because the budget has passed.
   func abandon() {
     isEnding = true
     cancelPause()
@@ -78,7 +78,7 @@ internal import PubSub
     ended?.settle(false)
   }
 
-  /// The check that runs is too late: it is cancelled, and no other begins.
+  /// Cancels a late check; no other check begins.
   func cancelCheck() { check?.cancel() }
 
   func loopDidEnd() {

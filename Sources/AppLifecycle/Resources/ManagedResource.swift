@@ -1,18 +1,18 @@
 public import Observation
 internal import PubSub
 
-/// A resource that an application acquires and releases as its life cycle goes.
+/// A resource that an application acquires and releases with a phase of its life cycle.
 ///
-/// `Application.manage` makes it.
+/// `Application.manage` returns it.
 ///
-/// May be read from any isolation. ``current``, ``value`` and ``status`` are observable.
+/// Code in any isolation may read it. ``current``, ``value`` and ``status`` are observable.
 public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   /// The resource's name, unique in its application.
   public let name: String
-  /// The phase during which it is held.
+  /// The phase during which the resource is held.
   public let phase: LifecyclePhase
   let index: Int
-  /// Weak, and no identifier: another application's manager may come to lie where a former one lay.
+  /// A weak reference, not an identifier: after a deallocation, another manager may have the same address.
   weak let owner: ResourceManager?
   private let tasks: TaskStarter
 
@@ -26,7 +26,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
     self.tasks = tasks
   }
 
-  /// Has the manager do something with the resource on the main actor, unless it is managed no longer by then.
+  /// Performs an action of the manager on the main actor, unless the resource is no longer managed by then.
   private func perform(_ action: @escaping @MainActor @Sendable (ResourceManager, Int) -> Void) {
     HandlerContext.outside {
       tasks.startOnMainActor { [weak owner, index, holding] in
@@ -35,17 +35,17 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
     }
   }
 
-  /// The handle while the resource is held, else nil; it is nil from the beginning of the release on.
+  /// The handle while the resource is held; nil otherwise, and from the beginning of the release.
   public var current: Handle? { holding.handle.map(Self.unboxed) }
 
-  /// The handle of the resource.
+  /// The handle of the resource, or an error if the resource is not held.
   ///
-  /// A use after the release throws, is posted as ``Application/ResourceWasUsedAfterRelease``, and is noted in the
-  /// application's ledger. If the resource is no longer managed, the use only throws. To ask whether the resource is held, use
-  /// ``current``.
+  /// A read after the release throws. The application also posts it as ``Application/ResourceWasUsedAfterRelease``, and
+  /// adds it to the ledger. If the resource is no longer managed, the read only throws. To check whether the resource
+  /// is held, read ``current``.
   ///
-  /// - Throws: ``ResourceError/notHeld(_:)`` before it was acquired, ``ResourceError/released(_:)`` from its release on, until
-  ///   it is acquired again.
+  /// - Throws: ``ResourceError/notHeld(_:)`` before the first acquire; ``ResourceError/released(_:)`` from the
+  ///   beginning of a release until the next acquire.
   public var value: Handle {
     get throws(ResourceError) {
       if let current { return current }
@@ -55,56 +55,61 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
     }
   }
 
-  /// Whether the resource is held, being acquired or released, or waiting.
+  /// The status of the resource: held, being acquired or released, or waiting.
   public var status: ResourceStatus { holding.status }
 
-  /// Declares the resource broken: its dependents and it are released, the last dependents first, and acquired again.
+  /// Declares the resource broken, so that the application releases it and its dependents, and acquires them again.
   ///
-  /// May be called from any thread, also from the handle's own callbacks. A callback that may come late uses ``ResourceLease``
-  /// instead. A second call has no effect, nor has a call for a resource that is neither held nor being acquired. While the
-  /// acquire is under way, the resource is released as soon as the acquire has succeeded.
+  /// The dependents are released first, in reverse order. Any thread may call this method, also the handle's own
+  /// callbacks. A callback that may come late should use ``ResourceLease`` instead. A second call has no effect. A call
+  /// for a resource that is neither held nor being acquired has no effect either. If an acquire is running, the
+  /// resource is released as soon as the acquire has succeeded.
   ///
-  /// A resource that was held for ``RetryPolicy/resetAfter`` is acquired again at once, any other after the wait of its
-  /// ``RetryPolicy``.
+  /// If the resource was held for ``RetryPolicy/resetAfter``, it is acquired again at once; otherwise after the delay
+  /// of its ``RetryPolicy``.
   ///
-  /// - Parameter error: what broke it; ``ResourceHealth/lastError`` and the ledger show it.
+  /// - Parameter error: the error that broke the resource; ``ResourceHealth/lastError`` and the ledger show it.
   public func invalidate(because error: any Error) {
     guard let lease = holding.lease, holding.invalidate(lease, because: String(describing: error)) else { return }
     perform { $0.didInvalidate($1, lease: lease) }
   }
 
-  /// Acquires the resource now, if it waits for its next attempt or has been given up; else has no effect.
+  /// Acquires the resource now, if it waits for its next attempt or has failed for good.
   ///
-  /// May be called from any thread. A resource that was given up begins a new row of failures.
+  /// In any other status the call has no effect. Any thread may call it. For a resource that has failed for good, the
+  /// count of failures starts again.
   public func retry() { perform { $0.retryNow($1) } }
 
-  /// A handle in a form that does not tell its type.
+  /// Returns a handle in a box that hides its type.
   static func boxed(_ handle: Handle) -> HeldHandle { HandleBox(handle) }
 
-  /// The handle that this resource's own ``boxed(_:)`` put away.
+  /// Returns the handle from a box that ``boxed(_:)`` of this type has created.
   static func unboxed(_ box: HeldHandle) -> Handle { unsafeDowncast(box, to: HandleBox<Handle>.self).handle }
 }
 
 /// The status of a managed resource.
 public enum ResourceStatus: Sendable, Hashable {
-  /// It is not wanted, and is not held.
+  /// The resource is not needed, and is not held.
   case idle
-  /// It is wanted, and waits for the resource of this name, on which it depends.
+  /// The resource is needed, and waits for the dependency with this name.
   ///
-  /// Where several are missing it is the first in the order in which they were named.
+  /// If several dependencies are missing, this is the first of them in the order in which `manage` named them.
   case waiting(for: String)
-  /// It is being acquired.
+  /// The application is acquiring the resource.
   case acquiring
-  /// It is held.
+  /// The resource is held.
   case held
-  /// It is being released.
+  /// The application is releasing the resource.
   case releasing
-  /// Acquiring it failed, or it broke soon after, so many times in a row; it will be tried again.
-  case retrying(failures: Int)
-  /// It failed so many times in a row, one more than its ``RetryPolicy/maximumRetries`` allow; it is not tried again by itself.
+  /// The resource failed this number of times in a row, and the application will try it again.
   ///
-  /// ``ManagedResource/retry()`` tries it again, and so does the next opening of its phase or the return of a resource that
-  /// it depends on.
+  /// A failure is an acquire that threw, or a resource that broke soon after its acquire.
+  case retrying(failures: Int)
+  /// The resource failed this number of times in a row, more than its ``RetryPolicy/maximumRetries`` allows; the
+  /// application no longer retries it by itself.
+  ///
+  /// The application tries it again after ``ManagedResource/retry()``, when its phase opens again, or when a dependency
+  /// is acquired again.
   case failed(failures: Int)
 }
 

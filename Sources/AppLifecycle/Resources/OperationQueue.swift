@@ -2,20 +2,21 @@ internal import PubSub
 
 /// Performs the operations of an ``OperationQueue``.
 @MainActor protocol OperationPerformer: AnyObject {
-  /// Performs the operation of a number.
+  /// Performs the operation with a number.
   func performOperation(_ number: Int) async
 }
 
-/// Runs the operations of managed resources side by side, without a task for each that returns without suspending.
+/// Runs the operations of managed resources concurrently, without a task for each operation that does not suspend.
 ///
-/// One task takes operation after operation. Behind it a spare task is on its way to the main actor: it gets there only if the
-/// first one suspends, and then goes on with what is left, with a spare of its own behind it. Operations that suspend so run
-/// side by side, a task for each; of those that do not, a thousand cost two tasks. ``performNow()`` runs the queued operations
-/// inline, so a thousand cost one task, and the caller waits for none.
+/// One task performs the operations one after another. Behind it a spare task waits for the main actor. If the first
+/// task suspends, the spare continues with the remaining operations, and creates a spare of its own. So operations that
+/// suspend run concurrently, each in its own task, while a thousand operations that do not suspend cost two tasks.
+/// ``performNow()`` runs the queued operations inline, so a thousand cost one task, and the caller does not wait for an
+/// operation that suspends.
 @MainActor final class OperationQueue {
   /// A task that performs operations.
   private final class Worker {
-    /// Nil while the task runs inline in its caller, before the first suspension.
+    /// The task; nil while it runs inline in its caller, before the first suspension.
     var task: Task<Void, Never>? { didSet { if isCancelled { task?.cancel() } } }
     private var isCancelled = false
 
@@ -26,17 +27,17 @@ internal import PubSub
   }
 
   private let tasks: TaskStarter
-  /// Weak, as it keeps the queue.
+  /// Weak, because the performer retains the queue.
   private weak var performer: (any OperationPerformer)?
   private var queue: [Int] = []
   private var head = 0
-  /// On its way; nil if none is.
+  /// The spare task that waits for the main actor; nil if there is none.
   private var spare: Worker?
-  /// The worker of each operation that has begun, by the operation's number.
+  /// The worker of each running operation, by the operation's number.
   private var running: [Worker?] = []
-  /// Whether a worker runs inline in its caller, which sees to the remaining operations when the worker suspends.
+  /// Whether a worker runs inline in its caller, which handles the remaining operations when the worker suspends.
   private var isPerformingNow = false
-  /// Whether what is added waits for ``performNow()``, which is sure to come.
+  /// Whether added operations wait for ``performNow()``, which the caller guarantees.
   private var waits = false
 
   init(tasks: TaskStarter, performer: any OperationPerformer) {
@@ -84,7 +85,7 @@ internal import PubSub
     spare = worker
     worker.task = HandlerContext.outside {
       tasks.startOnMainActor {
-        // It has arrived.
+        // The spare task has reached the main actor.
         self.spare = nil
         await self.work(worker)
       }
@@ -97,9 +98,9 @@ internal import PubSub
       if head < queue.count, !isPerformingNow { startSpare() }
       running[next] = me
       await performer.performOperation(next)
-      // The process may have vanished, and another begun.
+      // The process may have vanished, and another one may have begun.
       if next < running.count, running[next] === me { running[next] = nil }
-      // A cancelled task stays so; the others are not to be cancelled with it.
+      // A cancelled task stays cancelled, so it must not perform other operations.
       if Task.isCancelled { break }
     }
     if head < queue.count, !isPerformingNow { startSpare() }

@@ -1,32 +1,32 @@
 internal import PubSub
 
-/// A resource's own operations, the type of its handle forgotten.
+/// The operations of a resource, without the type of its handle.
 @MainActor final class ResourceOperations {
   let name: String
-  /// Where the handle is kept.
+  /// The storage of the handle.
   let holding: ResourceHolding
-  /// Where a body stands in the source; nil for a resource.
+  /// The source position of a body; nil for a resource.
   let body: Subscriber?
-  /// How it is tried again; nil for the application's policy.
+  /// The policy for retries; nil for the application's policy.
   var retry: RetryPolicy?
-  /// Acquires, and returns the handle; throws what acquiring threw.
+  /// Acquires the resource and returns the handle; throws the error of the acquire.
   let acquire: @MainActor () async throws -> HeldHandle
   /// The run loop beside the handle.
   var run: (@MainActor (HeldHandle) async throws -> Void)?
-  /// What it means that the loop returns, or throws.
+  /// The reactions when the loop returns, and when it throws.
   var onReturn = RunEnd.invalidate
   var onError = RunEnd.invalidate
   /// The health check.
   var check: (@MainActor (HeldHandle) async throws -> Void)?
-  /// How long after one check the next begins, and how long one may take.
+  /// The time from one check to the next, and the time that a check may take.
   var checkInterval = Duration.zero
-  /// Is called with the error that the loop threw, before that has any effect; whether it is to have one.
+  /// Called with an error of the loop before any reaction; returns whether the reaction follows.
   var loopDidThrow: (@MainActor (any Error) -> Bool)?
-  /// Whether a body does not begin any more, because it was cancelled or its owner is gone.
+  /// Whether a body no longer begins, because it was cancelled or its owner was released.
   var isOver: (@MainActor () -> Bool)?
   /// Releases the handle.
   let release: @MainActor (HeldHandle) async throws -> Void
-  /// Is called when it is no longer managed, and nothing of it is held.
+  /// Called when the resource is no longer managed, and not held.
   var whenForgotten: (@MainActor () -> Void)?
 
   init(
@@ -38,36 +38,36 @@ internal import PubSub
     (self.acquire, self.release) = (acquire, release)
   }
 
-  /// What a simulation calls it when work escapes from it.
+  /// The name and position that a simulation reports for escaped work.
   var source: Subscriber { body ?? Subscriber(label: name, fileID: "", line: 0) }
 }
 
-/// What is known of a resource beside the graph.
+/// The data of a resource outside the graph.
 @MainActor final class Resource {
   let operations: ResourceOperations
   let phase: LifecyclePhase
-  /// The latest error of acquire or release, or reason of an invalidation.
+  /// The latest error of an acquire or a release, or the reason of an invalidation.
   var lastError: String?
-  /// When its status last changed.
+  /// The time of the latest change of status.
   var since: Duration
-  /// How long it waits after its latest failure.
+  /// The delay after its latest failure.
   var retryDelay: Duration?
-  /// When its operation began; when that was decided, if it has not begun.
+  /// The time when its operation began, or, before that, when the operation was decided.
   var operationBegan = Duration.zero
   var operationHasBegun = false
   /// The number of its operation for observers.
   var call: TracedCall.ID?
-  /// To which page its operation belongs.
+  /// The ledger page of its operation.
   var page: LedgerKeeper.PageID?
-  /// What runs beside the handle while it is held.
+  /// The run loop and the health check while the resource is held.
   var lease: HeldLease?
-  /// Whether the release that is decided is to be quick, as the resource is wanted again.
+  /// Whether the release is hurried, because the resource is needed again.
   var isCutShort = false
   /// Whether the loop still ran when the release began.
   var endsLoop = false
-  /// Which of its operations this is.
+  /// The number of its current operation.
   private(set) var operation = 0
-  /// The deadline of a release, or of an acquire that was cancelled, that no tear-down waits for.
+  /// The deadline of a release or a cancelled acquire for which no tear-down waits.
   var timer: Deadlines.ID?
 
   init(operations: ResourceOperations, phase: LifecyclePhase, since: Duration) {
@@ -82,7 +82,7 @@ internal import PubSub
 
   func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }
 
-  /// An entry for one of its operations; of a body, for its end.
+  /// Returns a ledger entry for one of its operations; for a body, for its end.
   func entry(_ step: String, _ outcome: LedgerEntry.Outcome, at time: Duration) -> LedgerEntry {
     let duration = time - operationBegan
     if let body = operations.body {

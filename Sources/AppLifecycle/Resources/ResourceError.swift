@@ -1,27 +1,27 @@
-/// What is wrong with a managed resource or its use.
+/// An error in the declaration, the use or the work of a managed resource.
 public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A resource of this name is managed already.
+  /// The application already manages a resource with this name.
   case duplicateName(String)
-  /// A resource names a dependency that is not managed.
+  /// A resource names a dependency that the application does not manage.
   case unknownDependency(String, of: String)
-  /// A resource depends on one that another application manages.
+  /// A resource names a dependency that another application manages.
   case foreignDependency(String, of: String)
-  /// Resources depend on each other in a circle; the names go round it, from a resource to itself.
+  /// Resources depend on each other in a cycle; the names follow it, from a resource to itself.
   ///
-  /// As a resource is registered after those that it depends on, only one that names itself can close a circle.
+  /// Because a resource is registered after its dependencies, only a resource that names itself can form a cycle.
   case dependencyCycle([String])
   /// The resource has not been acquired yet.
   case notHeld(String)
-  /// The resource has been released, or is about to be, and has not been acquired again.
+  /// The resource has been released or is being released, and has not been acquired again.
   case released(String)
-  /// The resource cannot be unmanaged, as these others depend on it.
+  /// The application cannot stop managing the resource, because these resources depend on it.
   case neededBy([String], String)
-  /// The resource's run loop returned although it was not asked to.
+  /// The resource's run loop returned although it was not asked to end.
   case runLoopReturned(String)
   /// The resource's health check has not returned within the interval between two checks.
   case checkTimedOut(String, after: Duration)
 
-  /// The same as a sentence.
+  /// The error as a sentence.
   public var description: String {
     switch self {
     case .duplicateName(let name): "a resource named “\(name)” is managed already"

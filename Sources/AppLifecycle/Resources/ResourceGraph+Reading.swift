@@ -1,54 +1,56 @@
-// What the driver asks of the graph.
+// Queries of the driver to the graph.
 
 extension ResourceGraph {
   func status(of index: Int) -> ResourceStatus { nodes[index].status }
 
-  /// Whether everything whose phase is open is held.
+  /// Whether every resource whose phase is open is held.
   ///
   /// - Complexity: linear in the number of resources.
   var holdsAllWanted: Bool {
     order.allSatisfy { !isWanted($0) || nodes[$0].isRemoved || (nodes[$0].status == .held && !nodes[$0].isLeaving) }
   }
 
-  /// Whether its phase is open, and those of everything that it depends on.
+  /// Whether the phase of a resource and the phases of all its dependencies are open.
   func isWanted(_ index: Int) -> Bool { openPhases.contains(nodes[index].phase) }
 
-  /// How often in a row it could not be acquired, or broke soon after; 0 while it is held.
+  /// The number of failures in a row: acquires that threw, and breaks soon after an acquire; 0 while the resource is
+  /// held.
   func failures(of index: Int) -> Int { nodes[index].status == .held ? 0 : nodes[index].failures }
 
-  /// The dependency that keeps it from being acquired; nil if none does.
+  /// The dependency for which a resource waits; nil if it waits for none.
   func missingDependency(of index: Int) -> Int? { nodes[index].missing.map { nodes[index].dependencies[$0] } }
 
-  /// Which resources are held or on the way although their phase has closed, in order of registration.
+  /// The resources that are held, being acquired or being released although their phase has closed, in order of
+  /// registration.
   var indicesBeingTornDown: [Int] { order.filter { isBeingTornDown($0) } }
 
-  /// The resources that are being released, and would be acquired again right after, in order of registration.
+  /// The resources that are being released, and will be acquired again right after, in order of registration.
   func releases(wantedIn phases: PhaseSet) -> [Int] {
     order.filter { nodes[$0].status == .releasing && !nodes[$0].isRemoved && phases.contains(nodes[$0].phase) }
   }
 
-  /// Whether a body of the phase that is to end still runs, and has not been named as late.
+  /// Whether a body of the phase that must end still runs, and has not been reported as late.
   func isEndingBodies(of phase: LifecyclePhase) -> Bool {
     order.contains { nodes[$0].isBody && nodes[$0].phase == phase && isBeingTornDown($0) && !nodes[$0].isLate }
   }
 
   func isLate(_ index: Int) -> Bool { nodes[index].isLate }
 
-  /// Whether its acquire is not wanted any more.
+  /// Whether the acquire of a resource was cancelled.
   func isAcquireCancelled(_ index: Int) -> Bool { nodes[index].isAcquireCancelled }
 
   func isRemoved(_ index: Int) -> Bool { nodes[index].isRemoved }
 
   func isBeingTornDown(_ index: Int) -> Bool { !isWanted(index) && nodes[index].status.isBusy }
 
-  /// Whether a tear-down waits for its operation; what is held, and not released yet, waits for another's operation.
+  /// Whether a tear-down waits for the operation of a resource; a held resource waits for the operation of another one.
   func isAwaited(_ index: Int) -> Bool {
     !isWanted(index) && nodes[index].status.isBusy && nodes[index].status != .held && !nodes[index].isLate
   }
 }
 
 extension ResourceStatus {
-  /// Whether it is held or on the way there or back.
+  /// Whether a resource with this status is held, being acquired or being released.
   var isBusy: Bool {
     switch self {
     case .acquiring, .held, .releasing: true
@@ -58,7 +60,7 @@ extension ResourceStatus {
 }
 
 extension LifecyclePhase {
-  /// Which of two phases ends first; phases nest.
+  /// Returns the phase that ends first; phases are nested.
   func narrower(_ other: LifecyclePhase) -> LifecyclePhase {
     if self == .active || other == .active { return .active }
     return self == .foreground || other == .foreground ? .foreground : .running

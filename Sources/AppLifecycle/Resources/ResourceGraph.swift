@@ -1,22 +1,23 @@
 /// Decides when managed resources are acquired and released, as a pure state machine.
 ///
-/// A resource is acquired when its phase is open and everything that it depends on is held. It is released when its phase has
-/// closed, when it is broken, or when it is no longer managed, and nothing that depends on it is held or on the way. Of each
-/// resource one operation runs at a time, and every acquire that succeeded is followed by exactly one release. What one
-/// resource does costs as much as it has neighbors; opening or closing a phase, as many as there are resources.
+/// A resource is acquired when its phase is open and all its dependencies are held. It is released when its phase has
+/// closed, when it is broken, or when it is no longer managed; but only when no dependent is busy. A *busy* resource is
+/// held, being acquired or being released. Each resource has one operation at a time, and every successful acquire is
+/// followed by exactly one release. An event of one resource costs time linear in the number of its neighbors; opening
+/// or closing a phase, linear in the number of resources.
 struct ResourceGraph {
-  /// What the driver is to do.
+  /// An action for the driver.
   enum Action: Hashable {
     case acquire(Int)
     case cancelAcquire(Int)
     case release(Int)
     case retry(Int, failures: Int)
     case cancelRetry(Int)
-    /// The resource is no longer managed, and nothing of it is left; its index is free after ``ResourceGraph/recycle(_:)``.
+    /// Forget a resource that is no longer managed and not held; its index is free after ``ResourceGraph/recycle(_:)``.
     case forget(Int)
   }
 
-  /// What happens to one resource.
+  /// An event of one resource.
   enum Event: Hashable {
     case acquired(Int)
     case failedToAcquire(Int)
@@ -31,35 +32,35 @@ struct ResourceGraph {
   }
 
   struct Node {
-    /// Its own phase, or a narrower one of what it depends on: it cannot outlast that.
+    /// The phase of the resource, or a narrower phase of a dependency, which the resource cannot outlast.
     let phase: LifecyclePhase
     let dependencies: [Int]
-    /// So many failures in a row are followed by another attempt; nil if any number is.
+    /// The number of failures in a row after which another attempt follows; nil for no limit.
     let maximumRetries: Int?
-    /// Whether it is a body: it ends as soon as its phase's handlers have ended, before anything else is released.
+    /// Whether this is a body, which ends as soon as the handlers of its phase have ended, before any release.
     let isBody: Bool
     var dependents: [Int] = []
     var heldDependencies = 0
-    /// Dependents that are held or on the way; while there are any, it stays.
+    /// The number of busy dependents; the resource is not released while there are any.
     var busyDependents = 0
     var status = ResourceStatus.idle
-    /// Where among its dependencies the one stands that it waits for; nil while it waits for none.
+    /// The position, in `dependencies`, of the one for which it waits; nil while it waits for none.
     var missing: Int?
-    /// How often in a row it could not be acquired, or broke soon after.
+    /// The number of failures in a row: failed acquires, and breaks soon after an acquire.
     var failures = 0
     var isAcquireCancelled = false
-    /// Whether its operation has been named as late: no tear-down waits for it any longer.
+    /// Whether its operation was reported as late, so that no tear-down waits for it.
     var isLate = false
-    /// Whether it is a late body, for which its dependencies do not wait.
+    /// Whether this is a late body, for which its dependencies do not wait.
     var hasLetGo = false
-    /// Whether it broke while it was held: it is released, then acquired again.
+    /// Whether it broke while it was held, and must be released and acquired again.
     var isBroken = false
-    /// Whether it is no longer managed: it is released, then forgotten.
+    /// Whether it is no longer managed, and must be released and forgotten.
     var isRemoved = false
-    /// How many of its dependencies are leaving.
+    /// The number of its dependencies that are leaving; see ``isLeaving``.
     var leavingDependencies = 0
 
-    /// Whether it is to be released though its phase is open.
+    /// Whether it must be released although its phase is open.
     var isLeaving: Bool { isBroken || isRemoved || leavingDependencies > 0 }
   }
 
@@ -68,15 +69,15 @@ struct ResourceGraph {
   private(set) var order: [Int] = []
   private var free: [Int] = []
   private var bodies = 0
-  /// The phases that hold.
+  /// The open phases.
   private(set) var openPhases: PhaseSet = []
-  /// The phases that have been left, but of which nothing is to be released yet.
+  /// The closing phases whose resources must not be released yet.
   private(set) var lingeringPhases: PhaseSet = []
-  /// Those of them whose bodies are to end.
+  /// The closing phases whose bodies must end.
   private var endingPhases: PhaseSet = []
-  /// How many resources are held or on the way although their phase has closed.
+  /// The number of busy resources whose phase has closed.
   private(set) var tearingDown = 0
-  /// How many of these have an operation under way that has not been named as late.
+  /// The number of these that have a running operation that was not reported as late.
   private(set) var awaited = 0
   private var actions: [Action] = []
   private var changes: [Int] = []
@@ -86,7 +87,7 @@ struct ResourceGraph {
   /// The index that the next resource will have.
   var nextIndex: Int { free.last ?? nodes.count }
 
-  /// Adds a resource behind those that it depends on.
+  /// Adds a resource after its dependencies.
   mutating func add(
     while phase: LifecyclePhase, after dependencies: [Int], maximumRetries: Int? = nil, isBody: Bool = false
   ) -> (index: Int, actions: [Action]) {
@@ -105,10 +106,10 @@ struct ResourceGraph {
     return (index, collectActions { $0.consider(index) })
   }
 
-  /// The resources that depend on one and are still managed, in order of registration.
+  /// Returns the managed dependents of a resource, in order of registration.
   func managedDependents(of index: Int) -> [Int] { nodes[index].dependents.filter { !nodes[$0].isRemoved } }
 
-  /// A resource on which none depends is no longer managed: it is released, and then forgotten.
+  /// Stops managing a resource without dependents, which is then released and forgotten.
   ///
   /// - Complexity: linear in the number of resources.
   mutating func remove(_ index: Int) -> [Action] {
@@ -129,15 +130,14 @@ struct ResourceGraph {
     actions.append(.forget(index))
   }
 
-  /// The driver has forgotten a resource: its index may be used again.
+  /// Frees the index of a resource that the driver has forgotten.
   mutating func recycle(_ index: Int) { free.append(index) }
 
   // MARK: Phases
 
-  /// Opens and closes phases; what closes is released in reverse, what opens is acquired in order of registration.
+  /// Opens and closes phases; acquires resources in order of registration, and releases them in reverse order.
   ///
-  /// Of phases that linger nothing is released yet, and nothing is acquired any more; bodies end where the phase is among
-  /// `ending`.
+  /// In a lingering phase no resource is released yet, and none is acquired. The bodies of a phase in `ending` end.
   mutating func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = [], ending: PhaseSet = []) -> [Action] {
     let endingPhases = bodies > 0 ? ending : []
     guard phases != openPhases || lingering != lingeringPhases || endingPhases != self.endingPhases else { return [] }
@@ -155,15 +155,16 @@ struct ResourceGraph {
 
   // MARK: Breaking
 
-  /// A resource that is held has broken: what depends on it is released in reverse, then it, and all is acquired again.
+  /// Handles the break of a held resource: its dependents are released in reverse order, then the resource, and all are
+  /// acquired again.
   ///
-  /// No effect on a resource that is not held, or that is broken already. Where its phase is closing, it is released with that, and
-  /// acquired again when the phase opens.
+  /// The call has no effect if the resource is not held or already broken. If its phase is closing, the resource is
+  /// released with the phase, and acquired again when the phase opens.
   ///
   /// - Parameters:
   ///   - index: the resource.
-  ///   - failures: how many failures in a row there are now, this one included; 0 has it acquired again at once.
-  /// - Returns: what is to be done now.
+  ///   - failures: the number of failures in a row, including this one; with 0 the resource is acquired again at once.
+  /// - Returns: the actions for the driver.
   mutating func invalidate(_ index: Int, failures: Int) -> [Action] {
     guard nodes[index].status == .held, !nodes[index].isBroken, !nodes[index].isRemoved else {
       return []
@@ -174,9 +175,9 @@ struct ResourceGraph {
     }
   }
 
-  /// Changes one resource, and with it which of its dependents have to be released.
+  /// Changes a resource, and updates which of its dependents must be released.
   ///
-  /// - Returns: those whose part in that has changed, in order of registration.
+  /// - Returns: the resource and the dependents whose ``Node/isLeaving`` has changed, in order of registration.
   private mutating func updateLeaving(_ index: Int, _ change: (inout Node) -> Void) -> [Int] {
     let was = nodes[index].isLeaving
     change(&nodes[index])
@@ -193,14 +194,14 @@ struct ResourceGraph {
       next += 1
     }
     guard affected.count > 2 else { return affected }
-    // In order of registration, as at the opening of a phase.
+    // Sort by registration, as when a phase opens.
     let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
     return affected.sorted { places[$0, default: 0] < places[$1, default: 0] }
   }
 
   // MARK: Events
 
-  /// What has happened to a resource: what is to be done now.
+  /// Handles an event of a resource, and returns the actions for the driver.
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .acquired(let index): didAcquire(index)
@@ -212,7 +213,7 @@ struct ResourceGraph {
 
   mutating func didAcquire(_ index: Int) -> [Action] { settle(index, .held) }
 
-  /// Acquiring failed: it is tried again later, or it had been cancelled.
+  /// Handles a failed acquire: it is retried later, unless it was cancelled.
   mutating func didFailToAcquire(_ index: Int) -> [Action] {
     guard isWanted(index), !nodes[index].isAcquireCancelled else {
       nodes[index].failures = 0
@@ -227,7 +228,7 @@ struct ResourceGraph {
     return settle(index, .idle)
   }
 
-  /// It is to be tried again now, whether it waits to be tried again or has been given up.
+  /// Tries a resource again now that waits for its next attempt or has failed for good.
   mutating func retryNow(_ index: Int) -> [Action] {
     switch nodes[index].status {
     case .retrying: return [.cancelRetry(index)] + settle(index, .idle)
@@ -240,7 +241,7 @@ struct ResourceGraph {
 
   mutating func didRelease(_ index: Int) -> [Action] {
     let wasBroken = nodes[index].isBroken
-    // Its dependents have been released before it, and wait for it from now on.
+    // Its dependents were released before it, and now wait for it.
     if wasBroken { _ = updateLeaving(index) { $0.isBroken = false } }
     if wasBroken, isWanted(index), !nodes[index].isLeaving, nodes[index].failures > 0 { return settleFailure(index) }
     nodes[index].failures = 0
@@ -255,7 +256,7 @@ struct ResourceGraph {
     return [.retry(index, failures: failures)] + settle(index, .retrying(failures: failures))
   }
 
-  /// The process vanished: nothing is held any more, and nothing is released.
+  /// Handles the loss of the process: no resource is held, and none is released.
   mutating func loseEverything() {
     for index in order {
       if nodes[index].status != .idle || nodes[index].missing != nil { changes.append(index) }
@@ -274,7 +275,7 @@ struct ResourceGraph {
     (tearingDown, awaited) = (0, 0)
   }
 
-  /// Forgets what is no longer managed, after the process has vanished.
+  /// Forgets resources that are no longer managed, after the process has vanished.
   mutating func forgetRemoved() -> [Action] {
     collectActions { graph in
       for index in graph.order where graph.nodes[index].isRemoved { graph.forgetIfRemoved(index) }
@@ -283,7 +284,7 @@ struct ResourceGraph {
 
   // MARK: Late operations
 
-  /// The operations of a tear-down that are under way are no longer waited for; which these are, in order of registration.
+  /// Stops waiting for the running operations of a tear-down, and returns their resources in order of registration.
   mutating func markLate() -> [Int] {
     let late = order.filter { isAwaited($0) }
     for index in late { nodes[index].isLate = true }
@@ -291,13 +292,13 @@ struct ResourceGraph {
     return late
   }
 
-  /// One operation is no longer waited for.
+  /// Stops waiting for one operation.
   mutating func markLate(_ index: Int) {
     if isAwaited(index) { awaited -= 1 }
     nodes[index].isLate = true
   }
 
-  /// A body that is late keeps nothing from being released any more; it begins anew only after it has ended.
+  /// Lets the dependencies of a late body be released without waiting for it; the body's next run still waits.
   mutating func letGoOfDependencies(_ index: Int) -> [Action] {
     guard nodes[index].isBody, nodes[index].status == .releasing, !nodes[index].hasLetGo else { return [] }
     nodes[index].hasLetGo = true
@@ -309,7 +310,8 @@ struct ResourceGraph {
     }
   }
 
-  /// Those whose status has changed since this was last asked, in order; one that changed twice at once comes once.
+  /// Returns the resources whose status has changed since the last call, in order; consecutive changes of a resource
+  /// count once.
   mutating func takeChanges() -> [Int] {
     defer { changes.removeAll(keepingCapacity: true) }
     return changes
@@ -319,7 +321,7 @@ struct ResourceGraph {
 // MARK: - Steps
 
 extension ResourceGraph {
-  /// An operation of one resource has ended: what it can do next, and what its neighbors can.
+  /// Handles the end of an operation, and begins the next operations of the resource and its neighbors.
   private mutating func settle(_ index: Int, _ status: ResourceStatus) -> [Action] {
     nodes[index].isAcquireCancelled = false
     setStatus(index, status)
@@ -335,7 +337,7 @@ extension ResourceGraph {
     let former = nodes[index].status
     let (wasBeingTornDown, wasAwaited) = (isBeingTornDown(index), isAwaited(index))
     nodes[index].status = status
-    // It is the operation that was late; the next one begins anew.
+    // Only the operation that ended was late, not the next one.
     nodes[index].isLate = false
     nodes[index].missing = nil
     tearingDown += (isBeingTornDown(index) ? 1 : 0) - (wasBeingTornDown ? 1 : 0)
@@ -357,7 +359,7 @@ extension ResourceGraph {
     return actions
   }
 
-  /// Begins with one resource what can be begun now.
+  /// Begins the next operation of a resource if its conditions are met.
   private mutating func consider(_ index: Int) {
     let isWanted = isWanted(index)
     let isKept = isWanted && !nodes[index].isLeaving
@@ -380,15 +382,17 @@ extension ResourceGraph {
     }
   }
 
-  /// What is not held is not wanted any more, or waits for a dependency again; its failures are forgotten.
+  /// Resets a resource that is not held, because it is no longer needed or waits for a dependency again; clears its
+  /// failures.
   private mutating func giveBack(_ index: Int) {
     nodes[index].failures = 0
     setStatus(index, .idle)
     consider(index)
   }
 
-  /// Whether its phase lets it go: handlers and bodies of a phase that lingers may use what is held and managed; bodies end
-  /// before.
+  /// Whether the phase of a resource allows its release.
+  ///
+  /// Handlers and bodies of a lingering phase may use held resources, so these stay. Bodies end first.
   private func mayBeReleased(_ index: Int) -> Bool {
     let node = nodes[index]
     return node.isRemoved || !lingeringPhases.contains(node.phase)
@@ -401,7 +405,9 @@ extension ResourceGraph {
     changes.append(index)
   }
 
-  /// The first dependency that is not held, from the one on that was missing last: each is passed but once, on average.
+  /// Returns the position of the first dependency that is not held; nil if all are.
+  ///
+  /// The search begins at the last missing dependency, so that it passes each dependency only once on average.
   private func nextMissing(_ index: Int) -> Int? {
     let dependencies = nodes[index].dependencies
     let start = nodes[index].missing ?? 0

@@ -4,27 +4,39 @@ public import PubSub
 public struct ResourceHealth: Sendable, Hashable {
   /// The resource's name.
   public var name: String
-  /// The phase during which it is to be held.
+  /// The phase during which the resource is held.
   public var phase: LifecyclePhase
-  /// Whether it is held, being acquired or released, or waiting.
+  /// The status of the resource: held, being acquired or released, or waiting.
   public var status: ResourceStatus
-  /// The number of failures in a row: of acquires, and of breaks soon after them; 0 while it is held.
+  /// The number of failures in a row: acquires that threw, and breaks soon after an acquire; 0 while it is held.
   public var failures: Int
-  /// The latest error as text: of acquire or release, or the reason of an invalidation; it stays when the resource is acquired
-  /// later.
+  /// The latest error as text; a later successful acquire does not clear it.
   ///
-  /// An error of a cancelled acquire does not count.
+  /// It is the error of an acquire or a release, or the reason of an invalidation. The error of a cancelled acquire
+  /// does not count.
   public var lastError: String?
-  /// When its status last changed, by the application's clock, since that was first read.
+  /// The time of the latest change of its status, by the application's clock, counted from the creation of the
+  /// application.
   public var since: Duration
-  /// The time from its last failure to the next attempt; nil unless it is ``ResourceStatus/retrying(failures:)``.
+  /// The time from the latest failure to the next attempt; nil unless the status is
+  /// ``ResourceStatus/retrying(failures:)``.
   ///
-  /// Counted from ``since``; ``RetryPolicy`` decides how long it is.
+  /// It counts from ``since``. The ``RetryPolicy`` determines its length.
   public var retryDelay: Duration?
-  /// Whether it broke while it was held, and has not been released yet; ``lastError`` says why it broke.
+  /// Whether the resource broke while it was held, and has not been released yet; ``lastError`` has the reason.
   public var isBroken: Bool
 
-  /// The condition of a resource, made up for a view or a test.
+  /// Creates a condition, for a view or a test.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name.
+  ///   - phase: the phase during which it is held.
+  ///   - status: its status.
+  ///   - failures: the number of failures in a row.
+  ///   - lastError: the latest error as text.
+  ///   - since: the time of the latest change of its status.
+  ///   - retryDelay: the time from the latest failure to the next attempt.
+  ///   - isBroken: whether it broke while it was held, and has not been released yet.
   public init(
     name: String, phase: LifecyclePhase, status: ResourceStatus, failures: Int = 0, lastError: String? = nil,
     since: Duration = .zero, retryDelay: Duration? = nil, isBroken: Bool = false
@@ -35,9 +47,9 @@ public struct ResourceHealth: Sendable, Hashable {
 }
 
 extension Application {
-  /// The condition of every managed resource, in order of registration.
+  /// The condition of each managed resource, in order of registration.
   ///
-  /// Observable: observers are told after the change.
+  /// Observable; observers are notified after the change.
   ///
   /// - Complexity: linear in their number.
   public var resources: [ResourceHealth] {
@@ -45,9 +57,9 @@ extension Application {
     return manager.health
   }
 
-  /// The status of a managed resource changed.
+  /// An event that reports a change in the status of a managed resource.
   ///
-  /// Posted from the application. A resource that depends on one that cannot be acquired has the status
+  /// The application is its subject. While a dependency cannot be acquired, a resource has the status
   /// ``ResourceStatus/waiting(for:)``.
   public struct ResourceDidChange: MainActorEvent {
     /// The application that manages the resource.
@@ -56,9 +68,10 @@ extension Application {
     public let resource: ResourceHealth
   }
 
-  /// The value of a managed resource was read after its release had begun.
+  /// An event that reports a read of a managed resource after its release had begun.
   ///
-  /// The read has thrown ``ResourceError/released(_:)``. Posted from the application, soon after.
+  /// The read has thrown ``ResourceError/released(_:)``. The event is posted soon after it, with the application as its
+  /// subject.
   public struct ResourceWasUsedAfterRelease: MainActorEvent {
     /// The application that manages the resource.
     public let application: Application

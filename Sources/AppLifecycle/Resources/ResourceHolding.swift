@@ -1,46 +1,46 @@
 internal import Observation
 internal import PubSub
 
-/// A handle whose type is forgotten.
+/// The base class of a box that hides the type of its handle.
 class HeldHandle: @unchecked Sendable {}
 
-/// A handle in a form that does not tell its type.
+/// A box for a handle of one type.
 final class HandleBox<Handle: Sendable>: HeldHandle, @unchecked Sendable {
   let handle: Handle
   init(_ handle: Handle) { self.handle = handle }
 }
 
-/// What is held of a managed resource, and how it fares, for readers on any thread.
+/// The handle and the status of a managed resource, for readers on any thread.
 ///
-/// The type of the handle is forgotten: behind a lock it would be looked up at each access.
+/// The handle is stored without its type, because generic storage behind a lock would look the type up at each access.
 final class ResourceHolding: @unchecked Sendable {
   private struct State {
     var handle: HeldHandle?
     var status = ResourceStatus.idle
-    /// Whether it has been held, and is not any more.
+    /// Whether the resource was held and has been released.
     var wasReleased = false
-    /// Counts the acquires.
+    /// The number of the latest lease, which counts the acquires.
     var lease = 0
-    /// Whether the lease lasts: from the beginning of an acquire to the beginning of the release.
+    /// Whether the lease is valid, from the beginning of an acquire to the beginning of the release.
     var lasts = false
-    /// Why the lease was invalidated; nil if it was not.
+    /// The reason of the invalidation of the lease; nil if it was not invalidated.
     var reason: String?
     /// Whether a body was cancelled for good.
     var isCancelled = false
   }
 
   private let lock = Lock()
-  /// Guarded by the lock, which is why the compiler's check of each access is left out.
+  /// Guarded by the lock, so the exclusivity checks are not needed.
   @exclusivity(unchecked) private var state = State()
 
   private let observed = ObservedChanges()
 
-  /// Observable, as is all that readers see of a resource.
+  /// The handle of the resource; observable.
   var handle: HeldHandle? {
     observed.access(self, \.handle)
     return presentHandle
   }
-  /// For the package's own use, which Observation is not told of.
+  /// The handle, read without notifying Observation; for use inside the package.
   var presentHandle: HeldHandle? { read.handle }
   var wasReleased: Bool { read.wasReleased }
   /// Observable.
@@ -48,7 +48,7 @@ final class ResourceHolding: @unchecked Sendable {
     observed.access(self, \.status)
     return read.status
   }
-  /// The lease that lasts; nil if none does.
+  /// The number of the valid lease; nil if there is none.
   var lease: Int? {
     let state = read
     return state.lasts ? state.lease : nil
@@ -80,12 +80,12 @@ final class ResourceHolding: @unchecked Sendable {
     }
   }
 
-  /// Ends the lease whose acquire failed.
+  /// Ends a lease whose acquire failed.
   func endLease() { change { $0.lasts = false } }
 
   func isValid(_ lease: Int) -> Bool { change { $0.lease == lease && $0.lasts && $0.reason == nil } }
 
-  /// Invalidates a lease; false if it does not last, or was invalidated before.
+  /// Invalidates a lease; returns false if it is not valid, or was invalidated before.
   func invalidate(_ lease: Int, because reason: String) -> Bool {
     change { state in
       guard state.lease == lease, state.lasts, state.reason == nil else { return false }
@@ -94,16 +94,16 @@ final class ResourceHolding: @unchecked Sendable {
     }
   }
 
-  /// Why the lease was invalidated; nil if it was not.
+  /// The reason of the invalidation of the lease; nil if it was not invalidated.
   func reason(of lease: Int) -> String? { change { $0.lease == lease ? $0.reason : nil } }
 
-  /// Holds a handle; or none, as the process has vanished, which releases nothing.
+  /// Stores a handle, or nil when the process has vanished, which releases nothing.
   func hold(_ handle: HeldHandle?) { _ = exchange(handle, wasReleased: false, lasts: handle != nil) }
 
-  /// Takes the handle away: its release begins.
+  /// Removes and returns the handle, because its release begins.
   func take() -> HeldHandle? { exchange(nil, wasReleased: true, lasts: false) }
 
-  /// Returns the former handle, which is not to be let go of inside the lock.
+  /// Replaces the handle, and returns the former one, which must not be released inside the lock.
   private func exchange(_ handle: HeldHandle?, wasReleased: Bool, lasts: Bool) -> HeldHandle? {
     var handle = handle
     observed.change(self, \.handle) {

@@ -1,9 +1,9 @@
 internal import PubSub
 
-// The condition of each resource: read, and posted when it changes.
+// Reading the condition of each resource, and posting its changes.
 
 extension ResourceManager {
-  /// In order of registration; bodies are no resources.
+  /// The condition of each resource, in order of registration; without bodies.
   var health: [ResourceHealth] {
     graph.order.compactMap { index in
       guard let resource = resources[index], resource.operations.body == nil, !graph.isRemoved(index) else {
@@ -38,13 +38,13 @@ extension ResourceManager {
     guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
     for index in changes {
       guard let resource = resources[index], resource.operations.body == nil else { continue }
-      // If another resource has the name now, an event with this name is about that one.
+      // If another resource has this name now, an event with the name would be about that resource.
       if graph.isRemoved(index), self.index(named: resource.operations.name) != nil { continue }
       application.resourceDidChange(health(of: index, resource))
     }
   }
 
-  /// A resource was asked for after its release.
+  /// Notes and posts the read of a resource after its release.
   func wasUsedAfterRelease(_ index: Int) {
     guard let resource = resources[index] else { return }
     application?.resourceWasUsedAfterRelease(health(of: index, resource))

@@ -1,6 +1,6 @@
 internal import PubSub
 
-// What runs beside a handle while it is held: its run loop and its health check.
+// The run loop and the health check of a resource while it is held.
 
 extension ResourceManager {
   func startLoop(_ index: Int, _ lease: HeldLease, willBegin: (@MainActor () -> Void)? = nil) {
@@ -12,11 +12,11 @@ extension ResourceManager {
     lease.startLoop { [scope] closing in
       let run = AwaitedRun(of: scope, generation: generation, lease: lent, closing: closing)
       return tasks.startOnMainActor(for: operations.source) { [weak self, clock] in
-        // Nothing of what this starts belongs to the loop.
+        // Work that this starts does not belong to the loop.
         HandlerContext.outside { willBegin?() }
         let began = clock.now()
         var failure: (any Error)?
-        // A loop that is to end before it began has nothing to end.
+        // Do not begin a loop that has been asked to end already.
         if !Task.isCancelled, !lease.isEnding, self?.isHeld(index, lease) ?? false {
           do {
             try await HandlerContext.with(run) { try await body(handle) }
@@ -30,7 +30,7 @@ extension ResourceManager {
     }
   }
 
-  /// Whether the lease is the present one, and its release has not been decided.
+  /// Whether the lease is the current one, and its release has not been decided.
   private func isHeld(_ index: Int, _ lease: HeldLease) -> Bool {
     resources[index]?.lease === lease && graph.status(of: index) == .held
   }
@@ -42,7 +42,7 @@ extension ResourceManager {
     lease.loopDidEnd()
     guard run.generation == generation, let resource = resources[index], resource.lease === lease else { return }
     guard !wasAsked, graph.status(of: index) == .held else {
-      // What was asked to end may still fail.
+      // A loop that was asked to end may still throw an error.
       if let error, !(error is CancellationError) { _ = resource.operations.loopDidThrow?(error) }
       return
     }
@@ -97,7 +97,7 @@ extension ResourceManager {
     lease.startCheck {
       tasks.startOnMainActor(for: operations.source) { [weak self, scope, clock] in
         while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
-          // A process that is suspended checks nothing.
+          // A suspended process performs no checks.
           if self?.application?.present.state == .suspended { continue }
           let run = AwaitedRun(of: scope, generation: generation, lease: lent)
           self?.setCheckDeadline(index, lease, interval)
@@ -105,7 +105,7 @@ extension ResourceManager {
             try await HandlerContext.with(run) { try await check(handle) }
             lease.hasPassedCheck = true
           } catch {
-            // One that was cancelled has been judged, or is no longer asked.
+            // A cancelled check was late, or its result is no longer needed.
             if !Task.isCancelled {
               lease.hasFailedCheck = true
               lent.invalidate(because: error)
@@ -138,7 +138,7 @@ extension ResourceManager {
     guard lease.checkTimer != nil, let resource = resources[index], resource.lease === lease, let application else {
       return
     }
-    // No check can answer while the process is suspended.
+    // A check cannot return while the process is suspended.
     if suspensions != suspensionsSeen || application.present.state == .suspended {
       return setCheckDeadline(index, lease, interval)
     }

@@ -1,14 +1,16 @@
 internal import PubSub
 
-// Acquires and releases, and what runs between the two.
+// Acquires, releases, and the invalidations between them.
 
 extension ResourceManager {
-  /// Performs the operation of a resource: each further asynchronous function on the way would cost as much as the rest.
+  /// Performs the operation of a resource.
+  ///
+  /// All is in one function, because each further asynchronous function would cost as much as the rest.
   func performOperation(_ index: Int) async {
     guard let resource = resources[index] else { return }
     let operations = resource.operations
     switch graph.status(of: index) {
-    // One that is not wanted any more has nothing to acquire.
+    // Skip the acquire of a resource that is no longer needed.
     case .acquiring where graph.isAcquireCancelled(index):
       clearTimer(of: index)
       didEnd(.failedToAcquire(index), generation)
@@ -24,7 +26,7 @@ extension ResourceManager {
     case .releasing:
       let (run, handle, waits) = beginRelease(index, resource)
       if waits { await resource.lease?.whenEnded() }
-      // A process that has vanished meanwhile releases nothing.
+      // If the process has vanished meanwhile, nothing is released.
       guard run.generation == generation else { return }
       do {
         if let handle { try await HandlerContext.with(run) { try await operations.release(handle) } }
@@ -65,14 +67,14 @@ extension ResourceManager {
     if operations.run == nil {
       didBecomeHeld(index, lease, run, at: time)
     } else {
-      // The loop begins before anything that depends on the resource, which may need it.
+      // Begin the loop before dependent resources are acquired, because they may need it.
       startLoop(index, lease) { self.didBecomeHeld(index, lease, run, at: self.clock.now()) }
     }
   }
 
   private func didBecomeHeld(_ index: Int, _ lease: HeldLease, _ run: AwaitedRun, at time: Duration) {
     didEnd(.acquired(index), run.generation, .completed, at: time)
-    // It may have been cancelled, and be released at once.
+    // The acquire may have been cancelled, and the resource may be in release already.
     guard run.generation == generation, graph.status(of: index) == .held else { return }
     startChecks(index, lease)
     if resources[index]?.operations.holding.reason(of: lease.number) != nil {
@@ -93,16 +95,17 @@ extension ResourceManager {
 
   // MARK: Releasing
 
-  /// - Returns: the run of the release, what it is to release, and whether something beside the handle has to end before.
+  /// - Returns: the run of the release, the handle to release, and whether a loop or a check must end before the
+  ///   release.
   private func beginRelease(_ index: Int, _ resource: Resource) -> (AwaitedRun, HeldHandle?, waits: Bool) {
-    // What is released for another reason than the tear-down has its own time.
+    // A release for another reason than the tear-down is not hurried with it.
     let isQuick = resource.isCutShort || (isHurried && graph.isBeingTornDown(index))
     if isQuick { withUnsafeCurrentTask { $0?.cancel() } }
     resource.endsLoop = resource.lease?.isRunning ?? false
     let run = begin(index)
     setDeadline(of: index)
     let handle = resource.operations.holding.take()
-    // A body that was cancelled for good is not asked.
+    // A body that was cancelled for good is cancelled without being asked.
     let isHurried = isQuick || (resource.operations.body != nil && graph.isRemoved(index))
     return (run, handle, waits: resource.lease?.end(isHurried: isHurried) ?? false)
   }
@@ -114,7 +117,7 @@ extension ResourceManager {
     resources[index]?.lease = nil
     var outcome = LedgerEntry.Outcome.completed
     if let error {
-      // It has ended all the same: what it held is gone, and it is acquired anew.
+      // The resource counts as released nevertheless, and will be acquired again.
       let text = String(describing: error)
       resources[index]?.lastError = text
       outcome = Task.isCancelled && error is CancellationError ? .cancelled : .failed(text)
@@ -124,7 +127,8 @@ extension ResourceManager {
 
   // MARK: Deadlines
 
-  /// A release, or an acquire that was cancelled, has the time of a didEnterBackground where no budget covers it.
+  /// Sets the deadline of a release or a cancelled acquire that no budget covers: the budget of didEnterBackground from
+  /// now.
   func setDeadline(of index: Int) {
     guard let application, let resource = resources[index] else { return }
     if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
@@ -148,7 +152,7 @@ extension ResourceManager {
       resource.timer != nil, let application
     else { return }
     resources[index]?.timer = nil
-    // A budget that has begun since covers it, and its end comes.
+    // A budget that has begun meanwhile covers the operation, and its end handles it.
     if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
     if !graph.isLate(index) {
       note(index, .overran, at: clock.now(), in: application)
@@ -161,9 +165,9 @@ extension ResourceManager {
     if resource.operations.body != nil { application.tearDown.bodiesDidEnd() }
   }
 
-  /// An operation is late: it is cancelled, and its loop is no longer waited for.
+  /// Cancels a late operation, and stops waiting for its loop.
   ///
-  /// A body is waited for by its own next run, and by nothing else.
+  /// Only the next run of a body still waits for the body.
   private func abandon(_ index: Int) {
     queue?.cancel(index)
     guard graph.status(of: index) == .releasing, let resource = resources[index] else { return }
@@ -175,11 +179,11 @@ extension ResourceManager {
     }
   }
 
-  /// Names whose operations a tear-down would still wait for, with how long they have taken; they are cancelled, and no longer
-  /// waited for.
+  /// Cancels the operations for which a tear-down would still wait, notes them with their durations, and stops waiting
+  /// for them.
   ///
-  /// - Parameter blames: whether they are to blame; not if other code has used up their time.
-  /// - Returns: those whose operation has begun, and those that could not begin.
+  /// - Parameter blames: whether the operations are to blame; false if other code has used up their time.
+  /// - Returns: the names of the resources whose operation has begun, and of those whose operation could not begin.
   func nameLate(blames: Bool) -> (begun: [String], notBegun: [String]) {
     let now = clock.now()
     var names: (begun: [String], notBegun: [String]) = ([], [])
@@ -198,15 +202,15 @@ extension ResourceManager {
 
   // MARK: Breaking
 
-  /// The lease was invalidated: what depends on the resource is released, then the resource, and all is acquired again.
+  /// Handles the invalidation of a lease: releases the dependents, then the resource, and acquires all of them again.
   func didInvalidate(_ index: Int, lease number: Int) {
-    // While it is being acquired, this is looked at when it has been.
+    // During the acquire nothing happens: `didBecomeHeld` checks for an invalidation.
     guard let resource = resources[index], let lease = resource.lease, lease.number == number,
       let reason = resource.operations.holding.reason(of: number), graph.status(of: index) == .held
     else { return }
     let time = clock.now() - lease.began
-    // One that breaks at once is not acquired again at once, whatever the policy says; nor is one whose first check fails, which may
-    // take longer than the policy's time.
+    // Whatever the policy says, a resource that breaks at once is not acquired again at once. The same applies if its
+    // first check fails, which may take longer than `resetAfter`.
     let neverWorked = lease.hasFailedCheck && !lease.hasPassedCheck
     let isSteady = time >= policy(of: resource).resetAfter && time > .zero && !neverWorked
     invalidate(index, because: reason, failures: isSteady ? 0 : graph.nodes[index].failures + 1)

@@ -1,33 +1,35 @@
 internal import PubSub
 
-/// Performs what the graph of managed resources decides.
+/// Performs the actions of the graph of managed resources.
 @MainActor final class ResourceManager: OperationPerformer {
   let tasks: TaskStarter
   let clock: ClockHandle
   let retry: RetryPolicy
   let scope: WorkOwner
   var random: SplitMix64
-  // Both are touched many times in each operation, by nothing that these accesses call: a check of each would cost a twentieth.
+  // Each operation accesses both many times, and no access calls code that accesses them again. The exclusivity checks
+  // would cost 5 percent.
   @exclusivity(unchecked) var graph = ResourceGraph()
-  /// By their index in the graph; nil where an index is free.
+  /// The resources by their index in the graph; nil at a free index.
   @exclusivity(unchecked) var resources: [Resource?] = []
   private var indices: [String: Int] = [:]
   var queue: OperationQueue?
-  /// The tasks that wait to try again.
+  /// The tasks that wait for the next attempt of a resource.
   var retries: [Int: Task<Void, Never>] = [:]
-  /// Grows when the process vanishes: what belonged to it must have no effect any more.
+  /// A number that grows when the process vanishes, so that code of an earlier process has no effect.
   var generation = 0
-  /// How often the process has been suspended or resumed: a health check that was under way then is not late.
+  /// The number of times that the process was suspended or resumed; a health check that ran at such a time is not late.
   var suspensions = 0
-  /// The application comes back: all of the present tear-down is to be quick, also what has not begun yet.
+  /// Whether the application returns to the foreground, so that all operations of the tear-down are hurried, also later
+  /// ones.
   var isHurried = false
-  /// Whether a tear-down waited for an operation when this was last looked at.
+  /// Whether a tear-down waited for an operation after the latest actions.
   private var wasAwaited = false
-  /// Is told what changes, and what took how long.
+  /// The application, which is notified of changes and of the durations of operations.
   weak var application: Application?
   /// The timers on the application's clock.
   var deadlines: Deadlines?
-  /// Wait until everything that is wanted is held.
+  /// The callers that wait until every needed resource is held.
   private var holdWaiters: [UnsafeContinuation<Void, Never>] = []
 
   init(
@@ -47,10 +49,10 @@ internal import PubSub
   /// The index that the next resource will have.
   var nextIndex: Int { graph.nextIndex }
 
-  /// The index of the managed resource that has the name; bodies have none.
+  /// Returns the index of the managed resource with a name; bodies have no name here.
   func index(named name: String) -> Int? { indices[name] }
 
-  /// Whether the resource with this handle is the one at the index, and is managed still.
+  /// Whether the resource at an index is the one with this holding, and is still managed.
   func manages(_ holding: ResourceHolding, at index: Int) -> Bool {
     index < resources.count && resources[index]?.operations.holding === holding && !graph.isRemoved(index)
   }
@@ -72,17 +74,18 @@ internal import PubSub
     return index
   }
 
-  /// Releases a resource for good; its name is free at once.
+  /// Releases a resource for good, and frees its name at once.
   func remove(_ index: Int) {
     guard let resource = resources[index] else { return }
     let isBody = resource.operations.body != nil
-    // Also a body that was only asked to end.
+    // This also cancels a body that was only asked to end.
     if isBody { resource.lease?.cancel() } else { indices[resource.operations.name] = nil }
     perform(graph.remove(index))
     if !isBody { application?.resourcesDidChange() }
   }
 
-  /// The names of the managed resources and bodies that depend on one; bodies that are over are removed first.
+  /// Returns the names of the managed resources and bodies that depend on a resource, after removing bodies that are
+  /// over.
   func namesOfDependents(of index: Int) -> [String] {
     for dependent in graph.managedDependents(of: index) where resources[dependent]?.operations.isOver?() ?? false {
       remove(dependent)
@@ -95,7 +98,7 @@ internal import PubSub
   func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = [], ending: PhaseSet = []) {
     let opened = phases.subtracting(graph.openPhases)
     if !opened.isEmpty {
-      // What is being released is to be acquired again: the release is cut short, and awaited all the same.
+      // Cut short a release after which the resource is acquired again; the next acquire still waits for it.
       for index in graph.releases(wantedIn: opened) {
         resources[index]?.isCutShort = true
         cancelOperation(index)
@@ -105,21 +108,22 @@ internal import PubSub
     perform(graph.setOpenPhases(phases, lingering: lingering, ending: ending))
   }
 
-  /// Whether a body of the phase that was asked to end, and has not been named as late, still runs.
+  /// Whether a body of the phase that was asked to end still runs, and has not been reported as late.
   func isEndingBodies(of phase: LifecyclePhase) -> Bool { graph.isEndingBodies(of: phase) }
 
-  /// A transition begins: what it sets going can wait for ``performNow(orLater:)``.
+  /// Holds operations back from now on until ``performNow(orLater:)``, because a transition begins.
   ///
-  /// Not in a simulation, in which every operation has its turn in one order.
+  /// A simulation does not hold operations back, so that their order is always the same.
   func holdBack() { if tasks.executor == nil { queue?.holdBack() } }
 
-  /// Performs what waits, in the caller's time as far as it does not suspend; or as soon as the main actor is free.
+  /// Performs the queued operations: inline until one suspends, the others as soon as the main actor is free.
   func performNow(orLater: Bool = false) { if tasks.executor == nil { queue?.performNow(orLater: orLater) } }
 
-  /// Whether no operation of a tear-down is waited for.
+  /// Whether a tear-down waits for no operation.
   var isTornDown: Bool { graph.awaited == 0 }
 
-  /// Hurries what is being torn down, as the application comes back; it is still awaited.
+  /// Hurries the operations of the tear-down, because the application returns to the foreground; it still waits for
+  /// them.
   func cancelTearDown() {
     isHurried = true
     for index in graph.indicesBeingTornDown { cancelOperation(index) }
@@ -130,7 +134,7 @@ internal import PubSub
     resources[index]?.lease?.cancel()
   }
 
-  /// Returns once nothing is wanted that is not held.
+  /// Waits until every needed resource is held.
   func untilHeld() async {
     guard !graph.holdsAllWanted else { return }
     await withUnsafeContinuation { holdWaiters.append($0) }
@@ -165,7 +169,7 @@ internal import PubSub
 
   // MARK: Performing
 
-  /// Sets going what the graph has decided, and posts what has changed.
+  /// Performs the actions of the graph, and posts the changes of status.
   func perform(_ actions: [ResourceGraph.Action]) { perform(actions, at: nil, for: application) }
 
   func perform(_ actions: [ResourceGraph.Action], at time: Duration?, for application: Application?) {
@@ -175,10 +179,10 @@ internal import PubSub
       let page = application?.ledgerKeeper.ownPage
       for action in actions { perform(action, at: time, on: page) }
       announce(changes, at: time, to: application)
-      // A forgotten one has nothing to announce any more.
+      // Forget resources after the announcement of their last change.
       for case .forget(let index) in actions { forget(index) }
     }
-    // With the last operation the wait for a tear-down may be over.
+    // After the last operation the wait for the tear-down may be over.
     let awaits = graph.awaited > 0
     if wasAwaited, !awaits { application?.tearDown.didProgress() }
     wasAwaited = awaits
@@ -198,7 +202,7 @@ internal import PubSub
       retries[index] = tasks.startOnMainActor { await self.waitToRetry(index, until: deadline, generation) }
     case .cancelAcquire(let index):
       queue?.cancel(index)
-      // Those that it depends on stay held until it has ended: one that does not heed its cancellation is to be named.
+      // Its dependencies stay held until the acquire has ended, so report an acquire that ignores its cancellation.
       setDeadline(of: index)
     case .cancelRetry(let index): retries.removeValue(forKey: index)?.cancel()
     case .forget: break
@@ -212,21 +216,21 @@ internal import PubSub
     operations?.whenForgotten?()
   }
 
-  /// The wait after so many failures in a row, by the resource's own policy.
+  /// Returns the delay after a number of failures in a row, by the resource's own policy or the default one.
   func delay(of index: Int, afterFailures failures: Int) -> Duration {
     let chance = Double.random(in: 0..<1, using: &random)
     return (resources[index]?.operations.retry ?? retry).delay(afterFailures: failures, chance: chance)
   }
 
   private func waitToRetry(_ index: Int, until deadline: Duration, _ generation: Int) async {
-    // It may have been called off after the sleep had ended; what runs for the resource now is another task.
+    // The retry may have been cancelled after the sleep had ended; then another task runs for the resource.
     guard (try? await clock.sleepUntil(deadline)) != nil, !Task.isCancelled else { return }
     guard generation == self.generation else { return }
     retries[index] = nil
     didEnd(.retryIsDue(index), generation)
   }
 
-  /// Tries again at once what waits to be tried again, or was given up.
+  /// Tries a resource again at once that waits for its next attempt or has failed for good.
   func retryNow(_ index: Int) { perform(graph.retryNow(index)) }
 
   func didEnd(
@@ -235,7 +239,7 @@ internal import PubSub
     guard generation == self.generation else { return }
     let time = time ?? clock.now()
     let application = application
-    // One that was late has been noted.
+    // A late operation has been noted already.
     if let outcome, !graph.isLate(event.index) { note(event.index, outcome, at: time, in: application) }
     let endsBody = resources[event.index]?.operations.body != nil && graph.isBeingTornDown(event.index)
     perform(graph.handle(event), at: time, for: application)
@@ -251,9 +255,9 @@ internal import PubSub
       resource.entry(step, outcome, at: time), of: resource.call, on: resource.page, isTearDown: !graph.isWanted(index))
   }
 
-  /// What the ledger calls the operation that is under way; nil for one that is not in it.
+  /// The name of the running operation in the ledger; nil if the ledger does not list it.
   ///
-  /// A body is no resource: what it takes is its end, if it ran until then.
+  /// Of a body the ledger lists only its end, and only if it ran until then.
   private func stepInLedger(_ index: Int) -> String? {
     guard let resource = resources[index] else { return nil }
     let isAcquired = graph.status(of: index) == .acquiring
@@ -261,16 +265,16 @@ internal import PubSub
     return isAcquired ? "acquire" : "release"
   }
 
-  /// Calls the observers: an operation has begun.
+  /// Reports to observers that an operation has begun.
   func callBegins(_ index: Int) {
     guard let application, !application.observers.isEmpty, let resource = resources[index],
       let step = stepInLedger(index)
     else { return }
-    // Observers may read the resources, so they are called before `resources` is changed.
+    // Call observers before changing `resources`, because they may read it.
     let entry = resource.entry(step, .completed, at: resource.operationBegan)
     guard let call = application.callBegins(entry) else { return }
     resources[index]?.call = call
-    // The observers' time is not counted as the operation's.
+    // The time of observers does not count toward the operation.
     resources[index]?.operationBegins(at: clock.now())
   }
 }

@@ -1,37 +1,40 @@
-/// When a resource that failed is tried again: after a wait that grows with each failure and differs between processes.
+/// A policy that determines when a failed resource is tried again.
+///
+/// The delay grows with each failure. Its random part makes processes differ.
 ///
 /// A failure is an acquire that throws, or a resource that breaks before it was held for ``resetAfter``.
 public struct RetryPolicy: Sendable, Hashable {
-  /// The wait after the first failure.
+  /// The delay after the first failure.
   public var first: Duration
-  /// The longest wait.
+  /// The longest delay.
   public var longest: Duration
-  /// By how much each wait grows.
+  /// The factor by which each delay grows.
   public var factor: Double
-  /// The random part of each wait, from 0 to 1: 0.2 waits between 80 and 100 per cent of it.
+  /// The random part of each delay, from 0 to 1: with 0.2 each delay is between 80 and 100 percent of its full length.
   public var jitter: Double
 
-  /// The number of attempts that follow the first failure of a row; nil for no limit.
+  /// The number of retries after the first failure in a row; nil for no limit.
   ///
-  /// A resource that fails once more is given up: its status becomes ``ResourceStatus/failed(failures:)``. Zero or less
-  /// allows no further attempt.
+  /// When a resource fails after the last retry, its status becomes ``ResourceStatus/failed(failures:)``. Zero or less
+  /// allows no retry.
   public var maximumRetries: Int?
-  /// The time for which a resource must have been held, so that its next failure counts as the first of a row.
+  /// The time for which a resource must be held so that its next failure counts as the first in a row.
   ///
-  /// A resource whose first health check fails has failed, however long it was held.
+  /// If the first health check of a resource fails, that counts as a failure, however long the resource was held.
   public var resetAfter: Duration
 
-  /// A policy.
+  /// Creates a policy.
   ///
-  /// By default the first wait is 0.25 s, doubled up to 30 s, of which a fifth is random; the number of attempts has no limit.
+  /// By default the first delay is 0.25 s, and doubles up to 30 s. A fifth of each delay is random, and the number of
+  /// retries has no limit.
   ///
   /// - Parameters:
-  ///   - first: the wait after the first failure.
-  ///   - longest: the longest wait.
-  ///   - factor: by how much each wait grows.
-  ///   - jitter: the random part of each wait, from 0 to 1.
-  ///   - maximumRetries: the number of attempts that follow the first failure of a row; nil for no limit.
-  ///   - resetAfter: the time for which a resource must have been held, so that its next failure counts as the first of a row.
+  ///   - first: the delay after the first failure.
+  ///   - longest: the longest delay.
+  ///   - factor: the factor by which each delay grows.
+  ///   - jitter: the random part of each delay, from 0 to 1.
+  ///   - maximumRetries: the number of retries after the first failure in a row; nil for no limit.
+  ///   - resetAfter: the time for which a resource must be held so that its next failure counts as the first in a row.
   public init(
     first: Duration = .milliseconds(250), longest: Duration = .seconds(30), factor: Double = 2, jitter: Double = 0.2,
     maximumRetries: Int? = nil, resetAfter: Duration = .seconds(10)
@@ -40,20 +43,20 @@ public struct RetryPolicy: Sendable, Hashable {
     (self.maximumRetries, self.resetAfter) = (maximumRetries, resetAfter)
   }
 
-  /// Returns the wait after a number of failures in a row.
+  /// Returns the delay after a number of failures in a row.
   ///
-  /// It never shrinks. A jitter beyond its bounds counts as the nearer bound.
+  /// Without jitter the delay never shrinks as failures grow. A jitter outside its bounds counts as the nearer bound.
   ///
   /// - Parameters:
   ///   - failures: the number of failures, at least 1.
-  ///   - chance: between 0 and 1; how much of the jitter is taken off.
-  /// - Returns: the wait.
-  /// - Complexity: linear in the number of failures until the longest wait is reached.
+  ///   - chance: a number between 0 and 1, the part of the jitter that is subtracted.
+  /// - Returns: the delay.
+  /// - Complexity: linear in the number of failures until the longest delay is reached.
   public func delay(afterFailures failures: Int, chance: Double) -> Duration {
     var delay = first
     var left = max(failures, 1) - 1
     while left > 0, delay > .zero, delay < longest, factor > 1 {
-      // No wait that could not be counted is computed.
+      // Compare before multiplying, so that the product cannot overflow.
       delay = delay / longest * factor < 1 ? delay * factor : longest
       left -= 1
     }

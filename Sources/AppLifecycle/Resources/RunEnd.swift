@@ -1,13 +1,14 @@
-/// What follows when a run loop or a body ends although it was not asked to.
+/// The reaction when a run loop or a body ends although it was not asked to.
 ///
 /// An error that is a `CancellationError` counts as a return.
 public enum RunEnd: Sendable, Hashable {
-  /// Nothing: the loop begins again when its resource is acquired anew, a body when its phase opens anew.
+  /// Nothing follows: a loop begins again when its resource is acquired again, and a body when its phase opens again.
   case rest
-  /// The loop begins again, after the wait of the resource's ``RetryPolicy``; the resource stays held.
+  /// The loop begins again, after the delay of the resource's ``RetryPolicy``, and the resource stays held.
   ///
-  /// A loop that ran for ``RetryPolicy/resetAfter`` or longer begins a new row of failures. After
-  /// ``RetryPolicy/maximumRetries`` the resource is given up.
+  /// If the loop ran for ``RetryPolicy/resetAfter`` or longer, the count of failures starts again. After
+  /// ``RetryPolicy/maximumRetries`` the resource is invalidated, and gets the status
+  /// ``ResourceStatus/failed(failures:)``.
   case again
   /// The resource is invalidated, as by ``ManagedResource/invalidate(because:)``.
   case invalidate

@@ -5,29 +5,31 @@ extension Application {
   ///
   ///     await application.run(while: .active) { await game.play() }
   ///
-  /// The body begins when the phase opens, at once if it is open now, and is cancelled when the phase is left, after all
-  /// handlers of the closing notification; managed resources are released only when it has ended. The transition awaits its end
-  /// within the budget of didEnterBackground or willTerminate. Where the application only resigns active, no transition waits; a body that
-  /// takes longer than the budget of didEnterBackground is reported. A body has ended before the next one begins, however quickly the
-  /// application comes back. A body that ends by itself begins again when the phase opens again.
+  /// The body begins when the phase opens, or at once if the phase is open. When the phase closes, the application
+  /// cancels the body after all handlers of the closing notification. It releases managed resources only when the body
+  /// has ended. The transition awaits the end within the budget of didEnterBackground or willTerminate. When the
+  /// application only resigns active, no transition waits; a body that takes longer than the budget of
+  /// didEnterBackground is reported. Each run ends before the next one begins, even if the application returns at once.
+  /// A body that ends by itself begins again when the phase opens again.
   ///
-  /// Returns when the calling task is cancelled: the body is then cancelled, too, and has ended. An error that the body throws
-  /// ends the call; a `CancellationError` does not, and counts as a return.
+  /// If the calling task is cancelled, the body is cancelled, too, and the call returns when the body has ended. An
+  /// error that the body throws ends the call. A `CancellationError` counts as a return of the body, and does not end
+  /// the call.
   ///
-  /// A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` or awaits ``phaseCloses()`` is asked to end, and is
-  /// cancelled only when the time of the tear-down is up.
+  /// A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` or awaits ``phaseCloses()`` is asked to
+  /// end, and is cancelled only when the budget of the tear-down has passed.
   ///
-  /// A body that ignores its cancellation outlives its phase, and is named in the report of the transition. If the process
-  /// vanishes, the body is cancelled, and the call goes on with the next process. If it ignores that cancellation, too, neither
-  /// the next body nor the end of the call waits for it.
+  /// A body that ignores its cancellation outlives its phase, and the report of the transition names it. If the process
+  /// vanishes, the application cancels the body, and the call continues with the next process. If the body ignores this
+  /// cancellation, neither the next run nor the end of the call waits for it.
   ///
   /// - Parameters:
-  ///   - phase: when the body runs.
-  ///   - label: what reports call the body; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what is run, on the main actor.
-  /// - Throws: what the body throws.
+  ///   - phase: the phase during which the body runs.
+  ///   - label: the body's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the code to run, on the main actor.
+  /// - Throws: the error that the body throws.
   public func run<Failure: Error>(
     while phase: LifecyclePhase, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor () async throws(Failure) -> Void
@@ -36,7 +38,7 @@ extension Application {
       do throws(Failure) { try await body() } catch { return error }
       return nil
     }
-    // It is the body's own.
+    // The body threw this error.
     if let failure = error as? Failure { throw failure }
   }
 }

@@ -9,29 +9,30 @@ extension Application {
   ///       }
   ///     }
   ///
-  /// The body begins when the last of these conditions is met. When one of them fails, the body is cancelled and awaited; only
-  /// then are the resources released that it depends on. A body that is late for the budget no longer keeps them. A body that uses
-  /// ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked first. The next run begins after the last one has
-  /// ended.
+  /// The body begins when all these conditions are met. When one of them no longer holds, the application cancels the
+  /// body and waits for its end. Only then does it release the resources on which the body depends. It no longer waits
+  /// for a body that exceeds the budget. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
+  /// asked to end before it is cancelled. The next run begins after the last one has ended.
   ///
-  /// The body may run many times, so it must iterate a sequence that can be iterated again. An `AsyncStream` cannot: it ends
-  /// for good when the first run is cancelled.
+  /// The body may run many times, so it must iterate a sequence that can be iterated again. An `AsyncStream` does not
+  /// work, because it ends for good when the first run is cancelled.
   ///
-  /// The owner is held weakly between two runs, and is kept alive by a body that runs; once the owner is gone, the body does
-  /// not begin any more.
+  /// The application holds the owner weakly between two runs. A running body keeps it alive. After the owner has been
+  /// released, the body does not begin again.
   ///
   /// - Parameters:
   ///   - owner: the object that is passed to the body.
-  ///   - phase: when the body runs.
-  ///   - dependency: what the body needs; the handle of each is passed to it.
-  ///   - retry: when the body begins again; ``Configuration/retry`` if nil. Its maximum does not apply: a body is not given up.
-  ///   - onReturn: what follows when the body returns without having been asked to end.
-  ///   - onError: what follows when the body throws without having been asked to end.
-  ///   - label: what reports call the body; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what to run, on the main actor.
-  /// - Returns: an object that cancels the body for good; may be discarded.
+  ///   - phase: the phase during which the body runs.
+  ///   - dependency: the resources that the body needs; the handle of each is passed to the body.
+  ///   - retry: the policy for further runs after a failure; ``Configuration/retry`` if nil. Its maximum does not apply
+  ///     to a body.
+  ///   - onReturn: the reaction when the body returns without having been asked to end.
+  ///   - onError: the reaction when the body throws without having been asked to end.
+  ///   - label: the body's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the code to run, on the main actor.
+  /// - Returns: an object with which to cancel the body for good; you may discard it.
   /// - Precondition: this application manages every dependency.
   @discardableResult
   public func run<Owner: AnyObject, each Dependency: Sendable>(
@@ -49,7 +50,7 @@ extension Application {
     }
     operations.isOver = { [weak owner, holding = run.holding] in owner == nil || holding.isCancelled }
     operations.adopt(ResourceHabits(retry, .zero, onReturn, onError))
-    // Kept by the manager for as long as the body may run.
+    // The manager retains the run for as long as the body may run.
     operations.whenForgotten = { withExtendedLifetime(run) {} }
     run.index = manager.add(operations, while: phase, after: dependencies.unique)
     return run
@@ -61,20 +62,22 @@ extension Application {
   ///       for try await line in connection.lines { show(line) }
   ///     }
   ///
-  /// The body begins when the last of these conditions is met. When one of them fails, the body is cancelled and awaited; only
-  /// then are the resources released that it depends on. A body that returns begins again when the conditions are met again.
+  /// The body begins when all these conditions are met. When one of them no longer holds, the application cancels the
+  /// body and waits for its end. Only then does it release the resources on which the body depends. A body that returns
+  /// begins again when the conditions are met again.
   ///
-  /// Returns when the calling task is cancelled: the body is then cancelled, too, and has ended. An error that the body throws
-  /// ends the call; a `CancellationError` does not, and counts as a return.
+  /// If the calling task is cancelled, the body is cancelled, too, and the call returns when the body has ended. An
+  /// error that the body throws ends the call. A `CancellationError` counts as a return of the body, and does not end
+  /// the call.
   ///
   /// - Parameters:
-  ///   - phase: when the body runs.
-  ///   - dependency: what the body needs; the handle of each is passed to it.
-  ///   - label: what reports call the body; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what to run, on the main actor.
-  /// - Throws: what the body throws.
+  ///   - phase: the phase during which the body runs.
+  ///   - dependency: the resources that the body needs; the handle of each is passed to the body.
+  ///   - label: the body's name in reports; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the code to run, on the main actor.
+  /// - Throws: the error that the body throws.
   /// - Precondition: this application manages every dependency.
   public func run<each Dependency: Sendable>(
     while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>, label: String? = nil,
@@ -109,28 +112,28 @@ extension Application {
   }
 }
 
-/// A body that an application runs for an owner.
+/// A body that an application runs for an owner, and a way to cancel it.
 ///
-/// ``Application/run(_:while:after:retry:onReturn:onError:label:fileID:line:_:)`` makes it.
+/// ``Application/run(_:while:after:retry:onReturn:onError:label:fileID:line:_:)`` returns it.
 ///
-/// Releasing it cancels nothing: the body ends with its owner.
+/// Releasing this object does not cancel the body, which ends with its owner.
 public final class ManagedRun: Sendable {
-  /// What reports call the body: its label, else its source position.
+  /// The body's name in reports: its label, or, without a label, its source position.
   public let name: String
   let holding = ResourceHolding()
   private weak let manager: ResourceManager?
   private let tasks: TaskStarter
-  /// Its place in the manager, known before anything can ask for it.
+  /// Its index in the manager, set before any code can read it.
   @MainActor var index = 0
 
   init(_ source: Subscriber, in manager: ResourceManager, tasks: TaskStarter) {
     (name, self.manager, self.tasks) = (source.description, manager, tasks)
   }
 
-  /// Ends the body for good.
+  /// Cancels the body for good.
   ///
-  /// May be called from any thread, and a second time without effect. Returns at once; the body ends when it has noticed the
-  /// cancellation.
+  /// Any thread may call it. A second call has no effect. The method returns at once; the body ends when it has noticed
+  /// the cancellation.
   public func cancel() {
     holding.cancel()
     HandlerContext.outside { tasks.startOnMainActor { self.end() } }
@@ -143,7 +146,7 @@ public final class ManagedRun: Sendable {
 }
 
 extension ResourceOperations {
-  /// A body: it has a run loop and no handle.
+  /// Creates the operations of a body, which has a run loop and no handle.
   convenience init(
     body: Subscriber, _ holding: ResourceHolding, _ run: @escaping @MainActor () async throws -> Void
   ) {
@@ -154,7 +157,7 @@ extension ResourceOperations {
 }
 
 extension [Int] {
-  /// Each once, in order of its first place.
+  /// The elements without duplicates, in the order of their first occurrence.
   var unique: [Int] {
     var seen: Set<Int> = []
     return filter { seen.insert($0).inserted }

@@ -1,17 +1,17 @@
 internal import PubSub
 
-/// Tells a body or a run loop that it is to end, before it is cancelled.
+/// A request to a body or a run loop to end, before it is cancelled.
 ///
-/// Only a body that listens is asked; any other is cancelled at once.
+/// Only a body with a listener is asked; any other body is cancelled at once.
 final class PhaseClosing: Sendable {
   private struct State {
     var isClosing = false
     var lastID: UInt64 = 0
-    /// In the order in which they were set.
+    /// The listeners, in the order in which they were added.
     var listeners: [(id: UInt64, act: @Sendable () -> Void)] = []
   }
 
-  /// What asks the body or run loop to end in which the present task runs.
+  /// The request to the body or run loop in which the current task runs.
   static var present: PhaseClosing? { AwaitedRun.bound?.closing }
 
   private let state = Guarded(State())
@@ -20,7 +20,7 @@ final class PhaseClosing: Sendable {
 
   /// Asks the body to end.
   ///
-  /// - Returns: whether it listens; if not, it is to be cancelled.
+  /// - Returns: whether the body has a listener; if not, the caller must cancel the body.
   func close() -> Bool {
     let listeners = state.withLock { state -> [(id: UInt64, act: @Sendable () -> Void)] in
       state.isClosing = true
@@ -31,7 +31,7 @@ final class PhaseClosing: Sendable {
     return !listeners.isEmpty
   }
 
-  /// Adds a listener; calls it at once, and adds none, if the body has been asked already.
+  /// Adds a listener; if the body has been asked already, calls the listener at once and does not add it.
   func add(_ act: @escaping @Sendable () -> Void) -> UInt64? {
     let id = state.withLock { state -> UInt64? in
       guard !state.isClosing else { return nil }
@@ -46,10 +46,11 @@ final class PhaseClosing: Sendable {
   func remove(_ id: UInt64) { state.withLock { state in state.listeners.removeAll { $0.id == id } } }
 }
 
-/// Runs an operation that is asked to end before it is cancelled, inside a body or a run loop that the application runs.
+/// Runs an operation, and calls a handler that asks it to end before it is cancelled.
 ///
-/// When the phase closes, or the resource is to be released, `onClose` is called in place of the cancellation; the cancellation
-/// follows when the time of the tear-down is up. For servers that drain:
+/// Use it inside a body or a run loop that the application runs. When the phase closes, or the resource is to be
+/// released, the application calls `onClose` instead of cancelling. It cancels the operation when the budget of the
+/// tear-down has passed. A server can drain its connections in this time:
 ///
 ///     application.run(self, while: .running, after: listener) { server, listener in
 ///       await withPhaseClosingHandler {
@@ -59,15 +60,15 @@ final class PhaseClosing: Sendable {
 ///       }
 ///     }
 ///
-/// Where no application runs the task, this is the operation alone. As with task cancellation, `onClose` is called once, from any
-/// thread, perhaps while the operation has not begun or has just ended.
+/// In a task that no application runs, the function only performs the operation. As with task cancellation, `onClose`
+/// is called at most once, on any thread, and perhaps before the operation has begun or just after it has ended.
 ///
 /// - Parameters:
-///   - operation: what to do, in the caller's isolation.
+///   - operation: the work to do, in the caller's isolation.
 ///   - onClose: asks the operation to end; must not block.
-///   - isolation: the caller's.
-/// - Returns: what the operation returns.
-/// - Throws: what the operation throws.
+///   - isolation: the isolation of the caller.
+/// - Returns: the value that the operation returns.
+/// - Throws: the error that the operation throws.
 public func withPhaseClosingHandler<Success, Failure: Error>(
   operation: () async throws(Failure) -> Success, onClose: @escaping @Sendable () -> Void,
   isolation: isolated (any Actor)? = #isolation
@@ -78,10 +79,13 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
   return try await operation()
 }
 
-/// Returns when the body or run loop in which it is called is asked to end: its phase closes, or its resource is to be released.
+/// Waits until the body or run loop in which it is called is asked to end.
 ///
-/// While a task waits here, the cancellation of the body follows only when the time of the tear-down is up. Returns also when the
-/// task is cancelled, which is all that it waits for where no application runs the task. It may be called in a child task of the body.
+/// The application asks it to end when its phase closes or its resource is to be released.
+///
+/// While a task waits here, the application cancels the body only when the budget of the tear-down has passed. The
+/// function also returns when the task is cancelled; in a task that no application runs, it waits only for that. A
+/// child task of the body may call it.
 public func phaseCloses() async {
   let wait = OneShot()
   let closing = PhaseClosing.present

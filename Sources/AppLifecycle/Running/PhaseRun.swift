@@ -1,6 +1,6 @@
-/// What one call of `run(while:)` does, as a pure state machine.
+/// One call of `run(while:)`, as a pure state machine.
 ///
-/// Of one call a body never runs twice at once in one process's life: the next begins when the last has ended, also if the
+/// In one process two runs of a call's body never overlap. The next run begins when the last has ended, even if the
 /// phase was closed and opened meanwhile.
 ///
 ///     waiting ──phase opens──▶ running ──phase closes, caller cancelled──▶ ending
@@ -8,19 +8,19 @@
 ///      │  └──────── ends ─────────┘                                          │
 ///      └───────────────── ends, and the phase is not open again ─────────────┘
 struct PhaseRun {
-  /// What the driver is to do.
+  /// An action for the driver.
   enum Action: Hashable {
     /// Begin the body.
     case start
-    /// Cancel the body that runs.
+    /// Cancel the running body.
     case cancel
-    /// The call is over; a body's error is thrown by it.
+    /// End the call; it throws the error of the body, if there is one.
     case finish
   }
 
-  /// How a body ended.
+  /// The outcome of a body.
   enum End: Hashable {
-    /// It returned, or threw a `CancellationError`.
+    /// The body returned, or threw a `CancellationError`.
     case completed
     case failed
   }
@@ -33,15 +33,15 @@ struct PhaseRun {
 
   /// Whether a body runs.
   var isUnderWay: Bool { position == .running || position == .ending }
-  /// Whether a body runs that has been asked to end.
+  /// Whether a running body has been asked to end.
   var isEnding: Bool { position == .ending }
 
-  /// The phase holds, from its opening or from the call on.
+  /// Handles the opening of the phase, or a call in an open phase.
   mutating func phaseDidOpen() -> [Action] {
     isOpen = true
     switch position {
     case .waiting: return start()
-    // It has seen the end of the phase, though nothing else has: it is to see this beginning as well.
+    // The phase has closed and opened again before its bodies were ended: end this body, so that it begins again.
     case .running: return end()
     case .ending, .finished: return []
     }
@@ -62,9 +62,9 @@ struct PhaseRun {
     }
   }
 
-  /// The body has ended.
+  /// Handles the end of the body.
   ///
-  /// One that ended by itself is not begun again until the phase opens anew. An error ends the call.
+  /// A body that ended by itself does not begin again until the phase opens again. An error ends the call.
   mutating func bodyDidEnd(_ end: End) -> [Action] {
     let wasAsked = position == .ending
     if callerIsCancelled || end == .failed { return finish() }
@@ -72,7 +72,8 @@ struct PhaseRun {
     return wasAsked && isOpen ? start() : []
   }
 
-  /// The process vanished, and the body with it; the call waits for the next process, unless its caller was cancelled.
+  /// Handles the loss of the process and of the body; the call waits for the next process, unless its caller was
+  /// cancelled.
   mutating func processWasLost() -> [Action] {
     isOpen = false
     guard position != .finished else { return [] }

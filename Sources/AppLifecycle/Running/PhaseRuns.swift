@@ -1,6 +1,6 @@
 internal import PubSub
 
-/// Performs what the calls of `run(while:)` decide: a task for each body.
+/// Performs the actions of all calls of `run(while:)`, with a task for each body.
 @MainActor final class PhaseRuns {
   /// One call of `run(while:)`.
   private final class Call {
@@ -10,15 +10,15 @@ internal import PubSub
     let waiter: UnsafeContinuation<(any Error)?, Never>
     var state = PhaseRun()
     var task: Task<Void, Never>?
-    /// Asks the body that runs to end.
+    /// The request to end to the running body.
     var closing = PhaseClosing()
-    /// The deadline of a body that is to end while no budget runs.
+    /// The deadline of a body that must end while no budget runs.
     var timer: Deadlines.ID?
-    /// When the body that runs was asked to end.
+    /// The time when the running body was asked to end.
     var endingBegan = Duration.zero
-    /// The number of its end for observers.
+    /// The number of the body's end for observers.
     var endingCall: TracedCall.ID?
-    /// Whether the body that runs has been named already as late.
+    /// Whether the running body has already been reported as late.
     var isLate = false
     var error: (any Error)?
 
@@ -33,15 +33,15 @@ internal import PubSub
   private let tasks: TaskStarter
   private let now: @Sendable () -> Duration
   private let scope: WorkOwner
-  /// In the order in which they were called.
+  /// The calls, in order.
   private var calls: [(id: UInt64, call: Call)] = []
   private var lastID: UInt64 = 0
-  /// Grows when the process vanishes: what belonged to it must not be heard of any more.
+  /// A number that grows when the process vanishes, so that code of an earlier process has no effect.
   private var generation = 0
   private var open: PhaseSet = []
-  /// The application comes back: bodies that are yet to end in the present tear-down are cancelled at once.
+  /// Whether the application returns to the foreground, so that bodies of the current tear-down are cancelled at once.
   private var isHurried = false
-  /// Told what bodies took to end, and when the last of a phase has.
+  /// The application, which is notified how long bodies took to end, and when the last body of a phase has ended.
   weak var application: Application?
 
   init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration, scope: WorkOwner) {
@@ -71,13 +71,13 @@ internal import PubSub
     open.insert(PhaseSet(phase))
     isHurried = false
     for (id, call) in calls where call.phase == phase {
-      // One that was only asked to end keeps the phase waiting no longer.
+      // Cancel a body that was only asked to end, because its next run waits for its end.
       if call.state.isEnding { call.task?.cancel() }
       perform(call.state.phaseDidOpen(), id, call)
     }
   }
 
-  /// A phase was left, though its bodies may still run: none begins any more.
+  /// Handles the end of a phase: its bodies may still run, but none begins.
   func phaseWillClose(_ phase: LifecyclePhase) { open.remove(PhaseSet(phase)) }
 
   /// Ends the bodies of a phase, the last begun first.
@@ -86,14 +86,14 @@ internal import PubSub
     for (id, call) in calls.reversed() where call.phase == phase { perform(call.state.phaseDidClose(), id, call) }
   }
 
-  /// Whether a body of the phase that was asked to end, and has not been named as late, still runs.
+  /// Whether a body of the phase that was asked to end still runs, and has not been reported as late.
   func isEnding(_ phase: LifecyclePhase) -> Bool {
     calls.contains { $0.call.phase == phase && $0.call.state.isEnding && !$0.call.isLate }
   }
 
-  /// Returns the names of the bodies that were asked to end and have not; they are no longer waited for.
+  /// Returns the names of the bodies that were asked to end and still run, and stops waiting for them.
   ///
-  /// If other code has used up their time, they are noted in the ledger, and no name is returned.
+  /// If other code has used up their time, the bodies are only added to the ledger, and no names are returned.
   func nameLate(in phases: PhaseSet, blames: Bool) -> [String] {
     var names: [String] = []
     for (_, call) in calls where phases.contains(call.phase) && call.state.isEnding && !call.isLate {
@@ -105,7 +105,7 @@ internal import PubSub
     return blames ? names : []
   }
 
-  /// The application comes back: bodies that were only asked to end are cancelled.
+  /// Cancels the bodies that were only asked to end, because the application returns to the foreground.
   func hurry() {
     isHurried = true
     for (_, call) in calls where call.state.isEnding { call.task?.cancel() }
@@ -128,7 +128,7 @@ internal import PubSub
   private func callerWasCancelled(_ id: UInt64) {
     guard let call = calls.first(where: { $0.id == id })?.call else { return }
     perform(call.state.callerWasCancelled(), id, call)
-    // Also a body that was only asked to end.
+    // This includes a body that was only asked to end.
     call.task?.cancel()
   }
 
@@ -139,7 +139,7 @@ internal import PubSub
       case .cancel:
         call.endingBegan = now()
         call.endingCall = application?.callBegins(end(of: call, .completed))
-        // What watches takes none of the body's time.
+        // The time of observers does not count toward the body.
         if call.endingCall != nil { call.endingBegan = now() }
         if !call.closing.close() || isHurried { call.task?.cancel() }
         setTimer(of: call, id)
@@ -160,7 +160,7 @@ internal import PubSub
     }
   }
 
-  /// A body that is to end while no budget runs has the time of a didEnterBackground.
+  /// Sets the deadline of a body that must end while no budget runs: the budget of didEnterBackground from now.
   private func setTimer(of call: Call, _ id: UInt64) {
     guard let application, application.tearDown.deadline == nil else { return }
     let deadline = application.timing.instant(after: application.configuration.didEnterBackgroundBudget)
@@ -179,7 +179,7 @@ internal import PubSub
       let application
     else { return }
     call.timer = nil
-    // A budget that has begun since covers it, and its end comes.
+    // A budget that has begun meanwhile covers the body, and its end handles it.
     guard application.tearDown.deadline == nil else { return }
     call.isLate = true
     call.task?.cancel()
@@ -190,7 +190,7 @@ internal import PubSub
 
   private func run(_ id: UInt64, _ run: AwaitedRun) async {
     guard run.generation == generation, let call = calls.first(where: { $0.id == id })?.call else { return }
-    // One that was cancelled, or whose phase was left, before it began has nothing to end.
+    // A body that was cancelled, or whose phase closed, before it began does not run.
     let error = Task.isCancelled || !open.contains(call.phase) ? nil : await call.body()
     run.isOver = true
     guard run.generation == generation else { return }
@@ -201,7 +201,7 @@ internal import PubSub
     let end: PhaseRun.End = error == nil || error is CancellationError ? .completed : .failed
     call.error = end == .failed ? error : nil
     perform(call.state.bodyDidEnd(end), id, call)
-    // The call goes on: what this body threw is not what the call will end with.
+    // The call continues, so it must not throw the error of this body later.
     call.error = nil
     if wasEnding, !isEnding(call.phase) { application?.tearDown.bodiesDidEnd() }
   }

@@ -1,32 +1,33 @@
 public import Observation
 
-/// One window of an application that follows the scene-based life cycle: a state and a delegate of its own.
+/// One window of an application in the scene-based life cycle, with its own state and delegate.
 ///
-/// A scene lives from its connection to its disconnection; a window that is reconnected gets a new scene. What outlives it is
-/// its ``session``.
+/// A scene exists from its connection to its disconnection. When a window is reconnected, it gets a new scene with the
+/// same ``session``.
 @MainActor public final class Scene {
   /// The window's name.
   public nonisolated let identifier: SceneIdentifier
-  /// What outlives the scene.
+  /// The session of the window, which outlives the scene.
   public let session: SceneSession
-  /// Whose scene it is; nil if the application is gone.
+  /// The application of the scene; nil if the application has been deallocated.
   public weak let application: Application?
-  /// Called before each notification of the scene; kept alive until the scene is disconnected.
+  /// The delegate, which the scene calls before it posts each notification, and retains until it is disconnected.
   ///
-  /// The application's delegate is asked for it when the scene connects
+  /// When the scene connects, the application's delegate supplies it
   /// (``ApplicationDelegate/application(_:delegateFor:)-(_,Scene)``).
   public var delegate: (any SceneDelegate)?
-  /// The state as callbacks see it: *will…* callbacks run before the new state is set, *did…* callbacks after.
+  /// The state of the scene; it changes after *will…* callbacks and before *did…* callbacks.
   ///
-  /// In a scene's callbacks and notifications the *application's* state has not moved yet. Observable.
+  /// In a scene's callbacks and notifications the state of the *application* has not changed yet. Observable.
   public var state: SceneState {
     observed.access(self, \.state)
     return lastChange.to
   }
   /// Whether the scene's window has the keyboard focus.
   ///
-  /// True from the beginning; a host that knows better sends ``SystemInput/unfocusScene(_:)`` and ``SystemInput/focusScene(_:)``. A scene
-  /// in the foreground without focus is inactive. The property changes before the callbacks to which the change leads. Observable.
+  /// True at first; a host that observes the focus sends ``SystemInput/unfocusScene(_:)`` and
+  /// ``SystemInput/focusScene(_:)``. A scene in the foreground without focus is inactive. The property changes before
+  /// the callbacks to which the change leads. Observable.
   public var hasFocus: Bool {
     observed.access(self, \.hasFocus)
     return presentFocus

@@ -4,12 +4,12 @@
   private(set) var connected: [Scene] = []
   /// The sessions of the windows that were not closed, in the order in which they first connected.
   private(set) var sessions: [SceneSession] = []
-  /// As `connected`, and a scene that was disconnected until it has been told so.
+  /// The scenes in `connected`, and disconnected scenes whose `sceneDidDisconnect` has not been called yet.
   private var scenes: [SceneIdentifier: Scene] = [:]
 
   subscript(id: SceneIdentifier) -> Scene? { scenes[id] }
 
-  /// Makes a scene in the window's session, which is new for a window that is.
+  /// Creates a scene in the window's session; creates the session, too, for a new window.
   mutating func connect(_ id: SceneIdentifier, of application: Application) -> Scene {
     let session: SceneSession
     if let known = sessions.first(where: { $0.identifier == id }) {
@@ -28,16 +28,17 @@
     if let index = connected.firstIndex(where: { $0 === scene }) { connected.remove(at: index) }
   }
 
-  /// Lets go of a scene that was disconnected, and has been told so.
+  /// Releases a disconnected scene after its `sceneDidDisconnect` call.
   mutating func forget(_ scene: Scene) {
     scenes[scene.identifier] = nil
-    // A delegate often holds its scene.
+    // A delegate often retains its scene: break the cycle.
     scene.delegate = nil
   }
 
   mutating func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
 
-  /// The process vanishes, and its scenes with it: they are returned, to be told so.
+  /// Removes all scenes because the process has vanished, and returns them so that the caller can set their final
+  /// state.
   mutating func loseProcess() -> [Scene] {
     defer { (connected, scenes) = ([], [:]) }
     return connected

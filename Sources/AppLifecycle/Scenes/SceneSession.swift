@@ -1,11 +1,12 @@
-/// What the system remembers of a window: it stays when the window's scene is reclaimed and when the process ends, and ends
-/// when the user closes the window.
+/// The system's memory of a window, which outlives the window's scenes.
+///
+/// It remains when the window's scene is reclaimed and when the process ends. It ends when the user closes the window.
 @MainActor public final class SceneSession {
   /// The window's name.
   public nonisolated let identifier: SceneIdentifier
-  /// The window's scene while it is connected.
+  /// The window's scene while it is connected; nil otherwise.
   public internal(set) weak var scene: Scene?
-  /// What the application wants to find again when the window's scene is reconnected.
+  /// Values that the application keeps for the next scene of the window.
   public var userInfo: [String: any Sendable] = [:]
 
   init(identifier: SceneIdentifier) { self.identifier = identifier }

@@ -1,11 +1,11 @@
-/// A step of a scene's life cycle, as its notification tells it.
+/// A step of a scene's life cycle, as its notification describes it.
 public struct SceneTransition: Sendable, Hashable {
   /// The state before the step.
   public var from: SceneState
-  /// The state after it.
+  /// The state after the step.
   public var to: SceneState
-  /// What led to it.
+  /// The cause of the step.
   public var cause: LifecycleCause
-  /// When it happened, since the application's clock was first read.
+  /// The time of the step by the application's clock, counted from the creation of the application.
   public var instant: Duration
 }

@@ -1,13 +1,16 @@
 extension Application {
-  /// The tasks that ``task(label:fileID:line:_:)`` and its kin have started and that have not ended, in the order in which they
-  /// began: the label of each, or the position in the source.
+  /// The names of the tasks that the `task` methods have started and that have not ended, in the order in which they
+  /// began.
   ///
-  /// A task that was cancelled with its process is in here until it has ended. One that stays ignores its cancellation.
+  /// A name is the label of the task, or the position in the source. See ``task(label:fileID:line:_:)``.
+  ///
+  /// A task that was cancelled with its process is listed until it has ended. A task that stays in the list ignores its
+  /// cancellation.
   ///
   /// - Complexity: O(*n* log *n*) in their number.
   public var openTasks: [String] { ownTasks.names }
 
-  /// The names of the background tasks that have been begun and not ended, in order of begin.
+  /// The names of the background tasks that have begun and not ended, in the order in which they began.
   ///
   /// - Complexity: linear in their number.
   public var openBackgroundTasks: [String] { background.openTasks }

@@ -7,21 +7,21 @@ extension Application {
   ///       for await price in prices { self?.show(price) }
   ///     }
   ///
-  /// Use it in place of a plain `Task {}`. In a simulation the task runs inside the simulation: an advance of the clock waits for
-  /// what the task does, as it waits for handlers, and the order never depends on the machine. The ledger names the task when it
-  /// has ended, by its label or by the line that started it.
+  /// Use it in place of a plain `Task {}`. In a simulation the task runs inside the simulation: an advance of the clock
+  /// waits for the task's work, as it waits for handlers, and the order never depends on the machine. When the task has
+  /// ended, the ledger lists it with its label or the line that started it.
   ///
-  /// The task is cancelled when the process ends: by a termination, after the tear-down, or because the system takes the process
-  /// away. No transition waits for it. For work that has to be finished in the background use
-  /// ``performBackgroundTask(named:_:)``, for work of a phase ``run(while:label:fileID:line:_:)``.
+  /// The application cancels the task when the process ends: at a termination, after the tear-down, or when the system
+  /// kills the process. No transition waits for the task. For work that must be finished in the background use
+  /// ``performBackgroundTask(named:_:)``. For work of a phase use ``run(while:label:fileID:line:_:)``.
   ///
-  /// A handler may start a task that outlives it. An application that is not running can start tasks, too.
+  /// The task may outlive the handler that starts it. An application that is not running can start tasks, too.
   ///
   /// - Parameters:
-  ///   - label: what the ledger calls the task; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what is done, on the main actor; it begins after this method has returned.
+  ///   - label: the task's name in the ledger; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the work to do, on the main actor; it begins after this method has returned.
   /// - Returns: the task, which may be awaited or cancelled; releasing it does not cancel it.
   @discardableResult
   public func task<Success: Sendable>(
@@ -33,17 +33,19 @@ extension Application {
 
   /// Starts a task for an owner.
   ///
-  /// The application holds the owner weakly until the task begins, and passes it to the body, which keeps it alive. If the
-  /// owner is gone when the task begins, the body does not run. For an action that repeats as long as its owner lives use
-  /// ``task(_:every:label:fileID:line:_:)``, which does not keep the owner alive in between. Otherwise as
-  /// ``task(label:fileID:line:_:)``.
+  /// The application holds the owner weakly until the task begins, and passes it to the body, which keeps it alive. If
+  /// the owner has been released when the task begins, the body does not run. For an action that repeats as long as its
+  /// owner exists use ``task(_:every:label:fileID:line:_:)``, which does not keep the owner alive in between.
+  ///
+  /// The application cancels the task when the process ends. No transition waits for it. In a simulation an advance of
+  /// the clock waits for its work. See ``task(label:fileID:line:_:)``.
   ///
   /// - Parameters:
   ///   - owner: held weakly, passed to the body.
-  ///   - label: what the ledger calls the task; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - body: what is done with the owner, on the main actor; it begins after this method has returned.
+  ///   - label: the task's name in the ledger; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - body: the work to do with the owner, on the main actor; it begins after this method has returned.
   /// - Returns: the task, which may be awaited or cancelled; releasing it does not cancel it.
   @discardableResult
   public func task<Owner: AnyObject>(
@@ -55,21 +57,24 @@ extension Application {
     }
   }
 
-  /// Starts a task that repeats an action as long as its owner lives.
+  /// Starts a task that repeats an action as long as its owner exists.
   ///
   ///     application.task(self, every: .seconds(60)) { model in try await model.refresh() }
   ///
-  /// The action runs at once, and again an interval after it has ended. The owner is kept alive while the action runs, and held
-  /// weakly in between: the first interval that ends after the owner is gone ends the task. So does an error that the action
-  /// throws. Otherwise as ``task(label:fileID:line:_:)``.
+  /// The first run of the action begins at once, and each further run one interval after the last has ended. The
+  /// application keeps the owner alive while the action runs, and holds it weakly in between. The task ends when the
+  /// owner has been released at the end of an interval, or when the action throws an error.
+  ///
+  /// The application cancels the task when the process ends. No transition waits for it. In a simulation an advance of
+  /// the clock waits for its work. See ``task(label:fileID:line:_:)``.
   ///
   /// - Parameters:
   ///   - owner: held weakly, passed to the action.
   ///   - interval: the time between the end of one run and the beginning of the next, by ``clock``; at least a millisecond.
-  ///   - label: what the ledger calls the task; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - action: what is done with the owner, on the main actor.
+  ///   - label: the task's name in the ledger; its source position if nil.
+  ///   - fileID: the module and file of the call.
+  ///   - line: the line of the call.
+  ///   - action: the work to do with the owner, on the main actor.
   /// - Returns: the task, which may be awaited or cancelled; releasing it does not cancel it.
   @discardableResult
   public func task<Owner: AnyObject>(
@@ -82,7 +87,7 @@ extension Application {
     }
   }
 
-  /// Does an action with an owner, and keeps it no longer; returns false if the owner is gone.
+  /// Calls an action with an owner, which is retained only for the call; returns false if the owner has been released.
   private static func perform<Owner: AnyObject>(
     _ action: @MainActor (Owner) async throws -> Void, with owner: Owner?
   ) async throws -> Bool {

@@ -1,26 +1,39 @@
 internal import PubSub
 
-/// The clock that an application was given, for its components: they wait on it, and a simulation lets its time pass.
+/// The clock of an application, on which its components wait, so that a simulation can advance their time.
 ///
-/// Its instants count from the making of the application. The default, a `SuspendingClock`, stands still while the machine sleeps; it runs on
-/// while the process is stopped, by Ctrl-Z or SIGSTOP. In a simulation a sleep in a task that does not belong to the
-/// simulation is reported with the line that sleeps.
+/// Its instants count from the creation of the application. The default, a `SuspendingClock`, stands still while the
+/// machine sleeps. It continues while the process is stopped by Ctrl-Z or SIGSTOP. A simulation reports a sleep in a
+/// task that does not belong to the simulation, with the line of the sleep.
 public struct ApplicationClock: Clock {
   /// A point in the clock's time.
   public struct Instant: InstantProtocol {
-    /// How long after the making of the application.
+    /// The time since the creation of the application.
     public var offset: Duration
 
-    /// The instant that lies `offset` after the making of the application.
+    /// Creates the instant at an offset from the creation of the application.
+    ///
+    /// - Parameter offset: the time since the creation of the application.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// The instant that lies `duration` later.
+    /// Returns the instant that is `duration` later.
+    ///
+    /// - Parameter duration: the time to add.
+    /// - Returns: the later instant.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from this instant to the other.
+    /// Returns the time from this instant to the other.
+    ///
+    /// - Parameter other: the other instant.
+    /// - Returns: the time, which is negative if the other instant is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Whether one instant lies before the other.
+    /// Returns whether one instant is before the other.
+    ///
+    /// - Parameters:
+    ///   - left: an instant.
+    ///   - right: another instant.
+    /// - Returns: whether the left instant is before the right one.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -35,13 +48,13 @@ public struct ApplicationClock: Clock {
     minimumResolution = clock.minimumResolution
   }
 
-  /// The present instant.
+  /// The current instant.
   public var now: Instant { Instant(offset: timing.now()) }
 
   /// Suspends the task until the deadline.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - deadline: the time to wake; the task is not suspended if it has passed.
   ///   - tolerance: ignored.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
   @_disfavoredOverload
@@ -52,10 +65,10 @@ public struct ApplicationClock: Clock {
   /// Suspends the task until the deadline.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; one that has passed does not suspend.
+  ///   - deadline: the time to wake; the task is not suspended if it has passed.
   ///   - tolerance: ignored.
   ///   - fileID: the source position, which a simulation names if the task does not belong to it.
-  ///   - line: the source position.
+  ///   - line: the line of the call.
   /// - Throws: `CancellationError` if the task is cancelled before the deadline.
   public func sleep(
     until deadline: Instant, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
@@ -67,10 +80,10 @@ public struct ApplicationClock: Clock {
   /// Suspends the task for a duration.
   ///
   /// - Parameters:
-  ///   - duration: how long; the task is not suspended if it is not positive.
+  ///   - duration: the time to sleep; the task is not suspended if it is not positive.
   ///   - tolerance: ignored.
   ///   - fileID: the source position, which a simulation names if the task does not belong to it.
-  ///   - line: the source position.
+  ///   - line: the line of the call.
   /// - Throws: `CancellationError` if the task is cancelled before the end.
   public func sleep(
     for duration: Duration, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line

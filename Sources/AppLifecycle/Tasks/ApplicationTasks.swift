@@ -1,28 +1,29 @@
 internal import PubSub
 
-/// The tasks that belong to the application: each is in the ledger once it has ended, and none outlives the process.
+/// The tasks that belong to the application; adds each to the ledger when it has ended, and cancels them with the
+/// process.
 @MainActor final class ApplicationTasks {
   private struct Running {
     let source: Subscriber
     let began: Duration
-    /// The number of the call for observers.
+    /// The number of the task's call for observers.
     let call: TracedCall.ID?
     let cancel: @Sendable () -> Void
   }
 
   private let tasks: TaskStarter
   private let now: @Sendable () -> Duration
-  /// By number, which grows with each start.
+  /// The running tasks by number, which grows with each start.
   private var running: [UInt64: Running] = [:]
-  /// Those that were cancelled with their process and have not ended.
+  /// The tasks that were cancelled with their process and have not ended.
   private var lost: [UInt64: Running] = [:]
   private var lastID: UInt64 = 0
-  /// Keeps the ledger.
+  /// The application, whose ledger lists the tasks.
   weak var application: Application?
 
   init(tasks: TaskStarter, now: @escaping @Sendable () -> Duration) { (self.tasks, self.now) = (tasks, now) }
 
-  /// Those that have not ended, in the order of their beginning.
+  /// The names of the tasks that have not ended, in the order in which they began.
   var names: [String] {
     (running.map { $0 } + lost.map { $0 }).sorted { $0.key < $1.key }.map { String(describing: $0.value.source) }
   }
@@ -49,11 +50,11 @@ internal import PubSub
     return task
   }
 
-  /// Cancels the tasks, as the process has ended.
+  /// Cancels the tasks, because the process has ended.
   ///
-  /// The ledger has none of them twice.
+  /// The ledger lists each of them only once.
   func loseProcess() {
-    // In the order of their beginning: what they do about it has to be repeatable.
+    // In the order in which they began, so that their reactions are repeatable.
     let lost = running.sorted { $0.key < $1.key }.map(\.value)
     self.lost.merge(running) { _, new in new }
     running = [:]
@@ -64,7 +65,7 @@ internal import PubSub
   }
 
   private func didEnd(_ id: UInt64, _ outcome: LedgerEntry.Outcome) {
-    // What was lost with its process has been noted.
+    // A task that was cancelled with its process is in the ledger already.
     guard lost.removeValue(forKey: id) == nil, let task = running.removeValue(forKey: id) else { return }
     note(task, outcome)
   }

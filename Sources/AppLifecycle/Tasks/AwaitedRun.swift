@@ -1,18 +1,18 @@
 internal import PubSub
 internal import Synchronization
 
-/// One run of a handler, or of a background task's operation, that transitions may wait for.
+/// One run of a handler, or of another piece of code, for which transitions may wait.
 ///
-/// Bound in a ``HandlerContext``, which events that the handler waits for carry along. Tasks that the handler starts inherit it
-/// and may outlive it, hence the flag.
+/// It is bound in a ``HandlerContext``. Events for which the handler waits carry that context along. Tasks that the
+/// handler starts inherit the context and may outlive the run, so a flag marks the end of the run.
 final class AwaitedRun: AwaitedWork {
-  /// Marks the application whose handler it is.
+  /// The mark of the application whose handler it is.
   let owner: WorkOwner
-  /// The process in which it began.
+  /// The generation of the process in which it began.
   let generation: Int
   /// The lease for which it runs; nil if it belongs to no resource.
   let lease: ResourceLease?
-  /// Asks it to end before it is cancelled; nil unless it is a body or a run loop.
+  /// The request to end before a cancellation; nil unless the run is that of a body or a run loop.
   let closing: PhaseClosing?
   private let hasEnded = Atomic(false)
 

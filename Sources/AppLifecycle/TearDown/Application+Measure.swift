@@ -1,11 +1,11 @@
 internal import PubSub
 
-// Calls of delegates and posts, each with its time.
+// Timed calls of delegates, and timed posts.
 
 extension Application {
-  /// Calls a delegate's method, and notes how long it took.
+  /// Calls a delegate method, and notes its duration.
   ///
-  /// The call that outlasts the budget that runs is to blame for it.
+  /// If the current budget ends during the call, the call is blamed for the overrun.
   func measure(_ method: String, of scene: SceneIdentifier? = nil, _ call: () -> Void) {
     let name = scene.map { "\(method) (\($0.rawValue))" } ?? method
     let id = callBegins(
@@ -18,15 +18,15 @@ extension Application {
       on: ledgerKeeper.transition, isTearDown: true)
   }
 
-  /// Posts a notification of a step, and notes how long each handler took.
+  /// Posts a notification of a step, and notes the duration of each handler.
   ///
   /// - Parameters:
   ///   - event: the notification.
   ///   - subject: the application or scene from which it is posted.
-  ///   - method: the delegate's method that it belongs to.
-  ///   - awaits: whether its asynchronous handlers are waited for.
-  ///   - phase: the phase that closes when they have ended.
-  ///   - cause: what led to the step.
+  ///   - method: the delegate method that precedes the notification.
+  ///   - awaits: whether the application waits for its asynchronous handlers.
+  ///   - phase: the phase that closes when the handlers have ended.
+  ///   - cause: the cause of the step.
   func postMeasured<E: MainActorEvent>(
     _ event: E, from subject: any AnyObject & Sendable, of method: String, awaits: Bool, closing phase: LifecyclePhase?,
     cause: LifecycleCause
@@ -43,7 +43,7 @@ extension Application {
     tearDown.keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))
   }
 
-  /// Notes a call that has ended; during a tear-down, whether the deadline passed while it ran.
+  /// Notes a call that has ended, and during a tear-down also whether the deadline passed during the call.
   func note(
     _ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?, isTearDown: Bool
   ) {

@@ -1,14 +1,14 @@
 internal import PubSub
 
-/// A post of a closing notification whose asynchronous handlers are waited for.
+/// A post of a closing notification, for whose asynchronous handlers the application waits.
 struct PendingPost {
   let post: ObservedPost
-  /// The phase that is kept until they have ended; nil if none is.
+  /// The phase that stays open until the handlers have ended; nil if no phase does.
   let closes: LifecyclePhase?
-  /// When they are late, if no budget that runs says so first.
+  /// The time after which the handlers are late if no budget runs.
   let deadline: Duration
   let cause: LifecycleCause
   let page: LedgerKeeper.PageID?
-  /// The deadline, where no budget runs that includes it.
+  /// The timer for ``deadline`` while no budget runs.
   var timer: Deadlines.ID?
 }

@@ -1,4 +1,4 @@
-/// Phases of the life cycle, as a set that costs nothing.
+/// A set of phases of the life cycle, stored in one integer.
 struct PhaseSet: OptionSet {
   let rawValue: UInt8
 
@@ -20,35 +20,36 @@ struct PhaseSet: OptionSet {
   func contains(_ phase: LifecyclePhase) -> Bool { contains(PhaseSet(phase)) }
 }
 
-/// How far each phase is open, as a pure state machine.
+/// The position of each phase between open and closed, as a pure state machine.
 ///
-/// A phase that closes does so in steps: all handlers of the closing notification first, then the bodies of `run(while:)`,
-/// which may use what is held; then what is held is released.
+/// A phase closes in steps. First all handlers of the closing notification end, then the bodies of `run(while:)`. Both
+/// may use the held resources, which are released after them.
 ///
 ///     open ──close──▶ handlers ──settled──▶ bodies ──ended──▶ closed
 ///      ▲                 │                    │                 │
 ///      └────────────────open──────────────────┴─────────────────┘
 ///
-/// Phases lie within each other: active within foreground, foreground within running. A wider one goes no step ahead of a
+/// Phases are nested: active within foreground, foreground within running. A wider phase takes no step before a
 /// narrower one that closes at the same time.
 ///
-/// A phase that opens again in between keeps what has not begun to be released; bodies that were running have seen its end.
+/// When a phase opens again while it closes, resources whose release has not begun stay held. Bodies that were running
+/// still end, and begin again.
 struct PhaseGate {
-  /// How far a phase is open.
+  /// The position of a phase between open and closed.
   enum Position: Hashable {
-    /// It holds.
+    /// The phase is open.
     case open
-    /// It has been left; its last handlers still run.
+    /// The phase is closing; handlers of its closing notification still run.
     case handlers
-    /// Its handlers are done; its bodies still run, and have been cancelled.
+    /// The handlers have ended; the bodies have been asked to end or cancelled, and some still run.
     case bodies
-    /// Nothing of it is kept any longer.
+    /// The phase is closed, and its resources are being released or have been released.
     case closed
   }
 
   private var positions: [Position] = [.closed, .closed, .closed]
 
-  /// From the widest to the narrowest, as they open.
+  /// The phases from the widest to the narrowest, the order in which they open.
   static let phases: [LifecyclePhase] = [.running, .foreground, .active]
 
   subscript(phase: LifecyclePhase) -> Position {
@@ -56,13 +57,13 @@ struct PhaseGate {
     set { positions[phase.depth] = newValue }
   }
 
-  /// The phases that hold: what belongs to them is wanted.
+  /// The open phases, whose resources are needed.
   var open: PhaseSet { phases { $0 == .open } }
 
-  /// The phases that were left, and whose resources are kept for a while: for handlers and bodies that may use them.
+  /// The closing phases, whose resources stay held for handlers and bodies that still run.
   var lingering: PhaseSet { phases { $0 == .handlers || $0 == .bodies } }
 
-  /// The phases whose bodies are to end.
+  /// The phases whose bodies must end.
   var endingBodies: PhaseSet { phases { $0 == .bodies } }
 
   private func phases(where holds: (Position) -> Bool) -> PhaseSet {
@@ -75,7 +76,7 @@ struct PhaseGate {
 }
 
 extension LifecyclePhase {
-  /// How many phases lie around it.
+  /// The number of phases that contain this one.
   fileprivate var depth: Int {
     switch self {
     case .running: 0
@@ -84,6 +85,6 @@ extension LifecyclePhase {
     }
   }
 
-  /// Whether the other phase is this one, or lies within it.
+  /// Whether the other phase is the same, or is nested in this one.
   func includes(_ other: LifecyclePhase) -> Bool { other.depth >= depth }
 }

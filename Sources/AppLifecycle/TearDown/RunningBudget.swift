@@ -1,6 +1,6 @@
 internal import PubSub
 
-/// A budget that runs: from the beginning of the first delegate call of a closing step until nothing of it is waited for.
+/// A running budget, from the first delegate call of a closing step to the end of the wait for that step.
 struct RunningBudget {
   /// The callback that has the budget; with scenes, the budget covers the calls of all scenes in the step.
   let callback: ApplicationCallback
@@ -8,13 +8,13 @@ struct RunningBudget {
   let deadline: Duration
   /// The names of the code that overran it.
   var culprits: [String] = []
-  /// Whether an observer has used up the time of all other code.
+  /// Whether an observer has used up the budget of all other code.
   var wasUsedUpByObserver = false
 
   init(of callback: ApplicationCallback, _ length: Duration, until deadline: Duration) {
     (self.callback, self.length, self.deadline) = (callback, length, deadline)
   }
 
-  /// Whether a call used up the last of its time.
+  /// Whether the deadline passed during a call.
   func isUsedUp(from began: Duration, to end: Duration) -> Bool { began <= deadline && end > deadline }
 }

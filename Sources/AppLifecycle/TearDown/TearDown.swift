@@ -1,9 +1,10 @@
 internal import PubSub
 
-/// What a step closes, and how long that may take: phases, the handlers and bodies that still run in them, and the one budget for
-/// the step's delegate calls, its handlers, the bodies of `run(while:)`, and what is to be released.
+/// The tear-down of a closing step: the phases that close, and the budget for it.
+///
+/// One budget covers the step's delegate calls, its handlers, the bodies of `run(while:)`, and the releases.
 @MainActor final class TearDown {
-  /// Told what overran its time.
+  /// The application, which is notified of overruns.
   weak var application: Application?
   private let resources: ResourceManager
   private let runs: PhaseRuns
@@ -11,13 +12,13 @@ internal import PubSub
   private let timing: ClockHandle
   private let tasks: TaskStarter
   private let deadlines: Deadlines
-  /// How far each phase is open.
+  /// The position of each phase between open and closed.
   private var gate = PhaseGate()
   /// The posts of closing notifications whose asynchronous handlers still run.
   private var pendingPosts: [PendingPost] = []
-  /// The budget that runs, from the first delegate call of a closing step to the end of the wait for it.
+  /// The running budget; nil if none runs.
   private var budget: RunningBudget?
-  /// The wait for what is left of the step; nil while there is none.
+  /// The wait of a transition for the rest of the step; nil while no transition waits.
   private var wait: OneShot?
 
   init(
@@ -28,13 +29,13 @@ internal import PubSub
     (self.timing, self.tasks, self.deadlines) = (timing, tasks, deadlines)
   }
 
-  /// Whether a transition waits for what is left of its step.
+  /// Whether a transition waits for the rest of its step.
   var isAwaited: Bool { wait != nil }
 
-  /// When the time of the budget that runs is up; nil where none runs.
+  /// The end of the running budget; nil if none runs.
   var deadline: Duration? { budget?.deadline }
 
-  /// The process vanishes: nothing is waited for any longer.
+  /// Ends all waits, because the process has vanished.
   func loseProcess() {
     for index in pendingPosts.indices {
       clearTimer(of: index)
@@ -51,22 +52,22 @@ internal import PubSub
 // MARK: - The budget
 
 extension TearDown {
-  /// A budget begins to run with a delegate call, unless one runs already: one covers all scenes of a step.
+  /// Begins a budget with a delegate call, unless one runs already; one budget covers all scenes of a step.
   func beginBudget(of callback: ApplicationCallback) {
     guard budget == nil else { return }
     let length =
       callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
     budget = RunningBudget(of: callback, length, until: timing.instant(after: length))
     application?.tell(.budgetBegan(callback, length))
-    // What is still waited for is part of it.
+    // The budget also covers posts whose handlers still run.
     for index in pendingPosts.indices { clearTimer(of: index) }
   }
 
-  /// Waits until nothing of the closing step is left, at most until its budget has passed; reports the code that overran it.
+  /// Waits until the closing step is complete or its budget has passed, and reports the code that overran the budget.
   ///
   /// - Parameters:
-  ///   - application: whose step it is.
-  ///   - cause: what led to the step.
+  ///   - application: the application of the step.
+  ///   - cause: the cause of the step.
   /// - Returns: whether the budget was kept.
   func finish(of application: Application, cause: LifecycleCause) async -> Bool {
     guard let budget else { return true }
@@ -94,38 +95,38 @@ extension TearDown {
     self.wait = wait
     application?.hurryTearDownIfReturning()
     resources.performNow()
-    // Nearly always all has been torn down by now, so that no wait is needed.
+    // In most cases the tear-down is complete by now, and no wait is needed.
     if !isOver {
       let timer = deadlines.set(deadline) { wait.settle(false) }
       _ = await wait.value
       deadlines.clear(timer)
     }
-    // What ended late, before the end of the wait was noticed, has been noted; the others are named in `endBudget`.
+    // Code that ended late, but before the wait ended, has been noted; `endBudget` names the other late code.
     if isOver { self.wait = nil }
   }
 
-  /// Whether there is nothing left that the step has to wait for; what was late once is not waited for again.
+  /// Whether the step is complete; it does not wait again for code that was late.
   private var isOver: Bool { pendingPosts.isEmpty && gate.lingering.isEmpty && resources.isTornDown }
 
-  /// Ends the wait if nothing is left to wait for.
+  /// Ends the wait if the step is complete.
   func didProgress() {
     if let wait, isOver { wait.settle(true) }
   }
 
-  /// Cancels what is waited for, as the application comes back.
+  /// Cancels the handlers, bodies and operations of the tear-down, because the application returns to the foreground.
   ///
-  /// It is awaited all the same.
+  /// The tear-down still waits for their end.
   func hurry() {
     for pending in pendingPosts { pending.post.cancel() }
     runs.hurry()
     resources.cancelTearDown()
   }
 
-  /// Names the code that still runs when the time is up, unless a synchronous call has used up its time.
+  /// Names the code that still runs when the budget has passed, unless a synchronous call has used up its time.
   private func nameLate() {
     let blames = isAwaited && budget?.wasUsedUpByObserver != true
     var late = budget?.culprits ?? []
-    // A handler that is late for one of two scenes cannot have begun with the other: one report is enough.
+    // A handler that is late for one of two scenes cannot have begun with the other, so one report is enough.
     var blamed: Set<ObjectIdentifier> = []
     for pending in pendingPosts {
       late += pending.post.expire(blames: blames, besides: &blamed).map(\.description)
@@ -134,12 +135,12 @@ extension TearDown {
     let (begun, notBegun) = resources.nameLate(blames: blames)
     late += begun
     guard blames else { return }
-    // If no code has begun, unknown code has kept the main actor busy.
+    // If no code has begun, unknown code has blocked the main actor.
     if late.isEmpty { late = notBegun.isEmpty ? [budget?.callback.rawValue].compactMap(\.self) : notBegun }
     budget?.culprits = late
   }
 
-  /// What is late is no longer waited for, and keeps nothing from being released.
+  /// Stops waiting for late code, and releases the resources without it.
   func releaseUnawaited() {
     for index in pendingPosts.indices { clearTimer(of: index) }
     pendingPosts = []
@@ -150,13 +151,13 @@ extension TearDown {
     updateResources()
   }
 
-  /// Notes which call used up the time of the budget.
+  /// Blames a call if the budget ended during it.
   ///
-  /// Synchronous calls use up each other's time, and the one that uses up the last of it is to blame. Those that run side by side are
-  /// late each for itself.
+  /// Synchronous calls run one after another, and the call that runs at the end of the budget is to blame. Concurrent
+  /// calls are each late by themselves.
   ///
-  /// - Parameter entry: a call that has ended, in its time as far as is known.
-  /// - Returns: whether the deadline passed while it ran, so that the call is to blame.
+  /// - Parameter entry: a call that has ended, and was not reported as late.
+  /// - Returns: whether the deadline passed during the call, so that it is to blame.
   func blames(_ entry: LedgerEntry) -> Bool {
     guard let budget, entry.outcome.isEndInTime else { return false }
     let mayBlame = !budget.wasUsedUpByObserver && (isAwaited || budget.culprits.isEmpty)
@@ -165,9 +166,9 @@ extension TearDown {
     return true
   }
 
-  /// Notes that an observer used up the time of the budget, if it did.
+  /// Blames an observer if the budget ended during its call.
   ///
-  /// - Returns: whether it is to blame.
+  /// - Returns: whether the observer is to blame.
   func blames(_ observer: Subscriber, from began: Duration, to end: Duration) -> Bool {
     guard let budget, budget.isUsedUp(from: began, to: end), budget.culprits.isEmpty else { return false }
     self.budget?.culprits.append(observer.description)
@@ -179,14 +180,14 @@ extension TearDown {
 // MARK: - Phases
 
 extension TearDown {
-  /// Opens and closes what a callback opens and closes, now that its synchronous handlers have run.
+  /// Opens or closes the phase of a callback, after its synchronous handlers have run.
   func movePhases(after callback: ApplicationCallback, isInForeground: Bool) {
     switch callback.row.phase {
     case .opens(let phase): open(phase)
     case .closes(let phase): close(phase)
     case .none: break
     }
-    // At a cold launch without scenes no willEnterForeground is sent.
+    // At a cold launch without scenes there is no willEnterForeground.
     if callback == .didFinishLaunching, isInForeground { open(.foreground) }
   }
 
@@ -205,9 +206,9 @@ extension TearDown {
     advanceGate()
   }
 
-  /// Takes each phase that closes as far as the handlers and bodies allow that still run.
+  /// Moves each closing phase as far as the running handlers and bodies allow.
   ///
-  /// Handlers and bodies of a narrower phase may use what belongs to a wider one, which waits for them.
+  /// A wider phase waits for handlers and bodies of a narrower one, which may use its resources.
   private func advanceGate() {
     var hasAdvanced = false
     for phase in PhaseGate.phases.reversed() {
@@ -223,7 +224,7 @@ extension TearDown {
     if hasAdvanced { updateResources() }
   }
 
-  /// Ends the bodies of `run(while:)`: all handlers have run, or are no longer waited for.
+  /// Ends the bodies of `run(while:)`, after all handlers have ended or have been given up.
   private func endBodies(of phase: LifecyclePhase) {
     gate[phase] = .bodies
     runs.phaseDidClose(phase)
@@ -238,7 +239,7 @@ extension TearDown {
     PhaseGate.phases.contains { phase.includes($0) && (runs.isEnding($0) || resources.isEndingBodies(of: $0)) }
   }
 
-  /// The last body of a phase that was asked to end has ended.
+  /// Continues the tear-down after the last body of a phase has ended.
   func bodiesDidEnd() {
     advanceGate()
     didProgress()
@@ -271,7 +272,7 @@ extension TearDown {
     didProgress()
   }
 
-  /// Where no budget runs, the time of a didEnterBackground is what handlers have.
+  /// Sets the deadline of a post's handlers while no budget runs: the budget of didEnterBackground.
   private func setTimer(of index: Int) {
     guard budget == nil, pendingPosts[index].timer == nil else { return }
     let post = pendingPosts[index].post
@@ -285,7 +286,7 @@ extension TearDown {
     pendingPosts[index].timer = nil
   }
 
-  /// Handlers that no transition waits for are late: they are named, and what waits for them is torn down all the same.
+  /// Reports late handlers for which no transition waits, and continues the tear-down without them.
   private func handlersAreLate(of post: ObservedPost) {
     guard let application, let index = pendingPosts.firstIndex(where: { $0.post === post }),
       pendingPosts[index].timer != nil
@@ -295,7 +296,8 @@ extension TearDown {
     let late = post.expire(blames: true, besides: &blamed).map(\.description)
     for name in late { application.record(.report, "watchdog:\(name)", pending.cause) }
     if !late.isEmpty {
-      // A window whose scene is reclaimed resigns nothing: it has the time of a didEnterBackground, and its name.
+      // The disconnection of a reclaimed scene closes no phase: its handlers have the budget of didEnterBackground, and
+      // its name in the report.
       let callback = pending.closes == .active ? ApplicationCallback.willResignActive : .didEnterBackground
       application.note(
         BudgetOverrun(callback: callback, budget: configuration.didEnterBackgroundBudget, culprits: late),

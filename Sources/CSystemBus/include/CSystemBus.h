@@ -1,7 +1,8 @@
-// libsystemd's D-Bus client, for the trait Logind: the functions that are used of it, under names of this module.
+// The functions of libsystemd's D-Bus client that the trait Logind uses, under names of this module.
 //
-// The library is loaded when the first function is called, so that building needs neither its headers nor itself, and a program
-// runs without it, too. `systembus_open_system` fails with -ELIBACC where it cannot be loaded; nothing else may be called then.
+// The first call of a function loads the library. So a build needs neither the library nor its headers, and a program
+// also runs without it. `systembus_open_system` fails with -ELIBACC if the library cannot be loaded; then no other
+// function may be called.
 
 #pragma once
 

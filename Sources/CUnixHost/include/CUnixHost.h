@@ -1,7 +1,7 @@
-// What the Unix host needs below Swift: code that runs inside signal handlers, and declarations that Swift cannot see.
+// The C part of the Unix host: code that runs inside signal handlers, and declarations that Swift cannot import.
 //
-// Functions marked "async-signal-safe" may be called from a signal handler. All state is of the process, as signal
-// dispositions are: one host at a time.
+// Functions marked "async-signal-safe" may be called from a signal handler. All state belongs to the process, as signal
+// dispositions do, so only one host runs at a time.
 #ifndef CUNIXHOST_H
 #define CUNIXHOST_H
 
@@ -13,14 +13,15 @@
 
 // MARK: Threads
 
-// Runs `body` on a thread of its own, which takes every signal: a thread inherits its maker's mask, and Swift's own threads
-// block SIGTTIN and SIGTTOU, whose default is what keeps a background job from wrecking the shell's terminal.
+// Runs `body` on a new thread that blocks no signals. A thread inherits the mask of its creator, and Swift's own
+// threads block SIGTTIN and SIGTTOU. The default action of these two keeps a background job from changing the shell's
+// terminal.
 bool unixhost_thread_start(void (*body)(void *), void *argument);
 
 // MARK: Standard streams
 
-// Holds the numbers of standard streams that the program was started without: what it opens must not get them, and with them
-// what others write to standard error.
+// Occupies the numbers of standard streams that are closed when the program starts. Otherwise a file that the program
+// opens could get such a number, and then receive output that other code writes to standard error.
 void unixhost_streams_hold(void);
 
 // MARK: Time and output
@@ -28,26 +29,28 @@ void unixhost_streams_hold(void);
 // CLOCK_MONOTONIC in nanoseconds. Async-signal-safe.
 int64_t unixhost_now(void);
 
-// Writes to any descriptor and waits at most so long in all, also where the descriptor blocks: the flag that would change that is
-// shared with other processes and is not touched. How much was written. Async-signal-safe.
+// Writes to any descriptor, and waits at most for `milliseconds` in all, even if the descriptor blocks. The
+// non-blocking flag is shared with other processes, so the function does not change it. Returns the number of bytes
+// written. Async-signal-safe.
 size_t unixhost_write_within(int descriptor, const void *bytes, size_t count, int milliseconds);
 
-// The same until a time, as unixhost_now tells it. What the descriptor takes at once is written also after that.
+// Writes like unixhost_write_within, until a deadline on the clock of unixhost_now. Bytes that the descriptor accepts
+// at once are written even after the deadline. Returns the number of bytes written.
 size_t unixhost_write_until(int descriptor, const void *bytes, size_t count, int64_t deadline);
 
-// Writes to standard error; one that takes nothing is waited for a quarter of a second the first time, and not at all while it
-// still takes nothing afterwards. False if anything is missing. Async-signal-safe.
+// Writes to standard error. If it accepts no output, the first call waits for a quarter of a second, and later calls do
+// not wait until it accepts output again. Returns false if not all bytes were written. Async-signal-safe.
 bool unixhost_stderr_write(const void *bytes, size_t count);
 
 // MARK: Pipes
 
-// Makes a non-blocking pipe: ends[0] to read, ends[1] to write. Where the system can (Linux), it is close-on-exec from the
-// start: a child that another thread makes meanwhile must not inherit it. 0, or -1 with errno.
+// Creates a non-blocking pipe: ends[0] to read, ends[1] to write. On Linux it is close-on-exec from the start, so that
+// a child process that another thread creates meanwhile does not inherit it. Returns 0, or -1 with errno.
 int unixhost_pipe(int ends[2]);
 
 // MARK: Signals
 
-// One caught signal. Written to a pipe by the handler; its 24 bytes are less than PIPE_BUF, so no record is ever torn.
+// One caught signal. The handler writes it to a pipe. Its 24 bytes are less than PIPE_BUF, so each write is atomic.
 struct unixhost_signal {
   int32_t number;
   int32_t code;     // si_code: positive means that the kernel sent it, for instance because of a key on the terminal
@@ -56,135 +59,145 @@ struct unixhost_signal {
   int64_t arrived;  // when the handler ran, as unixhost_now tells the time
 };
 
-// Opens the pipe (once in the life of the process) and forgets what it holds. Its non-blocking read end, or -1 with errno.
+// Opens the pipe (once in the life of the process) and empties it. Returns its non-blocking read end, or -1 with errno.
 int unixhost_signals_open(void);
 
-// Whether the signal's disposition is "ignore" now.
+// Returns whether the current disposition of the signal is "ignore".
 bool unixhost_signal_is_ignored(int number);
 
-// Writes a record into the pipe whenever the signal arrives. Remembers the disposition found. The signals after which a shell
-// may take the terminal (SIGTSTP, SIGTERM, SIGINT, SIGHUP) make the handler leave the screen first: unixhost_emergency_leave.
+// Installs a handler that writes a record into the pipe whenever the signal arrives. Stores the disposition found.
+// After SIGTSTP, SIGTERM, SIGINT and SIGHUP a shell may take the terminal, so for these the handler first leaves the
+// screen: unixhost_emergency_leave.
 int unixhost_signal_catch(int number);
 
-// Gives the signal a handler that does nothing. Unlike SIG_IGN it does not survive exec. Remembers the disposition found.
+// Installs a handler that does nothing. Unlike SIG_IGN it does not survive exec. Stores the disposition found.
 int unixhost_signal_discard(int number);
 
-// Gives back the dispositions that `catch` and `discard` found. Until the deadline (as unixhost_now tells the time) SIGTERM,
-// SIGINT and SIGHUP do nothing: they are copies of the order that was obeyed, and must not end a process that ends by itself.
+// Restores the dispositions that `catch` and `discard` found. Until a deadline on the clock of unixhost_now, SIGTERM,
+// SIGINT and SIGHUP have no effect: they are copies of the order that was obeyed, and must not end a process that ends
+// by itself.
 void unixhost_signals_restore(int64_t deadline);
 
-// Takes the oldest record. False when there is none. A signal that found the pipe full comes last, with code 0; a record of
-// number 0 may come with it, which only woke the reader.
+// Removes the oldest record and returns true; returns false when there is none. A signal that found the pipe full comes
+// last, with code 0. A record with number 0 may also come, which only wakes the reader.
 bool unixhost_signal_next(struct unixhost_signal *record);
 
-// How many SIGCONT have been recorded. Counted after the record was written, so that every counted one can be read.
+// Returns the number of recorded SIGCONTs. Each is counted after its record was written, so that every counted record
+// can be read.
 uint32_t unixhost_continue_count(void);
 
-// Stops the process with SIGTSTP, as a program does that does not catch it, and returns once it has been continued.
+// Stops the process with the default action of SIGTSTP, and returns once it has been continued.
 //
-// With `whole_group` the rest of the process group is sent the signal, too: the shell waits until all of a job has stopped.
-// If a SIGCONT was counted since `continue_count` was read, the stop has been withdrawn before it began: nothing is stopped.
-// True: it was continued (or withdrawn). False: the kernel refused, as it does for orphaned groups.
+// With `whole_group` the whole process group receives the signal, because the shell waits until all processes of a job
+// have stopped. If a SIGCONT was counted since `continue_count` was read, the stop is cancelled, and no process stops.
+// Returns true after a continue or a cancelled stop. Returns false if the kernel refused the stop, as it does for
+// orphaned groups.
 bool unixhost_stop(bool whole_group, uint32_t continue_count);
 
-// Ends the process by this signal, with its default action, whatever handler it has.
+// Ends the process with the default action of a signal, whatever handler it has.
 _Noreturn void unixhost_die_by_signal(int number);
 
 // MARK: Emergency
 
-// Names the terminal that has to be restored if the process crashes or calls exit: the modes that were found, and these bytes (at
-// most 128). `own` are the modes that the program sets. Copies all of it.
+// Arms the terminal: if the process crashes or calls exit, the modes `found` are restored and these bytes (at most 128)
+// are written to it. `own` are the modes that the program sets. The function copies all arguments.
 void unixhost_emergency_arm(
     int terminal, const struct termios *found, const struct termios *own, const char *bytes, size_t count);
 
-// The terminal needs no restoring any more.
+// Disarms the terminal, which then needs no restoring.
 void unixhost_emergency_disarm(void);
 
-// The process has just been seen in the terminal's foreground. A terminal that another job got later than two seconds after that is
-// never touched again.
+// Notes that the process has just been seen in the terminal's foreground. If another job takes the terminal more than
+// two seconds after that, the terminal is not accessed again.
 void unixhost_emergency_seen(void);
 
-// Whether a terminal is armed: false as soon as unixhost_emergency_restore has begun.
+// Returns whether a terminal is armed; false as soon as unixhost_emergency_restore has begun.
 bool unixhost_emergency_is_armed(void);
 
-// What signal handlers have done about the screen.
+// Whether signal handlers have left the screen.
 enum unixhost_leaving { UNIXHOST_NOT_LEFT, UNIXHOST_LEFT_IN_PART, UNIXHOST_LEFT };
 
-// What unixhost_emergency_leave has done since the terminal was armed.
+// Returns the result of unixhost_emergency_leave since the terminal was armed.
 enum unixhost_leaving unixhost_emergency_left(void);
 
-// Leaves the screen of the armed terminal and restores its modes; waits for nothing. The terminal stays armed: what it did not
-// take is the host's to write.
+// Leaves the screen of the armed terminal and restores its modes, without waiting. The terminal stays armed, and the
+// host writes the bytes that it did not accept.
 //
-// Also if the shell has taken the terminal within the last two seconds, because another process of the job has stopped or ended:
-// the shell's prompt stands on this program's screen then. Modes that the shell has set stay. Async-signal-safe.
+// It also does so if the shell has taken the terminal within the last two seconds, because another process of the job
+// has stopped or ended: then the shell's prompt is on this program's screen. Modes that the shell has set are kept.
+// Async-signal-safe.
 void unixhost_emergency_leave(void);
 
-// The same, for the host's thread where the shell has the terminal by now: what a handler's leaving has not written, as the terminal was
-// full, is written here, within so many milliseconds. Nothing else would write it.
+// Leaves the screen like unixhost_emergency_leave, for the host's thread when the shell has the terminal. Within
+// `milliseconds` it writes the bytes that a handler could not write because the terminal was full. No other code would
+// write them.
 void unixhost_emergency_leave_rest(int milliseconds);
 
-// Writes to the armed terminal, which does not block. -1 with ECANCELED, and nothing is written, where a handler has left the
-// screen (unless `is_leaving`) or the terminal is not armed any more. For one thread.
+// Writes to the armed terminal, which does not block. Returns -1 with ECANCELED, and writes nothing, if a handler has
+// left the screen (unless `is_leaving`) or the terminal is no longer armed. Only one thread may call it.
 ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving);
 
-// Restores the armed terminal, once, as unixhost_emergency_leave does, and ends the capture of standard error. Waits a second at
-// most for the terminal, and a second for standard error. Async-signal-safe.
+// Restores the armed terminal, once, as unixhost_emergency_leave does, and ends the capture of standard error. Waits at
+// most a second for the terminal, and a second for standard error. Async-signal-safe.
 void unixhost_emergency_restore(void);
 
-// Restores the terminal when the process crashes, calls exit, or is ended by a signal that it does not handle itself. Install
-// after the Swift runtime: it chains to the handlers of crashes that it finds, the backtracer's, by giving them back and letting
-// the fault happen again. Works once; further calls do nothing.
+// Installs the code that restores the terminal when the process crashes, calls exit, or is ended by a signal that it
+// does not handle itself. Call it after the Swift runtime has installed its crash handlers (the backtracer). On a crash
+// the code restores these handlers, and lets the fault happen again. Further calls do nothing.
 void unixhost_emergency_install(void);
 
-// Gives the calling thread a stack for handlers to run on, if it has none: one that has used up its own could not run them.
-// For a thread that lives as long as the process.
+// Gives the calling thread an alternate signal stack, if it has none: after a stack overflow it could not run handlers
+// otherwise. For a thread that lives as long as the process.
 void unixhost_emergency_stack_install(void);
 
-// Sends what is written to descriptor 2 into memory, if it is a terminal: what a program prints before it traps would
+// Captures output to descriptor 2 in memory, if it is a terminal. Otherwise the output of a program before a trap would
 // vanish with the alternate screen.
 void unixhost_stderr_capture(void);
 
-// Points descriptor 2 at where it was and writes there what was captured, within a time for all of it. Async-signal-safe.
+// Restores descriptor 2, and writes the captured output there, within a time limit. Async-signal-safe.
 void unixhost_stderr_release(void);
 
-// How long that may take at most: a second unless a test sets more.
+// Sets the time limit of unixhost_stderr_release, by default a second; for tests.
 void unixhost_stderr_set_patience(int milliseconds);
 
-// Gives back the memory of what was captured long ago, if it has become much; what came last stays. The thread that captures.
+// Frees the memory of old captured output if it has become large, and keeps the latest part. For the thread that
+// captures.
 void unixhost_stderr_trim(void);
 
 // MARK: Wall clock
 
-// What a timer of the wall clock says.
+// An event of a wall-clock timer.
 enum unixhost_clock_notice { UNIXHOST_CLOCK_QUIET, UNIXHOST_CLOCK_SET, UNIXHOST_CLOCK_REACHED };
 
-// A timer that also tells when the clock is set (Linux): non-blocking, close-on-exec. -1 with errno.
+// Opens a timer that also reports when the clock is set (Linux), non-blocking and close-on-exec. Returns -1 with errno
+// on failure.
 int unixhost_clock_timer_open(void);
 
-// Lets the timer go off once the clock shows this time since 1970.
+// Arms the timer for a time since 1970.
 void unixhost_clock_timer_arm(int timer, int64_t seconds);
 
-// Takes what the timer says.
+// Reads the next event of the timer.
 enum unixhost_clock_notice unixhost_clock_timer_take(int timer);
 
 // MARK: Service manager
 
-// Where a manager listens: a path with its zero byte, or an abstract name after a zero byte.
+// The address of a manager: a path with its zero byte, or an abstract name after a zero byte.
 struct unixhost_notify_address {
   const uint8_t *bytes;
   size_t count;
 };
 
-// A datagram socket. A manager that reads nothing holds a sender up for a quarter of a second at most. -1 with errno.
+// Opens a datagram socket, whose sends wait at most a quarter of a second for a manager that does not read. Returns -1
+// with errno on failure.
 int unixhost_notify_open(void);
 
-// Sends one datagram; waits for a manager that is busy only if it `waits`. False, with errno, if it could not be sent.
+// Sends one datagram; waits for a busy manager only if `waits` is true. Returns false, with errno, if it could not be
+// sent.
 bool unixhost_notify_send(
     int socket, struct unixhost_notify_address to, const uint8_t *bytes, size_t count, bool waits);
 
-// Sends `BARRIER=1` with the writing end of a pipe, and waits until the manager has closed that: it has handled what came
-// before. False past the time.
+// Sends `BARRIER=1` with the write end of a pipe, and waits until the manager has closed it, which means that it has
+// handled all earlier datagrams. Returns false if the time has passed.
 bool unixhost_notify_barrier(int socket, struct unixhost_notify_address to, int milliseconds);
 
 // MARK: Main queue

@@ -6,31 +6,31 @@ import AppLifecycle
   import Glibc
 #endif
 
-/// A signal that the host listens to.
+/// A signal that the host catches.
 enum CaughtSignal: Sendable, Hashable, CaseIterable {
-  /// SIGTERM: end, in order.
+  /// SIGTERM: end in order.
   case terminate
-  /// SIGINT: end, in order. Ctrl-C sends it.
+  /// SIGINT, which Ctrl-C sends: end in order.
   case interrupt
-  /// SIGQUIT: end at once; the terminal is restored, nothing else. Ctrl-\ sends it.
+  /// SIGQUIT, which Ctrl-\ sends: restore the terminal, and end at once.
   case quit
-  /// SIGHUP: the terminal is gone or about to go; to a service: read the configuration again.
+  /// SIGHUP: the terminal is gone or about to go; for a service: read the configuration again.
   case hangUp
-  /// SIGTSTP: stop. Ctrl-Z sends it.
+  /// SIGTSTP, which Ctrl-Z sends: stop.
   case stop
-  /// SIGCONT: the process goes on, or was told to although it ran.
+  /// SIGCONT: the process continues, or another process sent the signal while it ran.
   case `continue`
   /// SIGTTIN: the process read from the terminal in the background.
   case backgroundRead
-  /// SIGTTOU: the process changed or wrote the terminal in the background.
+  /// SIGTTOU: the process wrote to the terminal, or changed its modes, in the background.
   case backgroundWrite
   /// SIGWINCH: the terminal's window has another size.
   case windowChange
 
-  /// What a service listens to; the others keep their default action.
+  /// The signals that a service catches; the others keep their default action.
   static let ofService: [CaughtSignal] = [.terminate, .interrupt, .quit, .hangUp, .continue]
 
-  /// The signal of this number; nil for one that the host does not listen to.
+  /// Creates the signal with a number; returns nil for a signal that the host does not catch.
   init?(number: Int32) {
     guard let signal = Self.allCases.first(where: { $0.number == number }) else { return nil }
     self = signal
@@ -51,9 +51,10 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether the signal is left alone if it was ignored when the program was started, as `nohup` and a script's `&` do.
+  /// Whether the signal stays ignored if it was ignored when the program was started, for example by `nohup` or a
+  /// script's `&`.
   ///
-  /// SIGTTIN and SIGTTOU are caught nevertheless: ignored, they would let the program change the terminal while another
+  /// SIGTTIN and SIGTTOU are always caught: if they were ignored, the program could change the terminal while another
   /// job owns it.
   var staysIgnored: Bool {
     switch self {
@@ -63,18 +64,18 @@ enum CaughtSignal: Sendable, Hashable, CaseIterable {
   }
 }
 
-/// One arrival of a signal.
+/// The arrival of a signal.
 struct SignalRecord: Sendable, Hashable {
-  /// Which signal.
+  /// The signal that arrived.
   var signal: CaughtSignal
-  /// Whether a key on the terminal or the kernel itself is the sender, and not a process.
+  /// Whether the kernel sent the signal, for example for a key on the terminal; false if a process sent it.
   var isFromKernel = false
-  /// When the signal arrived, on a clock that never goes back.
+  /// The time when the signal arrived, by a monotonic clock.
   var arrived = Duration.zero
-  /// When the host's thread took the record up, on the same clock.
+  /// The time when the host's thread read the record, by the same clock.
   var taken = Duration.zero
 
-  /// What the application is told as the cause.
+  /// The cause that the application receives.
   var cause: LifecycleCause {
     switch signal {
     case .terminate: "SIGTERM"

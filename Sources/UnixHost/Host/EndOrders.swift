@@ -1,40 +1,41 @@
-/// Tells copies of an order to end from an order that is repeated, and an order that asks from one that does not.
+/// Distinguishes copies of an order to end from repeated orders, and orders that ask from orders that do not.
 ///
-/// Pure. A wrapper such as `timeout`, `npm` or a container's init forwards a signal that the terminal or the shell has sent to the
-/// whole job already, so that a program gets each order twice. A person who sees that nothing happens repeats the order later.
+/// The type is pure. The terminal or the shell sends a signal to the whole job. A wrapper such as `timeout`, `npm` or a
+/// container's init also forwards it, so the program receives each order twice. A user repeats an order later, if
+/// nothing seems to happen.
 ///
 ///     none ──asking order──▶ asked ──any order, no copy──▶ ending ──any order, no copy──▶ the process ends at once
 ///      │ ▲                     │ │                          ▲ ▲
 ///      │ └──refused, and a key─┘ └────the end begins────────┘ │
 ///      └──other order─────────────────────────────────────────┘
 struct EndOrders: Sendable, Hashable {
-  /// An order that arrives sooner after the one before was taken up is a copy of it.
+  /// An order that arrives within this time after the handling of the last one is a copy of it.
   static let copyWindow = Duration.milliseconds(500)
 
-  /// When the latest order that counts was taken up; nil before.
+  /// The time when the host handled the latest order that was not a copy; nil before the first.
   private(set) var began: Duration?
   private var stage = Stage.none
 
   private enum Stage: Sendable, Hashable { case none, asked, ending }
 
-  /// What an order means.
+  /// The meaning of an order.
   enum Meaning: Sendable, Hashable {
-    /// The first one, and its cause asks: the application may refuse to end.
+    /// The first order, with a cause that asks: the application may refuse to end.
     case ask
-    /// End, in full order.
+    /// End in order, with the whole tear-down.
     case end
-    /// A copy of the one before.
+    /// A copy of the order before.
     case copy
-    /// A separate, later one: end at once.
+    /// A separate, later order: end at once.
     case endAtOnce
   }
 
-  /// Takes an order.
+  /// Handles an order.
   ///
   /// - Parameters:
   ///   - record: the signal.
-  ///   - asks: whether a first order of this cause asks.
-  /// - Returns: what it means.
+  ///   - asks: whether a first order with this cause asks.
+  /// - Returns: the meaning of the order.
   mutating func take(_ record: SignalRecord, asks: Bool = false) -> Meaning {
     let isCopy = began.map { record.arrived - $0 < Self.copyWindow } ?? false
     switch stage {
@@ -42,7 +43,8 @@ struct EndOrders: Sendable, Hashable {
       (stage, began) = (.asked, record.taken)
       return .ask
     case .none: break
-    // Wrappers forward Ctrl-C as SIGINT. A SIGTERM is not lost to an end that may be refused.
+    // Wrappers forward Ctrl-C as SIGINT. A SIGTERM always counts, because the delegate may refuse the end that Ctrl-C
+    // asked for.
     case .asked: if isCopy, record.signal == .interrupt { return .copy }
     case .ending: return isCopy ? .copy : .endAtOnce
     }
@@ -50,9 +52,9 @@ struct EndOrders: Sendable, Hashable {
     return .end
   }
 
-  /// The end has begun: nothing is asked any more.
+  /// Notes that the end has begun, so that no further order asks.
   mutating func beginEnd() { if stage == .asked { stage = .ending } }
 
-  /// The end was refused and the user has gone on working: the next order is a first one again.
+  /// Notes that the user continued to work after a refusal, so that the next order is a first one again.
   mutating func forgetQuestion() { if stage == .asked { stage = .none } }
 }

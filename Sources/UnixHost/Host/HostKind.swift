@@ -6,24 +6,27 @@ import AppLifecycle
   import Glibc
 #endif
 
-/// Which host `@main` starts.
+/// The kind of host that `@main` starts.
 enum HostKind: Sendable, Hashable {
   case terminal
   case service
 
   /// - Parameters:
-  ///   - isForTerminal: the delegate is a ``TerminalApplicationDelegate``.
-  ///   - isForService: the delegate is a ``ServiceApplicationDelegate``.
-  ///   - hasManager: a service manager has started the program.
-  ///   - hasTerminal: the program has a controlling terminal.
+  ///   - isForTerminal: whether the delegate is a ``TerminalApplicationDelegate``.
+  ///   - isForService: whether the delegate is a ``ServiceApplicationDelegate``.
+  ///   - hasManager: whether a service manager has started the program.
+  ///   - hasTerminal: whether the program has a controlling terminal.
   init(isForTerminal: Bool, isForService: Bool, hasManager: Bool, hasTerminal: Bool) {
-    // A service that is tried out at a terminal stays one: Ctrl-C ends it, and its log is not a screen.
+    // A service that runs at a terminal, for a test, still gets a service host: Ctrl-C ends it, and it prints a log
+    // without a screen.
     self = (isForService && !isForTerminal) || hasManager || !hasTerminal ? .service : .terminal
   }
 
-  /// Says that a program for a terminal runs as a service because it has no controlling terminal, where a person can read it.
+  /// Reports, if a standard stream is a terminal, that the program runs as a service because it has no controlling
+  /// terminal.
   ///
-  /// `setsid` starts a program so. Started by a service manager, it has no terminal at all, and nothing is said.
+  /// `setsid` starts a program in this way. A program that a service manager has started has no terminal at all, and
+  /// reports nothing.
   @MainActor static func reportMissingTerminal(_ delegate: any MainApplicationDelegate.Type) {
     guard !(delegate is any ServiceApplicationDelegate.Type), getenv("NOTIFY_SOCKET") == nil,
       !TerminalDevice.hasControllingTerminal, TerminalDevice.streamAtTerminal != nil
@@ -33,7 +36,7 @@ enum HostKind: Sendable, Hashable {
     ).send()
   }
 
-  /// For a delegate, in this process's surroundings.
+  /// Chooses the kind for a delegate in the environment of this process.
   @MainActor init(_ delegate: any MainApplicationDelegate.Type) {
     self.init(
       isForTerminal: delegate is any TerminalApplicationDelegate.Type,

@@ -1,65 +1,70 @@
 import AppLifecycle
 import PubSub
 
-/// A message of a host for a person: a budget was overrun, a resource cannot be acquired, the program cannot start.
+/// A message of a host to the user: a budget was overrun, a resource cannot be acquired, or the program cannot start.
 ///
-/// Messages are lines on standard error, with the program's name before them, unless the program redirects them:
+/// By default the host writes each message as a line on standard error, after the program's name. The program can
+/// redirect them:
 ///
 ///     HostMessage.redirect { message in
 ///       logger.log(level: message.severity == .notice ? .notice : .error, "\(message.text)")
 ///     }
 public struct HostMessage: Sendable, Hashable {
-  /// How much a message matters.
+  /// The severity of a message.
   public enum Severity: String, Sendable, Hashable, CaseIterable {
-    /// Something works again, or the program runs in another way than it was started for.
+    /// A resource works again, or the program runs in another mode than it was started for.
     case notice
-    /// Something failed, and is tried again or done without.
+    /// An operation failed; the host retries it or continues without it.
     case warning
-    /// The program cannot start, or something was cut off.
+    /// The program cannot start, or code was cut off.
     case error
   }
 
-  /// How much it matters.
+  /// The severity of the message.
   public let severity: Severity
-  /// One line without its end.
+  /// The text of the message: one line, without a line end.
   ///
-  /// Characters that a terminal would obey are escaped, as `\u{1B}`.
+  /// Control characters are escaped, such as `\u{1B}`.
   public let text: String
 
-  /// A message, for tests of a sink.
+  /// Creates a message, for tests of a sink.
+  ///
+  /// - Parameters:
+  ///   - severity: the severity.
+  ///   - text: the text, whose control characters are escaped.
   public init(_ severity: Severity, _ text: String) { (self.severity, self.text) = (severity, text.escaped) }
 
   // MARK: The sink
 
   private static let sink = Guarded<MessageSink?>(nil)
 
-  /// Hands every further message of the process's hosts to a sink.
+  /// Redirects all further messages of the process's hosts to a sink.
   ///
-  /// The sink is called on a thread of its own, with one message after another. The host's thread waits for the sink's return, because
-  /// the message may be the last before the process ends; but it waits for a quarter of a second at most. Messages that the sink
-  /// has not taken by then go to standard error, and so does every further message until the sink returns. A sink that is
-  /// replaced may still be running.
+  /// The sink runs on a thread of its own, and receives one message after another. The message may be the last one
+  /// before the process ends, so the host's thread waits for the sink to return, for at most a quarter of a second. If
+  /// the sink has not returned by then, this message and all further ones go to standard error until it returns. A sink
+  /// may still be running when another one replaces it.
   ///
-  /// May be called from any thread, also before a host runs.
+  /// Any thread may call it, also before a host runs.
   ///
-  /// - Parameter sink: receives the messages; nil for standard error.
+  /// - Parameter sink: the closure that receives the messages; nil for standard error.
   public static func redirect(to sink: (@Sendable (HostMessage) -> Void)?) {
     redirect(to: sink, patience: MessageSink.patience)
   }
 
-  /// As ``redirect(to:)``, with another time that a sender waits for the sink.
+  /// Redirects messages to a sink, with a time for which a sender waits for the sink.
   static func redirect(to sink: (@Sendable (HostMessage) -> Void)?, patience: Duration) {
     let former = Self.sink.withLock { present in
       defer { present = sink.map { MessageSink(patience: patience, $0) } }
       return present
     }
-    // Released outside of the lock: the end of what it captured may redirect again.
+    // Release the sink outside the lock, because the release of its captured objects may redirect again.
     withExtendedLifetime(former) {}
   }
 
-  /// Gives the message to the sink, or writes it to standard error.
+  /// Passes the message to the sink, or writes it to standard error.
   ///
-  /// - Parameter waits: whether to wait until the sink has returned; the main actor does not.
+  /// - Parameter waits: whether to wait until the sink has returned; the main actor does not wait.
   func send(waits: Bool = true) {
     guard let sink = Self.sink.withLock({ $0 }) else { return write() }
     for message in sink.take(self, waits: waits) { message.write() }
@@ -74,23 +79,24 @@ public struct HostMessage: Sendable, Hashable {
 // MARK: - Overruns
 
 extension HostMessage {
-  /// Names the budget that was overrun, and what overran it.
+  /// Creates the message about an overrun budget and the code that overran it.
   ///
   /// - Parameters:
-  ///   - overrun: the budget, and what the main actor has named.
-  ///   - openCalls: what has begun and not ended; where the main actor names nothing, it is to be found there.
+  ///   - overrun: the budget, and the code that the main actor has named.
+  ///   - openCalls: the calls that have begun and not ended; if the main actor names no code, the message names one of
+  ///     them.
   init(_ overrun: BudgetOverrun, openCalls: [TracedCall] = []) {
     let reason =
       overrun.culprits.isEmpty ? Self.silence(in: openCalls) : overrun.culprits.joined(separator: ", ")
-    // The delegate's method may have taken no time at all: the budget is for all that follows from the call.
+    // The budget covers all code that follows from the delegate call, which may itself have taken no time.
     let what = overrun.callback == .shouldTerminate ? "" : "the tear-down of "
     self.init(.error, "\(what)\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(reason)")
   }
 
-  /// Why the main actor does not answer.
+  /// Returns the reason why the main actor does not answer.
   private static func silence(in calls: [TracedCall]) -> String {
     if let call = calls.last(where: \.isSynchronous) {
-      // An observer and a delegate's method are called for one thing alone.
+      // The name of a delegate method or an observer already says why it was called.
       let step = call.kind == .subscriber ? ", handler of \(call.step)," : ""
       return "\(call.name)\(step) blocks the main actor"
     }

@@ -11,15 +11,16 @@ import CUnixHost
 @MainActor enum HostSession {
   private static var isRunning = false
 
-  /// Watches over the application's end, catches signals, and lets a thread work until it has finished.
+  /// Observes the application, catches signals, and runs the host's thread until it has finished.
   ///
   /// - Parameters:
   ///   - application: the application to host.
-  ///   - link: what other threads have for the host's thread.
-  ///   - caught: the signals to listen to.
-  ///   - clock: the wall clock; nil for the machine's.
-  ///   - setTrouble: receives what keeps managed resources from being acquired, whenever that changes; nil when nothing does.
-  ///   - work: the thread's work, on that thread.
+  ///   - link: the queue of events to the host's thread.
+  ///   - caught: the signals to catch.
+  ///   - clock: the wall clock; nil for that of the machine.
+  ///   - setTrouble: receives a text about the resources that cannot be acquired, whenever it changes; nil when there
+  ///     are none.
+  ///   - work: the body of the thread.
   /// - Returns: the exit status.
   /// - Precondition: no other host runs in this process.
   static func run<Machine: HostMachine>(
@@ -52,9 +53,9 @@ import CUnixHost
       }
     }
     defer { observation.cancel() }
-    // The main actor's thread is the one that runs the program's own code, and so the one whose stack may overflow.
+    // The program's own code runs on the main actor's thread, so the stack of that thread may overflow.
     unixhost_emergency_stack_install()
-    // Here and not on the thread: a signal that comes before that runs must not be lost.
+    // Here and not on the host's thread, because a signal that arrives before that thread runs must not be lost.
     guard link.waker.descriptor >= 0, let signals = SignalPipe(catching: caught) else {
       return refused("no file descriptor is left", errno)
     }
@@ -74,14 +75,15 @@ import CUnixHost
       signals.close(orderTaken: nil)
       continuation.resume(returning: refused("no thread can be made", EAGAIN))
     }
-    // An end in order has the status that the program gave it.
+    // After an end in order the program chooses the status.
     return status == ExitStatus.success ? application.exitStatus : status
   }
 
-  /// For the terminal or the manager, for the timers of libdispatch, which traps where it gets none, and for the program.
+  /// Descriptors for the terminal or the manager, for the timers of libdispatch, which traps without a descriptor, and
+  /// for the program.
   private static let descriptorsNeeded = 8
 
-  /// The error of opening so many; nil if they can be had.
+  /// The error of opening that many descriptors; nil if they are available.
   private static var shortageOfDescriptors: Int32? {
     var opened: [Int32] = []
     defer { for descriptor in opened { close(descriptor) } }
@@ -93,7 +95,7 @@ import CUnixHost
     return nil
   }
 
-  /// Says why the host cannot begin, with the number that a person can change.
+  /// Reports why the host cannot begin, with the limit that a user can change.
   nonisolated static func refused(_ what: String, _ error: Int32) -> Int32 {
     let hint = error == EMFILE ? " (the limit, `ulimit -n`, is \(sysconf(Int32(_SC_OPEN_MAX))))" : ""
     HostMessage(.error, "cannot start: \(what): \(String(cString: strerror(error)))\(hint)").send()
@@ -102,7 +104,7 @@ import CUnixHost
 }
 
 extension SystemInput {
-  /// Whether a program that is in memory begins to end with it.
+  /// Whether the input begins the end of a running program.
   fileprivate var endsProcess: Bool {
     switch self {
     case .terminate, .shutDown, .killFromSwitcher: true

@@ -8,21 +8,21 @@ import PubSub
   import Glibc
 #endif
 
-/// A host's thread: one `poll` over signals, what the main actor says, and what the kind of host adds.
+/// The thread of a host: a `poll` over signals, events from the main actor, and the descriptors of the kind of host.
 ///
-/// Performs what its machine decides, and decides nothing itself. Made and used on that thread alone.
+/// It performs the effects of its state machine, and decides nothing itself. Only that thread creates and uses it.
 class HostThread<Machine: HostMachine> {
   typealias Event = Machine.Event
   typealias Instant = SuspendingClock.Instant
 
-  /// What the thread works with; handed over to it.
+  /// The parts that are passed to the thread.
   struct Parts: Sendable {
     var application: Application
     var signals: SignalPipe
     var watch: SystemWatch
     var mailbox = MainActorMailbox()
     var link: HostLink<Event>
-    /// Told the exit status when the work is done.
+    /// Called with the exit status at the end of the work.
     var didFinish: @Sendable (Int32) -> Void
   }
 
@@ -44,28 +44,28 @@ class HostThread<Machine: HostMachine> {
 
   // MARK: For the kinds of host
 
-  /// The first event.
+  /// Processes the first event.
   func begin() {}
 
-  /// What is waited for beside signals and the main actor; one that is not wanted now has the descriptor -1.
+  /// The descriptors to poll in addition to signals and the main actor; -1 for one that is not needed now.
   var descriptors: [pollfd] { [] }
 
-  /// When the thread has to wake up at the latest.
+  /// The latest time at which the thread must wake up.
   var deadlines: [Instant?] { [] }
 
-  /// Takes what is ready of ``descriptors``.
+  /// Handles the ready entries of ``descriptors``.
   func take(_ ready: ArraySlice<pollfd>) {}
 
-  /// Does what is due.
+  /// Performs the work that is due.
   func passTime(_ now: Instant) {}
 
-  /// Performs an effect; its answers are given to the machine afterwards.
+  /// Performs an effect, and returns its answers, which the machine handles next.
   func perform(_ effect: Machine.Effect) -> [Event] { [] }
 
-  /// What follows when the application has handled an input, on the main actor.
+  /// Returns the work to do on the main actor after the application has handled an input.
   func afterwards(_ delivery: HostDelivery) -> @MainActor @Sendable () -> Void { {} }
 
-  /// The last thing before the process may end.
+  /// Performs the last work before the process may end.
   func end() {}
 
   // MARK: The loop
@@ -88,11 +88,11 @@ class HostThread<Machine: HostMachine> {
     let timeout = timeout()
     watch.willWait()
     let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
-    // All signals before anything else: what is decided must know of every one that has come.
+    // Handle all signals first, because every decision must know all signals that have arrived.
     let records = takeSignals()
     let wasContinued = records.contains { $0.signal == .continue }
     let suspensions = watch.takeSuspensions(wasContinued: wasContinued)
-    // Of a sleep that it was told of before, the application is not told afterwards.
+    // Do not report a sleep afterwards that was announced to the application before.
     if logind?.machine.hasToldOfSleep != true { for fact in suspensions { tell(fact) } }
     if !records.isEmpty { process(.signals(records)) }
     for event in parts.link.take() { process(event) }
@@ -108,7 +108,7 @@ class HostThread<Machine: HostMachine> {
     takeLogind(now)
   }
 
-  /// How long the SIGCONT that ended a stop may be on its way to another thread's handler, in milliseconds.
+  /// The time, in milliseconds, within which the handler of the SIGCONT that ended a stop may run on another thread.
   private static var settlingTime: Int32 { 200 }
 
   private func takeSignals() -> [SignalRecord] {
@@ -135,11 +135,11 @@ class HostThread<Machine: HostMachine> {
     let next = ([deadline, logindDeadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
     let components = (next - Instant.now).components
     guard components.seconds >= 0, components.attoseconds >= 0 else { return 0 }
-    // Rounded up, lest the last millisecond be spent turning in a circle.
+    // Round up, so that the last millisecond is not spent in a busy loop.
     return Int32(clamping: components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 + 1)
   }
 
-  /// Gives the machine an event, performs what it says, and gives it the answers.
+  /// Passes an event to the machine, performs its effects, and passes the answers back.
   final func process(_ event: Event) {
     var events = [event][...]
     while let next = events.popFirst(), !isFinished {
@@ -149,16 +149,17 @@ class HostThread<Machine: HostMachine> {
 
   // MARK: What all machines want done
 
-  /// Gives the application an input, once the machine does not sleep.
+  /// Sends an input to the application, or holds it back until the computer no longer sleeps.
   final func send(_ delivery: HostDelivery) {
     if logind == nil { give(delivery) } else { tellLogind(.hostSends(delivery)) }
   }
 
-  /// Gives the application an input; what follows runs on the main actor when that has been handled.
+  /// Sends an input to the application, and runs the work of ``afterwards(_:)`` on the main actor when the input has
+  /// been handled.
   final func give(_ delivery: HostDelivery) {
     let then = afterwards(delivery)
     parts.mailbox.send { [application = parts.application, link = parts.link] in
-      // A process that obeys an order runs, and its application cannot stay suspended: it would end without a call.
+      // Wake a suspended application before it ends: otherwise it would end without a call.
       if delivery.input == .shutDown, application.state == .suspended {
         await application.handle(.wake, cause: delivery.cause)
       }
@@ -168,24 +169,25 @@ class HostThread<Machine: HostMachine> {
     }
   }
 
-  /// Says which budget was overrun, and by what; also while the main actor is blocked.
+  /// Reports an overrun budget and the code that overran it, also while the main actor is blocked.
   final func report(_ overrun: BudgetOverrun) {
     HostMessage(overrun, openCalls: parts.application.openCalls).send()
   }
 
-  /// From now on ``HostEvent/deadlinePassed`` comes after so long, instead of after what was armed before; nil: not at all.
+  /// Arms the deadline after which ``HostEvent/deadlinePassed`` comes, instead of an earlier one; nil disarms it.
   final func arm(_ duration: Duration?) { deadline = duration.map { .now + $0 } }
 
-  /// How long it is until the armed time is up; zero if none is armed.
+  /// The time until the armed deadline; zero if none is armed.
   final var timeLeft: Duration { deadline.map { max(.zero, $0 - .now) } ?? .zero }
 
-  /// Ends the host's work; at once, without the main actor, if that does not answer.
+  /// Ends the host's work; if the main actor does not answer, ends the process at once.
   final func finish(_ status: Int32, mainActorAnswers: Bool) {
     isFinished = true
     end()
     endLogind()
     watch.close()
-    // The main actor does not answer, so there is no caller to return to: the work that blocks it ends with the process.
+    // The main actor does not answer, so the caller of `run()` cannot continue. The code that blocks it ends with the
+    // process.
     if !mainActorAnswers { _exit(status) }
     signals.close(orderTaken: machine.orderTaken)
     parts.didFinish(status)

@@ -1,8 +1,8 @@
 import PubSub
 
-/// Brings what the host thread has for the main actor there, in order.
+/// Runs work of the host's thread on the main actor, in order.
 ///
-/// The one place where the hosts make tasks.
+/// This is the only place where the hosts create tasks.
 final class MainActorMailbox: Sendable {
   typealias Work = @MainActor @Sendable () async -> Void
 
@@ -11,9 +11,9 @@ final class MainActorMailbox: Sendable {
   /// Adds work; never waits.
   func send(_ work: @escaping Work) {
     items.withLock { $0.append(work) }
-    // A task for each: an input that waits for a tear-down must not hold up the one that cancels it. Each takes the oldest
-    // work, and that hands an input to the application before it first waits; so the order is that of sending, whichever of
-    // the tasks runs first.
+    // Each piece of work has its own task, because an input that waits for a tear-down must not delay the input that
+    // cancels it. Each task takes the oldest work, which passes its input to the application before it first waits. So
+    // the inputs arrive in the order of sending, whichever task runs first.
     Task { @MainActor in await self.performNext() }
   }
 

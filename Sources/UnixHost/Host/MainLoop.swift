@@ -6,22 +6,21 @@ import CUnixHost
   import Glibc
 #endif
 
-// Links libdispatch, whose functions are called here.
+// The import links libdispatch, whose functions this file calls.
 import Dispatch
 
-/// A program's main loop on its first thread, for programs that link no Foundation.
+/// The main loop of a program, on the process's first thread; it needs no Foundation.
 ///
-/// The main actor's work runs on the process's first thread from beginning to end. An asynchronous `main` and `dispatchMain`
-/// leave that thread at the first suspension. The loop waits in `poll` for the main queue's descriptor: it costs nothing while
-/// there is no work.
+/// On Linux all work of the main actor runs on the process's first thread. An asynchronous `main` and `dispatchMain`
+/// leave that thread at the first suspension. The loop waits in `poll` for the main queue's descriptor, so it uses no
+/// processor time while there is no work. On Apple's systems ``run(_:)`` calls `dispatchMain`.
 public enum MainLoop {
-  /// Runs a body on the main actor, and the main actor's work until the body has returned; then exits with the status that it
-  /// returned.
+  /// Runs a body and all other work of the main actor, and exits with the status that the body returns.
   ///
-  /// - Parameter body: the program.
+  /// - Parameter body: the program, which runs on the main actor and returns the exit status.
   /// - Precondition: called on the process's first thread.
   public static func run(_ body: @escaping @MainActor @Sendable () async -> Int32) -> Never {
-    // Before libdispatch opens anything.
+    // Before libdispatch opens any descriptor.
     unixhost_streams_hold()
     Task { @MainActor in exit(await body()) }
     #if canImport(Darwin)
@@ -32,33 +31,34 @@ public enum MainLoop {
   }
 
   #if !canImport(Darwin)
-    /// A descriptor that is readable while work waits for the main actor, for a program that has a loop of its own.
+    /// A descriptor that is readable while the main actor has work, for a program with its own event loop.
     ///
-    /// Wait for it (`POLLIN`) beside your own descriptors, and call ``performWork()`` when it is readable. It is
-    /// level-triggered and stays the same for the life of the process. Do not read it or close it.
+    /// Wait for it (`POLLIN`) together with your own descriptors, and call ``performWork()`` when it is readable. It is
+    /// level-triggered and stays the same for the life of the process. Do not read from it, and do not close it.
     ///
-    /// Apple's systems have none: there the run loop of the first thread serves the main actor.
+    /// Apple's systems have no such descriptor, because the run loop of the first thread serves the main actor.
     public static var descriptor: Int32 {
       unixhost_streams_hold()
       return _dispatch_get_main_queue_handle_4CF()
     }
 
-    /// Performs the work that waits for the main actor, if there is any, and returns.
+    /// Performs the pending work of the main actor, if there is any, and returns.
     ///
-    /// Work that this work adds is performed as well, or makes ``descriptor`` readable again. It never waits for events.
+    /// Work that this work adds is also performed, or makes ``descriptor`` readable again. The method never waits for
+    /// events.
     ///
-    /// - Precondition: called on the process's first thread, and not by work of the main actor.
+    /// - Precondition: called on the process's first thread, and not from work of the main actor.
     public static func performWork() {
-      // The descriptor counts wake-ups; the count is taken before the work, so that none is lost.
+      // The descriptor counts wake-ups. Read the count before the work, so that no wake-up is lost.
       var count: UInt64 = 0
       _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
       _dispatch_main_queue_callback_4CF(nil)
     }
 
-    /// Waits for work of the main actor, and does it.
+    /// Waits for work of the main actor, and performs it.
     package static func turn() {
       var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
-      // Interrupted by signals, which are the host's; any other failure would turn in a circle.
+      // Signals, which the host handles, may interrupt the wait. Any other failure would make this a busy loop.
       guard poll(&queue, 1, -1) > 0 || errno == EINTR else {
         fatalError("the main queue cannot be waited for: \(errno)")
       }

@@ -8,14 +8,14 @@ import PubSub
 
 /// Calls a sink for messages on a thread of its own, one message after another.
 ///
-/// Senders do not wait for a sink that hangs.
+/// A sender waits for the sink only for a limited time.
 final class MessageSink: Sendable {
-  /// How long a sender waits for the sink.
+  /// The time for which a sender waits for the sink.
   static let patience = Duration.milliseconds(250)
 
   fileprivate struct Waiting: Sendable {
     let message: HostMessage
-    /// Is woken when the sink has returned; nil where the sender does not wait.
+    /// The pipe that is woken when the sink has returned; nil if the sender does not wait.
     let end: WakePipe?
     let number: Int
   }
@@ -25,7 +25,7 @@ final class MessageSink: Sendable {
     var lastNumber = 0
     /// Whether a thread calls the sink.
     var isRunning = false
-    /// Whether a sender has given up waiting, and the call has not returned since.
+    /// Whether a sender has given up waiting for a call that has not returned yet.
     var isLate = false
   }
 
@@ -37,13 +37,14 @@ final class MessageSink: Sendable {
     (self.patience, self.call) = (patience, call)
   }
 
-  /// Hands a message over.
+  /// Passes a message to the sink.
   ///
   /// - Parameters:
   ///   - message: the message.
   ///   - waits: whether to wait until the sink has returned.
-  /// - Returns: the messages that belong on standard error, oldest first: none if the sink has this one or will get it. Otherwise this
-  ///   one, after those that no sender waits for and with which the sink has not been called.
+  /// - Returns: the messages to write to standard error, oldest first: none if the sink has received this message or
+  ///   will receive it. Otherwise this message, after earlier messages for which no sender waits and that the sink has
+  ///   not received.
   func take(_ message: HostMessage, waits: Bool) -> [HostMessage] {
     let end = waits ? WakePipe() : nil
     let (number, mustStart): (Int?, Bool) = state.withLock { state in
@@ -64,7 +65,7 @@ final class MessageSink: Sendable {
     return state.withLock { state in
       if state.isRunning { state.isLate = true }
       let unsent = state.takeBack(number)
-      // The call with this message may still come to its end; standard error has the message in any case.
+      // The call with this message may still return later; standard error gets the message in any case.
       return unsent.isEmpty ? [message] : unsent
     }
   }
@@ -77,9 +78,9 @@ final class MessageSink: Sendable {
     }
   }
 
-  /// Whether the sink returns in time; a signal does not end the wait.
+  /// Waits until the sink has returned or the time has passed; a signal does not end the wait.
   private func hasWoken(_ end: WakePipe) -> Bool {
-    // Without a descriptor there is nothing to wait for.
+    // Without a descriptor the sender cannot wait.
     guard end.descriptor >= 0 else { return false }
     return withExtendedLifetime(end) {
       let deadline = ContinuousClock.now + patience
@@ -95,7 +96,7 @@ final class MessageSink: Sendable {
 }
 
 extension MessageSink.State {
-  /// Removes a message, and those before it that no sender waits for.
+  /// Removes a message, and the earlier messages for which no sender waits.
   ///
   /// - Returns: the messages that were removed, oldest first; empty if the sink has been called with the message.
   fileprivate mutating func takeBack(_ number: Int) -> [HostMessage] {
@@ -104,7 +105,7 @@ extension MessageSink.State {
     return unsent.map(\.message)
   }
 
-  /// The message with which the sink is called next; nil if there is none, and the thread ends.
+  /// Returns the next message for the sink; nil if there is none, and the thread ends.
   fileprivate mutating func next() -> MessageSink.Waiting? {
     guard !waiting.isEmpty else {
       isRunning = false

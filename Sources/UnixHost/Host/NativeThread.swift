@@ -1,13 +1,13 @@
 import CUnixHost
 
-/// Threads of the host's own, which take every signal.
+/// Threads of the host, which block no signals.
 enum NativeThread {
   private final class Body: Sendable {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// Runs a body on a new thread; false if the system has none.
+  /// Runs a body on a new thread; returns false if the system cannot create one.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let argument = Unmanaged.passRetained(Body(body))
     let isStarted = unixhost_thread_start(

@@ -1,17 +1,18 @@
 import AppLifecycle
 import PubSub
 
-/// Reports the managed resources that break, cannot be acquired, or are released with an error: on standard error and, for a service,
-/// in the manager's STATUS.
+/// Reports managed resources that break, cannot be acquired, or are released with an error.
 ///
-/// All of it is silent otherwise: a service whose port is taken would look as if it were starting, and one that could not save as if it
-/// had ended well.
+/// The reports go to standard error and, for a service, into the manager's STATUS.
+///
+/// Without these reports a service whose port is taken would seem to be starting, and a service that could not save
+/// would seem to have ended well.
 @MainActor final class ResourceReporter {
   private var reports = ResourceReports()
   private var subscription: Subscription?
   private let origin = ContinuousClock.now
 
-  /// Reports until the reporter is released.
+  /// Begins to report, until the reporter is released.
   ///
   /// - Parameters:
   ///   - application: the application whose resources are reported.
@@ -20,7 +21,7 @@ import PubSub
     subscription = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) {
       [weak self] event in
       guard let self, let report = reports.take(event.resource, at: time) else { return }
-      // The main actor does not wait for a sink.
+      // The main actor must not wait for a sink.
       report.message?.send(waits: false)
       setTrouble?(reports.trouble)
     }
@@ -34,36 +35,38 @@ import PubSub
 
 /// Decides which changes of managed resources are worth a report.
 ///
-/// Pure. A failed acquire is reported at once, and so is a resource that broke while it was held. A further failure of the same resource is reported when its error differs, or
-/// when it waits noticeably longer than was said. One line follows when the resource is held after all.
+/// The type is pure. It reports a failed acquire, or a break of a held resource, at once. It reports a further failure
+/// of the same resource if the error differs, or if the delay is noticeably longer than the reported one. When the
+/// resource is held again, it reports that in one line.
 ///
-/// The number of lines is bounded, whatever the resources do: ``burst`` lines, and one more for each ``interval``. A failure
-/// beyond that is reported by a later attempt, once there is room. A recovery is reported if its failure was.
+/// The number of lines is limited: ``burst`` lines, and one more for each ``interval``. A failure beyond the limit is
+/// reported at a later attempt, when the limit allows it. A recovery is reported if its failure was reported.
 struct ResourceReports: Sendable, Hashable {
-  /// Something to report; ``ResourceReports/trouble`` may have changed.
+  /// A report, after which ``ResourceReports/trouble`` may have changed.
   struct Report: Sendable, Hashable {
-    /// What to say; nil if nothing.
+    /// The message to send; nil if there is none.
     var message: HostMessage?
   }
 
-  /// What was reported of a resource that is not held.
+  /// The report about a resource that is not held.
   private struct Failure: Sendable, Hashable {
     var error: String
-    /// The longest wait that was reported with this error.
+    /// The longest delay that was reported with this error.
     var wait: Duration
-    /// How many failures in a row there were; 0 after it broke and before it was tried.
+    /// The number of failures in a row; 0 after a break and before the next attempt.
     var count: Int
-    /// The report's text.
+    /// The text of the report.
     var text: String
   }
 
-  /// So many failures may be reported in a row.
+  /// The number of failures that may be reported in a row.
   static let burst = 100
   /// After ``burst`` lines, one more may be written for each interval that passes.
   static let interval = Duration.seconds(10)
-  /// More of a name or an error is not reported, in Unicode scalars.
+  /// The limit for the length of a name or an error in a report, in Unicode scalars.
   static let textLimit = 300
-  /// A wait is news if it is longer than the reported one by this factor: more than the jitter of ``RetryPolicy`` makes.
+  /// A delay is reported again if it is longer than the reported one by this factor, which exceeds the jitter of
+  /// ``RetryPolicy``.
   private static let growth = 1.25
 
   private var failures: [String: Failure] = [:]
@@ -75,20 +78,20 @@ struct ResourceReports: Sendable, Hashable {
   private var lastRefill = Duration.zero
   private var omitted = 0
 
-  /// What keeps resources from being acquired, in one line; nil if nothing that was reported does.
+  /// One line about the reported resources that cannot be acquired; nil if there are none.
   var trouble: String? {
     guard let first = names.first, let text = failures[first]?.text else { return nil }
     return names.count == 1 ? text : "\(text) (and \(names.count - 1) more)"
   }
 
-  /// Takes a resource's new health, and says what to report.
+  /// Handles a change of a resource's health, and returns a report.
   ///
   /// - Parameters:
   ///   - health: the resource, after its status changed.
   ///   - now: the time, which never runs backwards.
-  /// - Returns: what to report; nil if nothing.
+  /// - Returns: the report; nil if there is none.
   mutating func take(_ health: ResourceHealth, at now: Duration) -> Report? {
-    // It stays broken while a dependency, too, is missing.
+    // The resource stays broken while a dependency is missing, too.
     if case .waiting = health.status { return nil }
     let hasBroken = broken.remove(health.name) != nil && health.lastError != nil
     switch health.status {
@@ -99,7 +102,7 @@ struct ResourceReports: Sendable, Hashable {
       guard let failure = remove(health.name) else { return nil }
       let after = failure.count == 0 ? "again" : "after \(failure.count.failures)"
       return Report(message: HostMessage(.notice, "“\(health.name.bounded)” has been acquired \(after)"))
-    // Its phase has closed: it is not wanted any more, and the next failure is a new one.
+    // Its phase has closed, so the resource is no longer needed, and its next failure is a new one.
     case .idle where health.failures == 0: return remove(health.name).map { _ in Report(message: nil) }
     case .releasing:
       if health.isBroken { broken.insert(health.name) }
@@ -108,12 +111,12 @@ struct ResourceReports: Sendable, Hashable {
     }
   }
 
-  /// Takes a call that has ended, and says what to report.
+  /// Handles a call that has ended, and returns a report.
   ///
   /// - Parameters:
   ///   - entry: the call.
   ///   - now: the time, which never runs backwards.
-  /// - Returns: what to say of a release or a body's end that failed; nil if nothing.
+  /// - Returns: the message about a failed release or a failed end of a body; nil if there is none.
   mutating func take(_ entry: LedgerEntry, at now: Duration) -> HostMessage? {
     guard case .failed(let error) = entry.outcome else { return nil }
     let what: String
@@ -134,7 +137,7 @@ struct ResourceReports: Sendable, Hashable {
     omitted == 0 ? text : "\(text) (reports left out before this one: \(omitted))"
   }
 
-  /// What follows a failure.
+  /// The next step after a failure.
   private enum Next { case now, wait, giveUp }
 
   private mutating func fail(
@@ -146,7 +149,7 @@ struct ResourceReports: Sendable, Hashable {
       switch next {
       case .now: Duration.zero
       case .wait: health.retryDelay ?? .zero
-      // What is given up waits for ever.
+      // A resource that has failed for good waits for ever.
       case .giveUp: Duration.seconds(Int64.max)
       }
     if let known = failures[health.name], known.error == error, wait <= known.wait * Self.growth { return nil }
@@ -188,9 +191,9 @@ struct ResourceReports: Sendable, Hashable {
 }
 
 extension String {
-  /// The text on one line, with control characters made visible, and cut if it is long.
+  /// The text on one line, with control characters escaped, and cut if it is long.
   ///
-  /// An error may quote a file or a peer, and with it a command to a terminal.
+  /// An error may quote a file or a peer, and so contain control sequences for a terminal.
   fileprivate var bounded: String {
     let limit = ResourceReports.textLimit
     let text = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))).escaped
@@ -199,12 +202,12 @@ extension String {
 }
 
 extension Int {
-  /// So many failures, in words.
+  /// The number of failures in words.
   fileprivate var failures: String { self == 1 ? "one failure" : "\(self) failures" }
 }
 
 extension Duration {
-  /// In seconds, with two digits at most that matter to a person: `0.25 s`, `1.7 s`, `24 s`.
+  /// The duration in seconds, with at most two significant digits: `0.25 s`, `1.7 s`, `24 s`.
   fileprivate var inSeconds: String {
     let hundredths = Int64((self / .milliseconds(10)).rounded())
     if hundredths >= 1000 { return "\((hundredths + 50) / 100) s" }

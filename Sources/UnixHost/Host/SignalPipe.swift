@@ -1,22 +1,22 @@
 import CUnixHost
 
-/// The signals that the process has caught, as a descriptor to poll and records to read.
+/// The caught signals of the process, as a descriptor to poll and records to read.
 ///
-/// One at a time in a process.
+/// A process has only one signal pipe at a time.
 ///
-/// A handler in C writes each signal into a pipe. Neither `signalfd` nor `sigwait` would do: an asynchronous `main` parks the
-/// first thread with an empty mask, and that thread would take the signal with its default action.
+/// A handler in C writes each signal into a pipe. `signalfd` and `sigwait` would not work: an asynchronous `main` parks
+/// the first thread with an empty mask, and that thread would receive the signal with its default action.
 struct SignalPipe {
-  /// Readable when a signal has arrived.
+  /// The descriptor to poll, which is readable when a signal has arrived.
   let descriptor: Int32
-  /// SIGHUP was ignored when the program was started.
+  /// Whether SIGHUP was ignored when the program was started.
   let hangUpIsIgnored: Bool
-  /// SIGCONTs counted before the pipe was last seen empty: all of them have been read.
+  /// The number of SIGCONTs at the time when the pipe was last empty; their records have all been read.
   private var continuesRead: UInt32 = 0
 
-  /// Begins to catch signals; nil if the system has no descriptor for them.
+  /// Begins to catch signals; returns nil if the system has no descriptor for them.
   ///
-  /// Those that were ignored when the program was started, as by `nohup`, stay ignored.
+  /// Signals that were ignored when the program was started, for example by `nohup`, stay ignored.
   init?(catching signals: some Sequence<CaughtSignal>) {
     descriptor = unixhost_signals_open()
     guard descriptor >= 0 else { return nil }
@@ -25,12 +25,13 @@ struct SignalPipe {
       if signal.staysIgnored, unixhost_signal_is_ignored(signal.number) { continue }
       unixhost_signal_catch(signal.number)
     }
-    // A write to a closed pipe is an error to handle, not the program's end; ignoring it would be inherited by children.
+    // A write to a closed pipe must fail with an error, not end the program. A handler does that; SIG_IGN would be
+    // inherited by child processes.
     if !unixhost_signal_is_ignored(SIGPIPE) { unixhost_signal_discard(SIGPIPE) }
     continuesRead = unixhost_continue_count()
   }
 
-  /// Takes all records that have arrived, oldest first: two threads may write theirs in another order.
+  /// Removes and returns all records, oldest first; two threads may have written theirs in another order.
   mutating func drain() -> [SignalRecord] {
     var records: [SignalRecord] = []
     var raw = unixhost_signal()
@@ -39,7 +40,7 @@ struct SignalPipe {
       let continues = unixhost_continue_count()
       guard unixhost_signal_next(&raw) else {
         continuesRead = continues
-        // Few as a rule, and nearly always in order.
+        // There are few records, and in most cases they are in order.
         return records.sorted { $0.arrived < $1.arrived }
       }
       guard let signal = CaughtSignal(number: raw.number) else { continue }
@@ -48,19 +49,19 @@ struct SignalPipe {
     }
   }
 
-  /// Stops the process until a SIGCONT continues it; false if the kernel refused.
+  /// Stops the process until a SIGCONT continues it; returns false if the kernel refused.
   ///
-  /// A SIGCONT that has come since the last ``drain()`` takes the stop back.
+  /// If a SIGCONT has arrived since the last ``drain()``, the process does not stop.
   func stop(wholeGroup: Bool) -> Bool { unixhost_stop(wholeGroup, continuesRead) }
 
-  /// The time, on the clock of the records.
+  /// The current time by the clock of the records.
   static var now: Duration { .nanoseconds(unixhost_now()) }
 
-  /// Restores the dispositions that were found.
+  /// Restores the signal dispositions that were found.
   ///
-  /// For ``EndOrders/copyWindow`` after the order its copies do nothing, until the process has ended by itself.
+  /// For ``EndOrders/copyWindow`` after the order its copies have no effect, so that the process can end by itself.
   ///
-  /// - Parameter orderTaken: when the order that ended the program was taken up; nil if there was none.
+  /// - Parameter orderTaken: the time when the host handled the order that ended the program; nil without an order.
   func close(orderTaken: Duration?) {
     let copiesEnd = orderTaken.map { $0 + EndOrders.copyWindow } ?? .zero
     unixhost_signals_restore(

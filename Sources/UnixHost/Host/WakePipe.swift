@@ -6,16 +6,16 @@ import CUnixHost
   import Glibc
 #endif
 
-/// Wakes a thread that waits in `poll`.
+/// A pipe that wakes a thread that waits in `poll`.
 ///
 /// Any thread may call ``wake()``.
 final class WakePipe: Sendable {
-  /// Readable after a ``wake()``; -1 if the system had no descriptor for it.
+  /// The descriptor to poll, which is readable after a ``wake()``; -1 if the system had no descriptor for it.
   let descriptor: Int32
   private let writer: Int32
 
   init() {
-    // The first that a host opens.
+    // This is the first descriptor that a host opens.
     unixhost_streams_hold()
     var ends: [Int32] = [-1, -1]
     (descriptor, writer) = unixhost_pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
@@ -29,7 +29,7 @@ final class WakePipe: Sendable {
 
   func wake() {
     var byte: UInt8 = 0
-    // A full pipe wakes as well.
+    // A full pipe wakes the thread, too.
     _ = write(writer, &byte, 1)
   }
 

@@ -1,13 +1,14 @@
 #if Logind && os(Linux)
   import Glibc
 
-  /// The way to logind over the system bus.
+  /// A connection to logind over the system bus.
   ///
-  /// First it asks for logind's owner on the bus, then for its delay, for what it prepares already and for the session of this
-  /// process; the answers come one by one, and with the last of them logind counts as connected.
+  /// It first asks for logind's owner on the bus. Then it asks for logind's delay, for a sleep or shutdown in
+  /// preparation, and for the session of this process. Logind counts as connected when the last of these answers has
+  /// arrived.
   ///
-  /// A bus that was never there is not looked for again; one that was lost is, less and less often. A logind that goes or
-  /// comes is told by the bus.
+  /// If there was no bus at the beginning, the connection does not try again. If a bus was lost, it tries again with
+  /// growing delays. The bus reports when logind leaves or returns.
   final class LogindBus: LogindConnection {
     private static let service = "org.freedesktop.login1"
     private static let managerInterface = "org.freedesktop.login1.Manager"
@@ -24,7 +25,7 @@
     private static let firstPatience = Duration.seconds(1)
     private static let lastPatience = Duration.seconds(64)
 
-    /// What a call was for.
+    /// The purpose of a call.
     private enum Question {
       case match
       case owner
@@ -34,7 +35,7 @@
       case session
       case inhibitor
 
-      /// Whether logind counts as connected only once it is answered.
+      /// Whether logind counts as connected only after the answer.
       var isIntroduction: Bool {
         switch self {
         case .delay, .sleep, .shutdown, .session: true
@@ -45,7 +46,7 @@
 
     private var bus: SystemBus?
     private var questions: [SystemBus.Cookie: Question] = [:]
-    /// Logind's own name on the bus: what others send in its name is not heard.
+    /// Logind's own name on the bus; messages from other senders are ignored.
     private var owner: String?
     private var terms = LogindStateMachine.Terms(delay: .seconds(5))
     private var hasIntroduced = false
@@ -53,7 +54,7 @@
     private var inhibitor: Int32 = -1
 
     private var events: [LogindStateMachine.Event] = []
-    /// What logind has said since the last event.
+    /// The news from logind since the last event.
     private var news: [LogindStateMachine.News] = []
 
     private var absence: String? = "logind has not answered yet"
@@ -129,7 +130,7 @@
       }
     }
 
-    /// The bus is gone, or was never there.
+    /// Handles a bus that is gone, or was never there.
     private func lose(_ failure: SystemBus.Failure) {
       loseLogind("the system bus: \(failure.reason)")
       (bus, questions) = (nil, [:])
@@ -141,7 +142,7 @@
     private func loseLogind(_ reason: String) {
       absence = reason
       (owner, session) = (nil, nil)
-      // Answers that are on their way still are another's.
+      // Answers that still arrive are those of the former logind.
       questions = questions.filter { $0.value == .match }
       guard hasIntroduced else { return }
       hasIntroduced = false
@@ -170,7 +171,7 @@
       try askFor(.delay, "InhibitDelayMaxUSec")
       try askFor(.sleep, "PreparingForSleep")
       try askFor(.shutdown, "PreparingForShutdown")
-      // The session that this process belongs to, else the one in which its user sits at the machine.
+      // This is the session of this process, or, without one, the session in which its user works at the machine.
       try ask(.session, "GetSession", of: Self.manager, ["auto"])
     }
 
@@ -262,7 +263,7 @@
       }
     }
 
-    /// A desktop may lock without being asked by logind, and be unlocked by a pass word: the hint tells both.
+    /// A desktop may lock without a request from logind, and be unlocked with a password; the hint reports both.
     private func takeNewsOfSession(_ message: BusMessage) {
       if message.isSignal("Lock", of: Self.sessionInterface) {
         news.append(.lock(true))
@@ -282,6 +283,6 @@
     }
   }
 
-  // Under a name that the method above does not hide.
+  // A name that the method above does not hide.
   private func systemClose(_ descriptor: Int32) { close(descriptor) }
 #endif

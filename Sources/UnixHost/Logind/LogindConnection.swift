@@ -4,25 +4,25 @@
   import Glibc
 #endif
 
-/// The way to logind, for the host's thread alone.
+/// A connection to logind, used only by the host's thread.
 ///
-/// Never waits: what is asked is answered by an event of ``take()``.
+/// No method waits. The answer to a request is an event of ``take()``.
 protocol LogindConnection: AnyObject {
-  /// What is to be polled; the descriptor is -1 while there is no bus.
+  /// The descriptor to poll; -1 while there is no bus.
   var descriptor: pollfd { get }
-  /// When ``take()`` has to be called at the latest.
+  /// The latest time at which ``take()`` must be called.
   var deadline: SuspendingClock.Instant? { get }
-  /// Whether logind tells anything, and why not.
+  /// Whether logind reports events, and if not, the reason.
   var availability: HostCapabilities.Availability { get }
 
   /// Begins to look for logind.
   func begin()
-  /// Does what is due, and says what has happened.
+  /// Performs pending work, and returns the events.
   func take() -> [LogindStateMachine.Event]
   /// Asks for an inhibitor.
   func requestInhibitor()
-  /// Closes the inhibitor; nothing where none is held.
+  /// Closes the inhibitor, if one is held.
   func releaseInhibitor()
-  /// Closes all there is.
+  /// Closes the connection and the inhibitor.
   func close()
 }

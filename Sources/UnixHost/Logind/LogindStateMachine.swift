@@ -1,34 +1,35 @@
 import AppLifecycle
 
-/// What a host does about the machine's sleep, its shutdown and the lock of its session, as logind tells of them.
+/// The reactions of a host to sleep and shutdown of the machine and to the lock of its session, which logind reports.
 ///
-/// A pure state machine: an event in, a list of effects out. It stands between a host's own machine and the application: what
-/// the host sends passes through it (``Event/hostSends(_:)``), for a machine that is about to sleep runs nothing.
+/// It is a pure state machine, which takes an event and returns a list of effects. It is between a host's own state
+/// machine and the application. The host's inputs pass through it (``Event/hostSends(_:)``), because an application on
+/// a computer that is about to sleep must handle none.
 ///
 ///              PrepareForSleep(true)         in background       tasks have ended         suspended
 ///     awake ────────────────────────▶ leaving ─────────▶ finishing ─────────▶ suspending ─────────▶ asleep
 ///       ▲                                │ PrepareForSleep(false), or logind is gone                  │
 ///       └────────────────────────────────┴────────────────────────────────────────────────────────────┘
 ///
-/// PrepareForShutdown(true), or an order to end that the host passes on, leads from each of them to ending.
+/// PrepareForShutdown(true), or an order to end that the host passes on, leads from each phase to *ending*.
 ///
-/// The inhibitor, which delays sleep and shutdown, is asked for in *awake*, held through the tear-down and released as soon
-/// as that is over, or logind's delay has passed. While the process itself is stopped it is not held: it would delay every
-/// sleep for nothing.
+/// The inhibitor delays sleep and shutdown. The machine requests it in *awake*, holds it during the tear-down, and
+/// releases it when the tear-down is over or logind's delay has passed. It does not hold the inhibitor while the
+/// process itself is stopped, because that would delay every sleep without need.
 struct LogindStateMachine: Sendable, Hashable {
   // MARK: What happens
 
-  /// What logind says unasked.
+  /// News that logind sends without a request.
   enum News: Sendable, Hashable {
-    /// The machine is about to sleep; or it has woken, or does not sleep after all.
+    /// The machine is about to sleep (true), or has woken or does not sleep after all (false).
     case sleep(Bool)
-    /// The machine is about to shut down; or it does not after all.
+    /// The machine is about to shut down (true), or does not shut down after all (false).
     case shutdown(Bool)
-    /// The session is locked; or not any more.
+    /// The session is locked (true) or unlocked (false).
     case lock(Bool)
   }
 
-  /// What logind answers at first.
+  /// The first answers of logind.
   struct Terms: Sendable, Hashable {
     /// The longest delay by an inhibitor: `InhibitDelayMaxUSec`.
     var delay: Duration
@@ -36,90 +37,94 @@ struct LogindStateMachine: Sendable, Hashable {
     var news: [News] = []
   }
 
-  /// Something that happened.
+  /// An event for the machine.
   enum Event: Sendable, Hashable {
-    /// Logind answers; from now on its news come.
+    /// Logind has answered, and sends news from now on.
     case connected(Terms)
-    /// Logind is gone, or the bus: no news come any more.
+    /// Logind or the bus is gone, so no more news come.
     case disconnected
-    /// What logind said, oldest first. All that had arrived comes in one event: a process that was stopped meanwhile must not
-    /// be suspended for a sleep that is over.
+    /// News from logind, oldest first.
+    ///
+    /// One event has all news that had arrived: a process that was stopped meanwhile must not be suspended for a sleep
+    /// that is over.
     case news([News])
     /// Answers ``Effect/requestInhibitor``.
     case inhibitorObtained
     /// Answers ``Effect/requestInhibitor``.
     case inhibitorRefused
-    /// The host has an input for the application.
+    /// The host sends an input to the application.
     case hostSends(HostDelivery)
-    /// A key was pressed, or the terminal got the focus: the user is present, whatever logind said of a lock.
+    /// The user has pressed a key, or the terminal has gained the focus, so the user is present, whatever logind
+    /// reported of a lock.
     case userIsPresent
-    /// The application has handled the input, or finished its background tasks, of this number; these budgets were overrun.
+    /// The application has handled the input, or finished its background tasks, with this number; these budgets were
+    /// overrun.
     case transitionFinished(id: Int, hadEffect: Bool, overruns: [BudgetOverrun])
-    /// The time of the last ``Effect/armDeadline(_:)`` is up.
+    /// The time of the last ``Effect/armDeadline(_:)`` has passed.
     case deadlinePassed
-    /// The host stops the process, with Ctrl-Z say.
+    /// The host is about to stop the process, for example on Ctrl-Z.
     case processWillStop
-    /// It goes on.
+    /// The process continues after a stop.
     case processDidContinue
-    /// The host ends its work.
+    /// The host is ending its work.
     case hostEnds
   }
 
   // MARK: What is done
 
-  /// Something that the driver does.
+  /// An effect that the driver performs.
   ///
   /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
     /// Asks logind for an inhibitor.
     case requestInhibitor
-    /// Lets go of the inhibitor: logind waits no longer for this program.
+    /// Releases the inhibitor, so that logind no longer waits for this program.
     case releaseInhibitor
-    /// Gives the application an input of the host's; its end is told to the host.
+    /// Sends the application an input of the host; the host receives the end of its transition.
     case pass(HostDelivery)
-    /// Gives the application an input; its end is told here.
+    /// Sends the application an input; this machine receives the end of its transition.
     case send(HostDelivery)
-    /// Gives the application's background tasks what is left of the armed time, but for a grace, to end.
+    /// Waits for the application's background tasks to end, within the armed time less a grace period.
     case finishBackgroundTasks(id: Int, cause: LifecycleCause)
-    /// Takes that back.
+    /// Cancels that wait.
     case stopFinishingBackgroundTasks
-    /// From now on ``Event/deadlinePassed`` comes after so long; nil: it does not come.
+    /// Arms the deadline after which ``Event/deadlinePassed`` comes; nil disarms it.
     case armDeadline(Duration?)
     /// Reports the code that overran a budget.
     case report(BudgetOverrun)
-    /// Says that logind's delay has passed before the tear-down was over.
+    /// Reports that logind's delay has passed before the tear-down was over.
     case reportDelay(Duration)
   }
 
   // MARK: State
 
-  /// Where the application stands between its host and the machine's sleep.
+  /// The phase of the application between its host and the machine's sleep.
   enum Phase: Sendable, Hashable {
-    /// The host has its way.
+    /// The inputs of the host pass.
     case awake
-    /// The application goes to the background.
+    /// The application enters the background.
     case leaving
-    /// Its background tasks end.
+    /// The background tasks of the application end.
     case finishing
-    /// It commits *suspended*.
+    /// The application commits *suspended*.
     case suspending
     /// The machine may sleep.
     case asleep
     /// The application ends.
     case ending
-    /// All is done.
+    /// The host's work is done.
     case ended
   }
 
-  /// Where the application goes after the sleep.
+  /// The state to which the application returns after the sleep.
   enum Return: Sendable, Hashable {
     case foreground
     case background
-    /// It stays as it is: it was not running, or the host's own stop had suspended it.
+    /// The application stays as it is, because it was not running, or a stop by the host had suspended it.
     case nowhere
   }
 
-  /// How far the inhibitor is ours.
+  /// The state of the inhibitor.
   enum Inhibitor: Sendable, Hashable {
     case none
     case requested
@@ -130,30 +135,30 @@ struct LogindStateMachine: Sendable, Hashable {
   private(set) var inhibitor = Inhibitor.none
   private(set) var isConnected = false
   private var delay = Duration.seconds(5)
-  /// The session is locked, as far as is known.
+  /// Whether the session is locked, as far as is known.
   private var isLocked = false
-  /// The application has been told that it is.
+  /// Whether the application has received the lock.
   private var toldOfLock = false
-  /// What brings the application where it belongs once the session is unlocked: an end of the lock by itself brings it where
-  /// it was when it was told of the lock.
+  /// The input to send after the session is unlocked, because the unlock alone returns the application to its state at
+  /// the lock.
   private var owed: SystemInput?
-  /// Where the application was before the sleep.
+  /// The state of the application before the sleep.
   private var origin = Return.nowhere
-  /// Where the host wants it since; nil where it has not said so.
+  /// The state that the host has requested since; nil if it has requested none.
   private var wanted: Return?
-  /// The sleep was over before the tear-down was.
+  /// Whether the sleep ended before the tear-down.
   private var isComingBack = false
-  /// Whether the application was suspended, by this machine or by the host, and has not been woken.
+  /// Whether this machine or the host has suspended the application, and neither has woken it.
   private var mayBeSuspended = false
   private var processIsStopped = false
   private var inhibitorWasRefused = false
   private var delayHasPassed = false
-  /// What the phase waits for.
+  /// The number of the transition for which the phase waits.
   private var awaited: Int?
   private var deliveries = 0
   private var effects: [Effect] = []
 
-  /// Whether the application is on its way to sleep, or sleeps.
+  /// Whether the application is being suspended for a sleep, or sleeps.
   var isAsleep: Bool {
     switch phase {
     case .leaving, .finishing, .suspending, .asleep: true
@@ -161,10 +166,10 @@ struct LogindStateMachine: Sendable, Hashable {
     }
   }
 
-  /// Whether the application knows that time passes without it.
+  /// Whether the application has been suspended for the sleep, and so expects a gap in time.
   var hasToldOfSleep: Bool { phase == .suspending || phase == .asleep }
 
-  /// Takes an event and says what is to be done.
+  /// Handles an event, and returns the effects for the driver.
   ///
   /// - Complexity: linear in the number of news.
   mutating func handle(_ event: Event) -> [Effect] {
@@ -176,7 +181,7 @@ struct LogindStateMachine: Sendable, Hashable {
       take(terms.news)
     case .disconnected: disconnect()
     case .news(let news): take(news)
-    // One that came late for its purpose is released at once.
+    // An inhibitor that comes too late is released at once.
     case .inhibitorObtained: inhibitor = .held
     case .inhibitorRefused:
       inhibitor = .none
@@ -207,13 +212,13 @@ struct LogindStateMachine: Sendable, Hashable {
 // MARK: - The inhibitor
 
 extension LogindStateMachine {
-  /// Whether the inhibitor serves a purpose.
+  /// Whether the inhibitor is needed.
   private var wantsInhibitor: Bool {
     isConnected && !processIsStopped && !delayHasPassed && phase != .asleep && phase != .ended
   }
 
   private mutating func settleInhibitor() {
-    // Logind grants none while it prepares for what one would delay.
+    // Logind grants no inhibitor while it prepares for a sleep or a shutdown.
     let mayRequest = wantsInhibitor && phase == .awake && !inhibitorWasRefused
     switch inhibitor {
     case .none:
@@ -230,10 +235,10 @@ extension LogindStateMachine {
 
   private mutating func disconnect() {
     isConnected = false
-    // The answer to a request will not come; and what cannot be told to sleep must not delay it.
+    // No answer to a request will come. A program that is not notified of a sleep must not delay it.
     if inhibitor == .held { emit(.releaseInhibitor) }
     inhibitor = .none
-    // The end of either would not be reported.
+    // Logind would not report the end of the lock or of the sleep.
     isLocked = false
     wake()
     settleLock()
@@ -243,14 +248,14 @@ extension LogindStateMachine {
 // MARK: - News
 
 extension LogindStateMachine {
-  /// Takes all that logind has said; decides only once the last is known.
+  /// Handles all news, and decides only after the last.
   private mutating func take(_ news: [News]) {
     var sleeps: Bool?
     var shutsDown = false
     for item in news {
       switch item {
       case .sleep(let isBeginning): sleeps = isBeginning
-      // What has begun to end cannot be taken back.
+      // An end that has begun cannot be cancelled.
       case .shutdown(let isBeginning): shutsDown = shutsDown || isBeginning
       case .lock(let isBeginning): isLocked = isBeginning
       }
@@ -277,17 +282,18 @@ extension LogindStateMachine {
     case .awake:
       phase = .leaving
       (origin, wanted, isComingBack) = (.nowhere, nil, false)
-      // It is ignored where the application is not in front: so is learnt, once all is done that is under way, where it was.
+      // The application ignores this input outside the foreground. So the answer shows its state after all running
+      // transitions.
       awaited = send(.home, "sleep")
       emit(.armDeadline(delay))
     case .leaving, .finishing, .suspending: isComingBack = false
-    // The end, too, is in the machine's way.
+    // The end delays the sleep, too.
     case .ending: emit(.armDeadline(delay))
     case .asleep, .ended: break
     }
   }
 
-  /// The machine has woken, does not sleep after all, or its waking cannot be reported.
+  /// Handles the end of a sleep: the machine has woken, does not sleep after all, or its wake cannot be reported.
   private mutating func wake() {
     switch phase {
     case .awake: inhibitorWasRefused = false
@@ -300,7 +306,7 @@ extension LogindStateMachine {
     }
   }
 
-  /// Brings the application back to where it was, or where the host wants it since.
+  /// Returns the application to its state before the sleep, or to the one that the host has requested since.
   private mutating func comeBack() {
     phase = .awake
     (awaited, isComingBack) = (nil, false)
@@ -309,7 +315,7 @@ extension LogindStateMachine {
     let place = wanted ?? origin
     if place != .nowhere { mayBeSuspended = false }
     switch place {
-    // While it is told of a lock it cannot be opened.
+    // A locked application cannot be opened.
     case .foreground where isLocked || toldOfLock:
       owed = .open
       send(.wake, "wake-up")
@@ -324,7 +330,7 @@ extension LogindStateMachine {
 // MARK: - The lock
 
 extension LogindStateMachine {
-  /// Tells the application of a lock or its end; one that sleeps is told when it has woken.
+  /// Sends a lock or its end to the application, or, during a sleep, after the wake.
   private mutating func settleLock() {
     guard phase == .awake, isLocked != toldOfLock else { return }
     toldOfLock = isLocked
@@ -335,9 +341,9 @@ extension LogindStateMachine {
     send(input, "session unlock", needsDisplay: input == .open)
   }
 
-  /// The user is at the terminal: a lock is over, whatever logind said of it.
+  /// Ends a lock, because the user is at the terminal, whatever logind reported of it.
   ///
-  /// Some desktops report the beginning of a lock alone.
+  /// Some desktops report only the beginning of a lock.
   private mutating func yieldToUser() {
     guard phase == .awake else { return }
     isLocked = false
@@ -351,7 +357,7 @@ extension LogindStateMachine {
   private mutating func admit(_ delivery: HostDelivery) {
     switch delivery.input {
     case .terminate where isAsleep:
-      // The machine waits for no answer.
+      // The sleep does not wait for the delegate's answer.
       var end = delivery
       end.input = .shutDown
       return admit(end)
@@ -374,7 +380,8 @@ extension LogindStateMachine {
     emit(.pass(delivery))
   }
 
-  /// The application is about to end in full order: a suspended one would be told nothing.
+  /// Wakes the application if necessary, because it is about to end in order, and a suspended application receives no
+  /// calls.
   private mutating func beginEnd(because cause: LifecycleCause, wakes: Bool) {
     if phase == .finishing { emit(.stopFinishingBackgroundTasks) }
     if wakes, mayBeSuspended { send(.wake, cause) }
@@ -396,7 +403,7 @@ extension LogindStateMachine {
     return deliveries
   }
 
-  /// The application has done what the phase waited for.
+  /// Ends the wait of the phase, because the application has finished.
   private mutating func advance(hadEffect: Bool) {
     awaited = nil
     switch phase {

@@ -7,16 +7,16 @@ import PubSub
   import Glibc
 #endif
 
-/// What a host's thread has of logind: what to decide with, and the way there.
+/// The logind part of a host's thread: its state machine and its connection.
 ///
-/// Only where the package was built with the trait `Logind`, on Linux.
+/// It exists only on Linux, in a package that was built with the trait `Logind`.
 struct LogindWatch {
   var machine = LogindStateMachine()
   let connection: any LogindConnection
-  /// Told what the application has done.
+  /// The queue of events from the application.
   let answers: LogindAnswers
   var deadline: SuspendingClock.Instant?
-  /// What was last said of it.
+  /// The availability that was published last.
   var availability: HostCapabilities.Availability?
 
   init(connection: any LogindConnection, waker: WakePipe) {
@@ -24,7 +24,7 @@ struct LogindWatch {
     answers = LogindAnswers(waker: waker)
   }
 
-  /// What is known before logind has been asked.
+  /// The availability before logind has been asked.
   static var availability: HostCapabilities.Availability {
     #if Logind && os(Linux)
       .unavailable("logind has not answered yet")
@@ -35,7 +35,7 @@ struct LogindWatch {
     #endif
   }
 
-  /// The machine's logind; nil where the package was built without it.
+  /// Creates the watch of the machine's logind; nil if the package was built without the trait.
   static func live(waker: WakePipe) -> LogindWatch? {
     #if Logind && os(Linux)
       LogindWatch(connection: LogindBus(), waker: waker)
@@ -45,20 +45,20 @@ struct LogindWatch {
   }
 }
 
-/// What the main actor has for a host's ``LogindWatch``.
+/// A queue of events from the main actor to a host's ``LogindWatch``.
 final class LogindAnswers: Sendable {
   private let events = Guarded<[LogindStateMachine.Event]>([])
   private let waker: WakePipe
 
   init(waker: WakePipe) { self.waker = waker }
 
-  /// Adds an event; any thread.
+  /// Adds an event; any thread may call it.
   func send(_ event: LogindStateMachine.Event) {
     events.withLock { $0.append(event) }
     waker.wake()
   }
 
-  /// Takes all events, oldest first; after the waker was cleared.
+  /// Removes and returns all events, oldest first; call it after clearing the waker.
   func take() -> [LogindStateMachine.Event] {
     events.withLock { events in
       defer { events = [] }
@@ -70,10 +70,10 @@ final class LogindAnswers: Sendable {
 // MARK: - In the host's loop
 
 extension HostThread {
-  /// Whether the machine is about to sleep, or sleeps: then the application is not to be bothered.
+  /// Whether the machine is about to sleep, or sleeps, so that the application must receive no inputs.
   final var isAsleep: Bool { logind?.machine.isAsleep ?? false }
 
-  /// What is to be polled.
+  /// The descriptors to poll.
   final var logindDescriptors: [pollfd] { logind.map { [$0.connection.descriptor] } ?? [] }
 
   final var logindDeadline: Instant? {
@@ -86,7 +86,7 @@ extension HostThread {
     tellCapabilities()
   }
 
-  /// Takes what logind has said and what the application has done, and lets time pass.
+  /// Handles the events of logind, of the application and of time.
   final func takeLogind(_ now: Instant) {
     guard let logind, !isFinished else { return }
     for event in logind.answers.take() { tellLogind(event) }
@@ -98,7 +98,7 @@ extension HostThread {
     tellCapabilities()
   }
 
-  /// Gives the machine an event and performs what it says.
+  /// Passes an event to the state machine, and performs its effects.
   final func tellLogind(_ event: LogindStateMachine.Event) {
     for effect in logind?.machine.handle(event) ?? [] { perform(effect) }
   }
@@ -134,7 +134,7 @@ extension HostThread {
     }
   }
 
-  /// Has the background tasks end before the machine sleeps, within logind's delay but for a grace.
+  /// Waits for the background tasks to end before the machine sleeps, within logind's delay less a grace period.
   private func finishBackgroundTasks(_ id: Int, because cause: LifecycleCause) {
     let now = Instant.now
     let budget = max(.zero, (logind?.deadline ?? now) - now - HostBudgets().grace)
@@ -145,7 +145,7 @@ extension HostThread {
     }
   }
 
-  /// Says what can be seen, whenever that changes.
+  /// Publishes the availability of logind whenever it changes.
   private func tellCapabilities() {
     guard let availability = logind?.connection.availability, availability != logind?.availability else { return }
     logind?.availability = availability

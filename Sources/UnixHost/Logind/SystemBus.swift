@@ -2,34 +2,34 @@
   import CSystemBus
   import Glibc
 
-  /// A connection to the system bus, by libsystemd's client, which is loaded when the first connection is made.
+  /// A connection to the system bus with libsystemd's client, which is loaded for the first connection.
   ///
-  /// Never waits; for the thread alone that made it.
+  /// It never waits, and only the thread that created it may use it.
   final class SystemBus {
-    /// Why a call, or the whole bus, failed.
+    /// The failure of a call, or of the whole bus.
     struct Failure: Error {
-      /// For people.
+      /// The reason as text.
       let reason: String
 
       init(_ reason: String) { self.reason = reason }
 
-      /// From what a function of the library returned.
+      /// Creates the failure for a result of a library function.
       init(result: Int32) { reason = String(cString: strerror(-result)) }
     }
 
-    /// Names an object that is called.
+    /// The address of an object to call.
     struct Object {
       var destination: String
       var path: String
       var interface: String
     }
 
-    /// Names a call until it is answered.
+    /// The number of a call until its answer.
     typealias Cookie = UInt64
 
     private let bus: OpaquePointer
 
-    /// Begins to connect: `$DBUS_SYSTEM_BUS_ADDRESS`, else where the system's bus always is.
+    /// Begins to connect to `$DBUS_SYSTEM_BUS_ADDRESS`, or to the default address of the system bus.
     init() throws(Failure) {
       var bus: OpaquePointer?
       let result = systembus_open_system(&bus)
@@ -39,13 +39,13 @@
 
     deinit { systembus_close_unref(bus) }
 
-    /// What is to be polled.
+    /// The descriptors to poll.
     var descriptor: pollfd {
       let events = systembus_get_events(bus)
       return pollfd(fd: systembus_get_fd(bus), events: Int16(truncatingIfNeeded: max(0, events)), revents: 0)
     }
 
-    /// When ``next()`` has to be called at the latest.
+    /// The latest time at which ``next()`` must be called.
     var deadline: SuspendingClock.Instant? {
       var microseconds: UInt64 = 0
       guard systembus_get_timeout(bus, &microseconds) >= 0, microseconds != .max else { return nil }
@@ -70,7 +70,7 @@
       return cookie
     }
 
-    /// Goes on; the next message that has come, nil if there is none.
+    /// Continues the work of the connection, and returns the next message; nil if there is none.
     func next() throws(Failure) -> BusMessage? {
       while true {
         var message: OpaquePointer?
@@ -84,7 +84,7 @@
 
   /// A message from the bus.
   ///
-  /// Its contents are read once, in order.
+  /// Its contents can be read once, in order.
   final class BusMessage {
     static let string = CChar(UInt8(ascii: "s"))
     private static let objectPath = CChar(UInt8(ascii: "o"))
@@ -97,27 +97,27 @@
 
     private let message: OpaquePointer
 
-    /// Takes over a reference to the message.
+    /// Creates a message, and takes over the reference.
     init(_ message: OpaquePointer) { self.message = message }
 
     deinit { systembus_message_unref(message) }
 
-    /// The call that it answers.
+    /// The call that the message answers.
     var answeredCall: SystemBus.Cookie? {
       var cookie: SystemBus.Cookie = 0
       return systembus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
-    /// Why the call that it answers failed, read once; nil where it did not.
+    /// The failure of the call that the message answers, which can be read once; nil if the call did not fail.
     var failure: SystemBus.Failure? {
       guard systembus_message_is_method_error(message, nil) > 0 else { return nil }
       return SystemBus.Failure(readString() ?? "it was refused")
     }
 
-    /// The connection that sent it.
+    /// The name of the connection that sent the message.
     var sender: String? { systembus_message_get_sender(message).map { String(cString: $0) } }
 
-    /// The object of which it tells.
+    /// The path of the object that the message is about.
     var path: String? { systembus_message_get_path(message).map { String(cString: $0) } }
 
     func isSignal(_ member: String, of interface: String) -> Bool {
@@ -129,7 +129,7 @@
     func readString() -> String? { readText(Self.string) }
     func readPath() -> String? { readText(Self.objectPath) }
 
-    /// The bus's boolean is as wide as an `Int32`.
+    /// Reads a boolean, which is as wide as an `Int32` on the bus.
     func readBool() -> Bool? {
       var value: Int32 = 0
       return systembus_message_read_basic(message, Self.boolean, &value) > 0 ? value != 0 : nil
@@ -140,7 +140,7 @@
       return systembus_message_read_basic(message, Self.unsigned, &value) > 0 ? value : nil
     }
 
-    /// A descriptor of the caller's own, which no child inherits: the message's goes with the message.
+    /// Reads a descriptor, and returns a close-on-exec copy, because the message closes its own.
     func readDescriptor() -> Int32? {
       var value: Int32 = -1
       guard systembus_message_read_basic(message, Self.descriptor, &value) > 0 else { return nil }
@@ -148,14 +148,14 @@
       return own >= 0 ? own : nil
     }
 
-    /// Reads what a variant of this type holds.
+    /// Reads the contents of a variant with this type.
     func readVariant<Value>(_ type: String, _ read: () -> Value?) -> Value? {
       guard systembus_message_enter_container(message, Self.variant, type) > 0 else { return nil }
       defer { systembus_message_exit_container(message) }
       return read()
     }
 
-    /// Reads the value of one key in a dictionary of variants; nil where it has no such key.
+    /// Reads the value of a key in a dictionary of variants; nil if the dictionary does not have the key.
     func readEntry<Value>(_ key: String, _ type: String, _ read: () -> Value?) -> Value? {
       guard systembus_message_enter_container(message, Self.array, "{sv}") > 0 else { return nil }
       var value: Value?

@@ -8,9 +8,9 @@ import PubSub
   import Glibc
 #endif
 
-/// The thread of the service host and of the process host: the service manager, if there is one, beside what every host waits for.
+/// The thread of a service host or a process host, which also talks to the service manager, if there is one.
 final class ProcessHostThread: HostThread<ProcessStateMachine> {
-  /// How long the manager may take to read the last that it is told.
+  /// The time, in milliseconds, for the manager to read the last message.
   private static let barrierTime: Int32 = 250
 
   private let reloadBudget: Duration
@@ -19,10 +19,10 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   private var nextHeartbeat: Instant?
   private var nextExtension: Instant?
   private var hasReportedSilence = false
-  /// The latest change of state that the manager had no room for: one that is never told would end a start in a time-out.
+  /// The latest state message for which the manager had no room; without it, a start would end in a time-out.
   private var unsent: String?
 
-  /// The thread of a service host, with the manager that the environment names.
+  /// Creates the thread of a service host, with the manager that the environment names.
   init(
     _ parts: Parts, budgets: HostBudgets, configuration: ServiceHost.Configuration, environment: ServiceEnvironment
   ) {
@@ -37,7 +37,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET is no socket that can be used") }
   }
 
-  /// The thread of a process host, without a manager.
+  /// Creates the thread of a process host, without a manager.
   init(_ parts: Parts, budgets: HostBudgets, configuration: ProcessHost.Configuration) {
     reloadBudget = .zero
     beforeForcedExit = configuration.beforeForcedExit
@@ -54,7 +54,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   override var deadlines: [Instant?] { manager == nil ? [] : [nextHeartbeat, nextExtension] }
 
   override func passTime(_ now: Instant) {
-    // The host's thread wakes up once a second in any case.
+    // Retry here, because the host's thread wakes up once a second in any case.
     retry()
     if let time = nextHeartbeat, now >= time {
       nextHeartbeat = nil
@@ -76,7 +76,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
       }
     case .reload: reload()
     case .askMainActor:
-      // The answer goes to a manager only.
+      // Only a manager needs the answer.
       guard manager != nil else { return [] }
       parts.mailbox.send { [link = parts.link] in link.send(.mainActorAnswered) }
     case .notify(let notices): notify(notices)
@@ -103,9 +103,9 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     tellManager(text, isState: notices.contains { $0.isState })
   }
 
-  /// Sends a datagram, after the one that a busy manager has not taken.
+  /// Sends a datagram, after an earlier one for which a busy manager had no room.
   private func tellManager(_ text: String, isState: Bool) {
-    // A newer state makes the older one false.
+    // A newer state replaces an older one that was not sent.
     if isState { unsent = nil } else { retry() }
     if manager?.send(text) == false {
       if isState, errno == EAGAIN { unsent = text }
@@ -113,14 +113,14 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     }
   }
 
-  /// Tells the manager what it did not take before.
+  /// Sends the datagram for which the manager had no room before.
   private func retry() {
     if let late = unsent, manager?.send(late) != false || errno != EAGAIN { unsent = nil }
   }
 
-  /// Says once that the manager hears nothing.
+  /// Reports once that messages do not reach the manager.
   ///
-  /// - Parameter reason: why; nil for what `errno` says.
+  /// - Parameter reason: the reason; nil for the error in `errno`.
   private func reportSilence(because reason: String? = nil) {
     let error = errno
     guard !hasReportedSilence else { return }

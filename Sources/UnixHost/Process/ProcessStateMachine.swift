@@ -1,154 +1,155 @@
 import AppLifecycle
 
-/// What a service host and a process host do about signals, the service manager and the tear-down.
+/// The reactions of a service host or a process host to signals, the service manager and the tear-down.
 ///
-/// A pure state machine: an event in, a list of effects out. Its ``Terms`` tell the two hosts apart; a process host has no manager.
+/// It is a pure state machine, which takes an event and returns a list of effects. Its ``Terms`` distinguish the two
+/// hosts; a process host has no manager.
 ///
 ///     starting ──resources held──▶ running ──SIGHUP──▶ reloading
 ///        │                          │    ◀──reloaded───┘ │
 ///        └──────────────────────────┴── SIGTERM, SIGINT ─┴──▶ stopping ──▶ ended
 ///
-/// An order whose cause asks leaves the service where it is: the application begins to end, or refuses.
+/// An order whose cause asks does not change the phase until the application begins to end; it may refuse.
 ///
-/// While the service starts, reads its configuration again or ends, the manager's time-out is extended again and again; in
-/// the first two only as long as the main actor answers, lest a service that hangs start for ever. The end is bounded by the
-/// budget of `willTerminate` and needs no such proof.
+/// While the service starts, reads its configuration again or ends, the host extends the manager's time-out repeatedly.
+/// During a start or a reload it does so only while the main actor answers, so that a blocked service runs into the
+/// time-out. The end is limited by the budget of `willTerminate`, so it needs no such check.
 struct ProcessStateMachine: HostMachine, Hashable {
   // MARK: What happens
 
-  /// Something that happened.
+  /// An event for the machine.
   enum Event: HostEvent, Hashable {
-    /// The host begins its work.
+    /// The host has begun its work.
     case started
     /// Signals that were caught, oldest first.
     case signals([SignalRecord])
-    /// The application has handled the input of this number; these budgets were overrun.
+    /// The application has handled the input with this number; these budgets were overrun.
     case transitionFinished(id: Int, overruns: [BudgetOverrun])
-    /// Answers ``Effect/waitForResources``.
+    /// The answer to ``Effect/waitForResources``.
     case resourcesHeld
-    /// Answers ``Effect/reload``.
+    /// The answer to ``Effect/reload``.
     case reloaded
-    /// Answers ``Effect/askMainActor``.
+    /// The answer to ``Effect/askMainActor``.
     case mainActorAnswered
-    /// The program says what it does.
+    /// The program has set a text about its current work.
     case status(String)
-    /// What keeps managed resources from being acquired has changed; nil if nothing does.
+    /// The text about the resources that cannot be acquired has changed; nil if there are none.
     case trouble(String?)
-    /// The time of ``Effect/armDeadline(_:)`` is up.
+    /// The time of ``Effect/armDeadline(_:)`` has passed.
     case deadlinePassed
-    /// The time of ``Effect/armHeartbeat(_:)`` is up.
+    /// The time of ``Effect/armHeartbeat(_:)`` has passed.
     case heartbeatDue
-    /// The time of ``Effect/armExtension(_:)`` is up.
+    /// The time of ``Effect/armExtension(_:)`` has passed.
     case extensionDue
     /// The application was asked whether it may end, and has not answered yet.
     case questionOpened
-    /// The application has answered that it goes on.
+    /// The application has refused to end.
     case questionRefused
     /// The application has begun to end.
     case applicationBeganToEnd
-    /// The application has begun to spend a budget.
+    /// A budget of the application has begun.
     case budgetBegan(ApplicationCallback)
-    /// A transition that had a budget has ended; these budgets were overrun.
+    /// A transition with a budget has ended; these budgets were overrun.
     case budgetEnded(overruns: [BudgetOverrun])
-    /// The application is not running any more; these budgets were overrun.
+    /// The application is no longer running; these budgets were overrun.
     case applicationEnded(overruns: [BudgetOverrun])
   }
 
   // MARK: What is done
 
-  /// Something that the driver does.
+  /// An effect that the driver performs.
   ///
   /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
-    /// Gives the application an input.
+    /// Sends an input to the application.
     case send(HostDelivery)
-    /// Asks when all that is held while the application runs is held.
+    /// Waits until all resources of the phase `.running` are held.
     case waitForResources
     /// Posts the reload event and awaits its handlers.
     case reload
     /// Asks whether the main actor answers.
     case askMainActor
-    /// Tells the manager, in one datagram.
+    /// Sends messages to the manager, in one datagram.
     case notify([ServiceNotice])
-    /// From now on ``Event/deadlinePassed`` comes after so long, instead of after what was armed before; nil: it does not come.
+    /// Arms the deadline after which ``Event/deadlinePassed`` comes, instead of an earlier one; nil disarms it.
     case armDeadline(Duration?)
-    /// From now on ``Event/heartbeatDue`` comes after so long; nil: it does not come.
+    /// Arms the time after which ``Event/heartbeatDue`` comes; nil disarms it.
     case armHeartbeat(Duration?)
-    /// From now on ``Event/extensionDue`` comes after so long; nil: it does not come.
+    /// Arms the time after which ``Event/extensionDue`` comes; nil disarms it.
     case armExtension(Duration?)
-    /// Reports what overran which budget.
+    /// Reports a budget and the code that overran it.
     case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)
-    /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
+    /// Ends the host's work with this exit status; if the main actor does not answer, ends the process at once.
     case finish(status: Int32, mainActorAnswers: Bool)
   }
 
   // MARK: State
 
-  /// Where the service stands.
+  /// The phase of the service.
   enum Phase: Sendable, Hashable {
-    /// It is not ready yet.
+    /// The service is not ready yet.
     case starting
-    /// It serves.
+    /// The service is ready.
     case running
-    /// It reads its configuration again.
+    /// The service reads its configuration again.
     case reloading
-    /// It ends.
+    /// The service is ending.
     case stopping
-    /// All is done.
+    /// The host's work is done.
     case ended
   }
 
-  /// What the manager wants.
+  /// The settings of the manager and of the host.
   struct Terms: Sendable, Hashable {
     /// This process.
     var process: Int32
-    /// After so long without a ping the manager takes the service for dead; nil where it does not look.
+    /// The time without a ping after which the manager considers the service dead; nil without a watchdog.
     var watchdog: Duration?
-    /// By how much its time-outs are extended at a time.
+    /// The length of each extension of the manager's time-outs.
     var timeoutExtension: Duration
-    /// The causes of orders that ask.
+    /// The causes of orders for which the delegate is asked.
     var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
-    /// What the application is launched with.
+    /// The input that launches the application.
     var launch = SystemInput.launchInBackground
-    /// Whether SIGHUP means to read the configuration again; else it is an order to end.
+    /// Whether SIGHUP means to read the configuration again; otherwise it is an order to end.
     var hangUpReloads = true
   }
 
-  /// What takes less than this needs no longer than the manager gives by itself.
+  /// The time after which the manager's time-out is first extended; shorter work needs no extension.
   static let patience = Duration.milliseconds(250)
 
   private(set) var phase = Phase.starting
   let budgets: HostBudgets
   let terms: Terms
-  /// The orders to end that have come.
+  /// The orders to end that have arrived.
   private var orders = EndOrders()
   private var questionIsOpen = false
   private var wantsReload = false
   /// Whether the main actor was asked and has not answered yet.
   private var awaitsAnswer = false
   private var awaitsLaunch = false
-  /// The budget that runs though the application does not end; nil once it has been reported.
+  /// The running budget of a tear-down that is not the end; nil after it has been reported.
   private var budget: ApplicationCallback?
-  /// The delivery whose end is the service's.
+  /// The delivery with whose transition the service ends.
   private var awaited: Int?
   private var deliveries = 0
-  /// What the program says it does.
+  /// The text of the program about its current work.
   private var status: String?
-  /// What keeps managed resources from being acquired.
+  /// The text about the resources that cannot be acquired.
   private var trouble: String?
   private var effects: [Effect] = []
 
   var orderTaken: Duration? { orders.began }
 
-  /// A service that has not begun.
+  /// Creates the machine of a service that has not begun.
   init(budgets: HostBudgets = HostBudgets(), terms: Terms) {
     self.budgets = budgets
     self.terms = terms
   }
 
-  /// Takes an event and says what is to be done.
+  /// Handles an event, and returns the effects for the driver.
   ///
   /// - Complexity: linear in the number of signals.
   mutating func handle(_ event: Event) -> [Effect] {
@@ -169,7 +170,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case .extensionDue: extend()
     case .questionOpened:
       questionIsOpen = true
-      // The manager that has sent the order waits for the end already.
+      // The manager that sent the order already waits for the end.
       if phase == .running { emit(.armExtension(Self.patience)) }
     case .questionRefused:
       questionIsOpen = false
@@ -178,12 +179,12 @@ struct ProcessStateMachine: HostMachine, Hashable {
       orders.beginEnd()
       if phase != .stopping { stop(awaiting: nil) }
     case .budgetBegan(let callback):
-      // What came before it was not the end's, and costs the end nothing.
+      // The time before this budget does not count toward the end.
       if phase != .stopping { budget = callback }
       emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
     case .budgetEnded(let overruns): endBudget(overruns)
     case .applicationEnded(let overruns):
-      // What the host asked for comes with a report, in a moment.
+      // An end that the host has ordered comes with a report soon.
       if phase != .stopping || awaited == nil { finish(overruns, mainActorAnswers: true) }
     }
     defer { effects = [] }
@@ -232,7 +233,7 @@ extension ProcessStateMachine {
     switch record.signal {
     case .quit: die(.quit)
     case .hangUp where terms.hangUpReloads:
-      // One that comes before the service is ready, or during a reload, is obeyed afterwards; many are one.
+      // A SIGHUP before the service is ready, or during a reload, leads to a reload afterwards; several lead to one.
       wantsReload = true
       reloadIfWanted()
     case .terminate, .interrupt, .hangUp:
@@ -251,12 +252,12 @@ extension ProcessStateMachine {
     phase = .ended
   }
 
-  /// The application ends, within the budget, whatever the order was.
+  /// Handles the beginning of the end, and arms its budget.
   private mutating func stop(awaiting delivery: Int?) {
     awaited = delivery
     phase = .stopping
     emit(.notify([.stopping]))
-    // A ping would make the manager wait for another one.
+    // Stop the pings: after a ping the manager would expect another one.
     emit(.armHeartbeat(nil))
     emit(.armExtension(Self.patience))
     emit(.armDeadline(budgets.willTerminate + budgets.grace))
@@ -269,7 +270,8 @@ extension ProcessStateMachine {
     emit(.report(budgets.silence(in: callback)))
   }
 
-  /// A tear-down is over that was not the end; what blocked it may have been reported meanwhile.
+  /// Handles the end of a tear-down that is not the end of the application; the host may have reported the code that
+  /// blocked it.
   private mutating func endBudget(_ overruns: [BudgetOverrun]) {
     guard phase != .stopping, budget != nil else { return }
     budget = nil
@@ -292,12 +294,12 @@ extension ProcessStateMachine {
     notifyStatus()
   }
 
-  /// The manager keeps one text: the trouble, and then what the program says.
+  /// Sends the status text, of which the manager keeps one: the trouble, and then the text of the program.
   private mutating func notifyStatus() {
     emit(.notify([.status([trouble, status].compactMap { $0 }.joined(separator: "; "))]))
   }
 
-  /// The service has ended: in order if no budget was overrun and the main actor answers.
+  /// Ends the host's work; the service has ended in order if no budget was overrun and the main actor answers.
   private mutating func finish(_ overruns: [BudgetOverrun], mainActorAnswers: Bool) {
     for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
     emit(
@@ -321,7 +323,7 @@ extension ProcessStateMachine {
     if terms.watchdog != nil, phase == .running || phase == .reloading { emit(.notify([.watchdog])) }
   }
 
-  /// Half of the watchdog's time has passed: a main actor that answers in the other half is alive.
+  /// Asks the main actor after half of the watchdog's time; an answer in the other half is a sign of life.
   private mutating func beat() {
     guard let watchdog = terms.watchdog, phase == .running || phase == .reloading else { return }
     ask()
@@ -337,7 +339,7 @@ extension ProcessStateMachine {
     case .running where questionIsOpen: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
     case .running, .ended: return
     }
-    // Before it ends, and with room for a manager that is slow to read.
+    // Extend again well before the end, because the manager may be slow to read.
     emit(.armExtension(terms.timeoutExtension / 2))
   }
 }

@@ -6,19 +6,19 @@ import CUnixHost
   import Glibc
 #endif
 
-/// The socket at which a service manager listens, as `$NOTIFY_SOCKET` names it.
+/// A socket for messages to the service manager that `$NOTIFY_SOCKET` names.
 struct NotifySocket: Sendable {
-  /// Where it is: a path, or a name in the abstract namespace (Linux), which has no file.
+  /// The address of the manager: a path, or a name in the abstract namespace (Linux), which has no file.
   struct Address: Sendable, Hashable {
-    /// What stands in the address: of an abstract name a zero byte first, of a path a zero byte last.
+    /// The bytes of the address: a zero byte and an abstract name, or a path and a zero byte.
     let bytes: [UInt8]
 
-    /// Reads `/path` or `@name`; nil for anything else, and for what does not fit.
+    /// Parses `/path` or `@name`; returns nil for any other text, and for one that is too long.
     init?(_ text: String) {
       var bytes = Array(text.utf8)
       guard bytes.count > 1 else { return nil }
       switch bytes[0] {
-      // Of an abstract name the length counts, to the byte: no zero must follow it.
+      // The length of an abstract name must be exact, so no zero byte may follow it.
       case UInt8(ascii: "@"): bytes[0] = 0
       case UInt8(ascii: "/"): bytes.append(0)
       default: return nil
@@ -30,19 +30,20 @@ struct NotifySocket: Sendable {
 
   private let descriptor: Int32
   private let address: Address
-  /// Whether the last datagram found no room: then the manager does not read, and the next one does not wait for it.
+  /// Whether the last datagram found no room, because the manager does not read; the next datagram then does not wait.
   private var isDeaf = false
 
-  /// A socket to send with; nil if the system has no descriptor for it.
+  /// Creates the socket; returns nil if the system has no descriptor.
   init?(_ address: Address) {
     self.address = address
     descriptor = unixhost_notify_open()
     guard descriptor >= 0 else { return nil }
   }
 
-  /// Sends a datagram; false, with `errno`, if it could not be sent.
+  /// Sends a datagram; returns false, with `errno`, if it could not be sent.
   ///
-  /// Waits a quarter of a second for a manager that is busy, and not at all for one that was still busy then.
+  /// It waits up to a quarter of a second for a busy manager. If the manager was still busy then, later calls do not
+  /// wait.
   mutating func send(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     let isSent = withAddress { unixhost_notify_send(descriptor, $0, bytes, bytes.count, !isDeaf) }
@@ -50,7 +51,7 @@ struct NotifySocket: Sendable {
     return isSent
   }
 
-  /// Waits until the manager has handled what was sent before, at most for some milliseconds.
+  /// Waits until the manager has handled the earlier datagrams, or a time-out in milliseconds has passed.
   ///
   /// The manager looks up the sender's process when it reads a datagram, so the process must still exist then.
   func barrier(milliseconds: Int32) {

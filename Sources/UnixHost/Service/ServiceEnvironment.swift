@@ -4,20 +4,20 @@
   import Glibc
 #endif
 
-/// What a service manager says in the environment of the program that it starts.
+/// The settings that a service manager passes in the environment of the program.
 struct ServiceEnvironment: Sendable, Hashable {
-  /// The address at which the manager listens; nil without a manager, or for a kind of socket that is not known here.
+  /// The address at which the manager listens; nil without a manager, or for an unsupported kind of socket.
   var address: NotifySocket.Address?
-  /// Whether a manager cannot be reached: it listens at such a socket, or its name is too long for one.
+  /// Whether a manager cannot be reached, because the kind of socket is unsupported or its name is too long.
   var isOutOfReach: Bool
-  /// After so long without a ping the manager takes the program for dead; nil where it does not look.
+  /// The time without a ping after which the manager considers the program dead; nil without a watchdog.
   var watchdog: Duration?
 
   /// Reads the variables that ``names`` lists.
   ///
   /// - Parameters:
-  ///   - process: this process's number. A watchdog that is another's, inherited by a child, is not ours to feed.
-  ///   - variable: looks a variable up.
+  ///   - process: the number of this process. A watchdog for another process number was inherited, and is ignored.
+  ///   - variable: a closure that looks a variable up.
   init(process: pid_t, _ variable: (String) -> String?) {
     let text = variable("NOTIFY_SOCKET") ?? ""
     address = NotifySocket.Address(text)
@@ -30,7 +30,7 @@ struct ServiceEnvironment: Sendable, Hashable {
   /// The variables that belong to this process alone.
   static let names = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
 
-  /// Reads the process's own variables and takes them away: its children are not the service.
+  /// Reads the variables of the process and removes them, because its child processes are not the service.
   static func take() -> ServiceEnvironment {
     defer { for name in names { unsetenv(name) } }
     return ServiceEnvironment(process: getpid()) { getenv($0).map { String(cString: $0) } }

@@ -1,21 +1,21 @@
-/// What a service tells its manager.
+/// A message of a service to its manager.
 enum ServiceNotice: Sendable, Hashable {
-  /// The service serves, after its start or a reload.
+  /// The service is ready, after its start or a reload.
   case ready
-  /// It reads its configuration again.
+  /// The service reads its configuration again.
   case reloading
-  /// It ends.
+  /// The service is ending.
   case stopping
-  /// What it does, for people.
+  /// A text about the current work of the service.
   case status(String)
-  /// It lives.
+  /// The service is alive.
   case watchdog
-  /// It needs so much longer, from now on, to start, to read its configuration or to end.
+  /// The service needs this much time from now to start, to read its configuration or to end.
   case extendTimeout(Duration)
-  /// This process is the service, and not the one that the manager started.
+  /// This process is the service, instead of the process that the manager started.
   case mainProcess(Int32)
 
-  /// Whether the manager waits for it.
+  /// Whether the message reports a state for which the manager waits.
   var isState: Bool {
     switch self {
     case .ready, .reloading, .stopping: true
@@ -23,9 +23,9 @@ enum ServiceNotice: Sendable, Hashable {
     }
   }
 
-  /// Its lines in the datagram.
+  /// Returns the lines of the message in the datagram.
   ///
-  /// A reload carries the monotonic clock's time: of two that overlap it tells the manager which one is over.
+  /// A reload carries the time of the monotonic clock, by which the manager tells overlapping reloads apart.
   func line(monotonic: Duration) -> String {
     switch self {
     case .ready: "READY=1"
@@ -41,6 +41,6 @@ enum ServiceNotice: Sendable, Hashable {
 }
 
 extension Duration {
-  /// Whole microseconds.
+  /// The duration in whole microseconds.
   fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }

@@ -7,11 +7,11 @@ final class JobMode: Sendable {
 
   init(_ application: Application) { self.application = application }
 
-  /// Begins the mode, or ends it.
+  /// Begins or ends the mode.
   @MainActor func set(_ isJob: Bool) {
     assertion?.end()
     assertion = isJob ? application.beginBackgroundMode(.job) : nil
-    // A job goes on: the stop for which its tasks were to end does not come.
+    // A job continues, so the stop for which its tasks were finishing does not come.
     if isJob { application.stopFinishingBackgroundTasks() }
   }
 }

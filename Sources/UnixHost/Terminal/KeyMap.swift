@@ -1,13 +1,14 @@
-/// Which key a complete control sequence stands for; pure.
+/// The map from complete control sequences to keys; pure.
 ///
-/// Facts: xterm's “Control Sequences” (PC-style and VT220-style function keys, modifyOtherKeys), the tables of rxvt and of
-/// Linux's console.
+/// Sources: xterm's “Control Sequences” (PC-style and VT220-style function keys, modifyOtherKeys), the tables of rxvt
+/// and of Linux's console.
 enum KeyMap {
   private typealias Key = Terminal.Key
 
-  /// The key of `ESC [`, parameters, final; nil if it is none: an answer of the terminal, a report of the mouse.
+  /// Returns the key of the sequence `ESC [`, parameters, final byte; nil for a sequence that is not a key.
   ///
-  /// xterm sends the same for a modified F3 and for the cursor's position in the first row: it counts as F3.
+  /// Answers of the terminal and mouse reports are not keys. xterm sends the same bytes for a modified F3 and for the
+  /// cursor's position in the first row; they count as F3.
   ///
   /// - Parameters:
   ///   - parameters: the bytes between introducer and final.
@@ -20,7 +21,7 @@ enum KeyMap {
     case UInt8(ascii: "u"):
       guard (1...2).contains(numbers.count) else { return nil }
       return scalar(numbers[0], numbers.count == 2 ? numbers[1] : nil)
-    // rxvt tells the modifier keys by the last byte.
+    // rxvt encodes the modifier keys in the final byte.
     case UInt8(ascii: "$"): return numbers.count == 1 ? tilde(numbers)?.adding(.shift) : nil
     case UInt8(ascii: "^"): return numbers.count == 1 ? tilde(numbers)?.adding(.control) : nil
     case UInt8(ascii: "@"): return numbers.count == 1 ? tilde(numbers)?.adding([.control, .shift]) : nil
@@ -33,10 +34,12 @@ enum KeyMap {
     }
   }
 
-  /// The key of `ESC O`, parameters, final: an arrow or a key of the number pad in application mode; nil if it is none.
+  /// Returns the key of the sequence `ESC O`, parameters, final byte; nil for a sequence that is not a key.
+  ///
+  /// Such a key is an arrow or a key of the number pad in application mode.
   ///
   /// - Parameters:
-  ///   - parameters: the bytes between introducer and final: modifier keys, on some terminals.
+  ///   - parameters: the bytes between introducer and final byte, with which some terminals encode the modifier keys.
   ///   - final: the last byte.
   /// - Returns: the key.
   static func singleShift(_ parameters: [UInt8], final: UInt8) -> Terminal.Key? {
@@ -53,7 +56,7 @@ enum KeyMap {
     }
   }
 
-  /// The key of `ESC [ [` and a letter: Linux's console sends so F1 to F5.
+  /// Returns the key of `ESC [ [` and a letter, with which Linux's console sends F1 to F5.
   static func linuxFunction(_ letter: UInt8) -> Terminal.Key? {
     (UInt8(ascii: "A")...UInt8(ascii: "E")).contains(letter) ? .function(Int(letter - 0x40)) : nil
   }
@@ -87,7 +90,8 @@ enum KeyMap {
     31: .function(17), 32: .function(18), 33: .function(19), 34: .function(20),
   ]
 
-  /// The key of a Unicode scalar, as terminals send it for combinations that have no bytes of their own, such as Ctrl-Tab.
+  /// Returns the key of a Unicode scalar, which terminals send for combinations without bytes of their own, such as
+  /// Ctrl-Tab.
   private static func scalar(_ code: Int?, _ modifier: Int?) -> Terminal.Key? {
     guard let code, let modifiers = modifiers(modifier) else { return nil }
     switch code {
@@ -95,17 +99,17 @@ enum KeyMap {
     case 9: return Key(.tab, modifiers: modifiers)
     case 13: return Key(.enter, modifiers: modifiers)
     case 27: return Key(.escape, modifiers: modifiers)
-    // Of the private area some terminals make numbers for keys without characters.
+    // Some terminals use numbers of the private area for keys without characters.
     case 0x20..<0x7F, 0xA0..<0xE000, 0xF900...0x10FFFF:
       guard let scalar = Unicode.Scalar(UInt32(code)) else { return nil }
-      // The character says so.
+      // An uppercase character already implies Shift.
       let rest = modifiers == .shift && scalar.properties.isUppercase ? [] : modifiers
       return Key(.character(Character(scalar)), modifiers: rest)
     default: return nil
     }
   }
 
-  /// The numbers between semicolons, nil for one that is left out; nil as a whole if there is anything else.
+  /// Returns the numbers between semicolons, with nil for an omitted one; returns nil if there are other bytes.
   private static func numbers(_ parameters: [UInt8]) -> [Int?]? {
     guard !parameters.isEmpty else { return [] }
     var numbers: [Int?] = []
@@ -116,7 +120,7 @@ enum KeyMap {
     return numbers
   }
 
-  /// Of a sequence that ends in a letter: `1;modifiers`, or the modifiers alone.
+  /// Returns the modifiers of a sequence that ends in a letter: `1;modifiers`, or the modifiers alone.
   private static func modifiers(ofLetter numbers: [Int?]) -> Terminal.Key.Modifiers? {
     switch numbers.count {
     case 0: []
@@ -126,7 +130,8 @@ enum KeyMap {
     }
   }
 
-  /// One more than a sum of 1 for Shift, 2 for Alt, 4 for Control and 8 for Meta, which is Alt.
+  /// Returns the modifiers of a number, which is 1 plus 1 for Shift, 2 for Alt, 4 for Control and 8 for Meta, which
+  /// counts as Alt.
   private static func modifiers(_ number: Int?) -> Terminal.Key.Modifiers? {
     guard let number else { return [] }
     guard (1...16).contains(number) else { return nil }

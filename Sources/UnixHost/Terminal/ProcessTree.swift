@@ -6,32 +6,34 @@
 
 /// The processes that could continue this process if it stopped.
 ///
-/// Pure, but for ``live``.
+/// The type is pure, except for ``live``.
 ///
-/// The kernel refuses to stop a process group that is *orphaned*: none of its processes has a parent that is outside the
-/// group and in the same session, which is what a shell with job control is. A terminal that runs the program directly,
-/// `(program &)`, a container's first process: there Ctrl-Z does nothing, and nothing must be torn down for it.
+/// The kernel refuses to stop an *orphaned* process group. In such a group no process has a parent that is outside the
+/// group and in the same session, as a shell with job control is. Examples are a terminal that runs the program
+/// directly, `(program &)`, and a container's first process. There Ctrl-Z does nothing, so nothing must be torn down
+/// for it.
 struct ProcessTree: Sendable {
-  /// Where a process stands.
+  /// The parent, the group and the session of a process.
   struct Entry: Sendable, Hashable {
     var parent: pid_t
     var group: pid_t
     var session: pid_t
   }
 
-  /// Looks a process up; nil if there is none, or none that may be seen.
+  /// Looks a process up; returns nil if it does not exist or is not visible.
   var entry: @Sendable (pid_t) -> Entry?
 
   /// Whether another process could continue the process if it stopped.
   ///
-  /// Walks up the parents while they are in the process's group; the next one must be in its session.
+  /// The method follows the parents while they are in the process's group. The first parent outside it must be in the
+  /// same session.
   ///
   /// - Complexity: linear in the number of ancestors in the group.
   func canStop(_ process: pid_t) -> Bool {
     guard process != 1, let own = entry(process) else { return false }
     var seen: Set<pid_t> = [process]
     var ancestor = own.parent
-    // A tree that changes while it is read might look like a ring.
+    // A tree that changes while it is read might contain a cycle.
     while ancestor > 0, seen.insert(ancestor).inserted, let candidate = entry(ancestor) {
       if candidate.group != own.group { return candidate.session == own.session }
       ancestor = candidate.parent
@@ -47,7 +49,7 @@ struct ProcessTree: Sendable {
     return Entry(parent: process == getpid() ? getppid() : parent(of: process), group: group, session: session)
   }
 
-  /// The parent of another process; 0 where it cannot be found out.
+  /// Returns the parent of another process; 0 if it is unknown.
   private static func parent(of process: pid_t) -> pid_t {
     #if canImport(Darwin)
       var info = proc_bsdinfo()
@@ -65,8 +67,9 @@ struct ProcessTree: Sendable {
     #endif
   }
 
-  /// Reads the parent out of the line of `/proc/PID/stat`: the second field after the name, which stands in parentheses and
-  /// may hold spaces and parentheses itself.
+  /// Parses the parent from the line of `/proc/PID/stat`.
+  ///
+  /// It is the second field after the name, which is in parentheses and may itself contain spaces and parentheses.
   static func parent(inStatus line: some BidirectionalCollection<UInt8>) -> pid_t? {
     guard let nameEnds = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = line[line.index(after: nameEnds)...].split(separator: UInt8(ascii: " "))

@@ -4,19 +4,19 @@
   import Glibc
 #endif
 
-/// The keys of which a terminal makes signals, while the program has switched that off.
+/// The keys for which a terminal sends signals by default, and which the host handles itself in raw mode.
 ///
-/// With the kernel's own way a key reaches the whole job at once: a wrapper such as `sh -c` stops or ends immediately, the shell
-/// takes the terminal, and the program can restore nothing any more. As bytes the keys reach the program alone, and it restores
-/// the terminal first.
+/// If the kernel sends the signal, it reaches the whole job at once. A wrapper such as `sh -c` stops or ends
+/// immediately, the shell takes the terminal, and the program can no longer restore it. As bytes the keys reach only
+/// the program, which first restores the terminal.
 package struct SignalKeys: Sendable, Hashable {
-  /// What a key asks for.
+  /// The meaning of a key.
   package enum Key: Sendable, Hashable {
-    /// Ctrl-C as a rule: end, in order.
+    /// Usually Ctrl-C: end in order.
     case interrupt
-    /// Ctrl-Z as a rule: stop.
+    /// Usually Ctrl-Z: stop.
     case suspend
-    /// Ctrl-\ as a rule: end at once.
+    /// Usually Ctrl-\: end at once.
     case quit
 
     /// The signal that the kernel would have sent.
@@ -39,14 +39,15 @@ package struct SignalKeys: Sendable, Hashable {
 
   private init(keys: [UInt8: Key]) { self.keys = keys }
 
-  /// The keys of the modes that the program found, while it has set its own.
+  /// Creates the keys from the modes that the program has found, if its own modes send no signals.
   ///
   /// - Parameters:
   ///   - found: the terminal's modes before the program set its own.
   ///   - own: the program's modes.
   init(found: TerminalModes, own: TerminalModes) {
     guard !own.makesSignals else { return }
-    // Where the kernel made no signals before, Ctrl-C and Ctrl-\ are what the program's surroundings make of them.
+    // If the kernel sent no signals for keys before, the environment of the program gives Ctrl-C and Ctrl-\ their
+    // meaning.
     guard found.makesSignals else {
       keys[0x1A] = .suspend
       return
@@ -56,7 +57,7 @@ package struct SignalKeys: Sendable, Hashable {
     add(.interrupt, found.character(VINTR))
   }
 
-  /// Adds a key, unless its place in the modes says that there is none.
+  /// Adds a key, unless the modes disable it.
   private mutating func add(_ key: Key, _ byte: UInt8) {
     if byte != Self.disabled { keys[byte] = key }
   }
@@ -67,6 +68,6 @@ package struct SignalKeys: Sendable, Hashable {
     private static let disabled: UInt8 = 0
   #endif
 
-  /// What this byte asks for; nil for a byte that is plain input.
+  /// Returns the meaning of a byte; nil for a byte that is plain input.
   func key(_ byte: UInt8) -> Key? { keys[byte] }
 }

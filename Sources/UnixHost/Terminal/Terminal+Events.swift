@@ -2,62 +2,68 @@ public import AppLifecycle
 public import PubSub
 
 extension Terminal {
-  /// Keys were pressed, or a text was pasted.
+  /// A notification that the user has pressed keys or pasted a text.
   ///
-  /// Posted on the main actor, on the application's bus, from the terminal, in the order in which the terminal sent them. An
-  /// event has everything that was read at once, so a view handles all its keys and then draws once.
+  /// The host posts it on the main actor, on the application's bus, with the terminal as its subject. Keys keep the
+  /// order in which the terminal sent them. An event has all input of one read, so a view should handle all its keys
+  /// and then draw once.
   ///
   ///     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, event in
   ///       for key in event.keys { view.press(key) }
   ///     }
   ///
-  /// The host handles focus reports itself, as they belong to the life cycle; no event has them. In raw mode the same holds for
-  /// Ctrl-C, Ctrl-Z and Ctrl-\.
+  /// The host handles focus reports itself, because they belong to the life cycle, so no event contains them. In raw
+  /// mode the same applies to Ctrl-C, Ctrl-Z and Ctrl-\.
   public struct DidReceiveInput: MainActorEvent {
     /// The application whose terminal it is.
     public let application: Application
-    /// The terminal that sent it.
+    /// The terminal that sent the input.
     public let terminal: Terminal
     /// The keys, oldest first.
     ///
-    /// A character or a sequence that arrives in pieces is one key, of the event that completes it; a paste is one key. So an event may
-    /// have no keys: for a part of a paste, for a report of the mouse, for an answer to what the program has asked the terminal.
+    /// A character or a sequence that arrives in pieces is one key, and belongs to the event that completes it. A paste
+    /// is one key. So an event may have no keys, for example for a part of a paste, a mouse report, or the terminal's
+    /// answer to a request of the program.
     public let keys: [Key]
     /// The bytes, as the terminal sent them.
     ///
-    /// Sequences are whole; a pasted text stands between its brackets, `ESC[200~` and `ESC[201~`, and may arrive in several events.
+    /// Sequences are whole. A pasted text is enclosed in `ESC[200~` and `ESC[201~`, and may arrive in several events.
     public let bytes: [UInt8]
 
-    /// Makes the event.
+    /// Creates the event.
     ///
     /// - Parameters:
     ///   - application: the application whose terminal it is.
     ///   - terminal: the terminal that sent it.
     ///   - keys: the keys, oldest first.
-    ///   - bytes: what the terminal sent.
+    ///   - bytes: the bytes, as the terminal sent them.
     public init(application: Application, terminal: Terminal, keys: [Key], bytes: [UInt8] = []) {
       (self.application, self.terminal) = (application, terminal)
       (self.keys, self.bytes) = (keys, bytes)
     }
   }
 
-  /// The screen has to be drawn: the terminal was taken or taken back, its window has another size, or output was lost.
+  /// A notification that the screen must be drawn.
   ///
-  /// Posted on the main actor, on the application's bus, from the terminal, after the callbacks of the transition that it belongs to.
+  /// The host has taken the terminal, at the start or after a return, the window's size has changed, or output was
+  /// lost.
+  ///
+  /// The host posts it on the main actor, on the application's bus, with the terminal as its subject. It comes after
+  /// the callbacks of its transition.
   public struct NeedsDisplay: MainActorEvent {
     /// The application whose screen it is.
     public let application: Application
     /// The terminal to draw on.
     public let terminal: Terminal
-    /// Its present size.
+    /// The current size of the window.
     public let size: Size
 
-    /// Makes the event.
+    /// Creates the event.
     ///
     /// - Parameters:
     ///   - application: the application whose screen it is.
     ///   - terminal: the terminal to draw on.
-    ///   - size: how large it is now.
+    ///   - size: the current size of the window.
     public init(application: Application, terminal: Terminal, size: Size) {
       (self.application, self.terminal, self.size) = (application, terminal, size)
     }

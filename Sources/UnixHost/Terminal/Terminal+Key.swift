@@ -1,7 +1,7 @@
 extension Terminal {
-  /// A key that was pressed, or a text that was pasted at once.
+  /// A key that the user has pressed, or a text that the user has pasted.
   ///
-  /// Compare it with literals and names, and take ``text`` for what a key enters:
+  /// Compare it with literals and names, and read ``text`` for the text that a key enters:
   ///
   ///     switch key {
   ///     case "q": quit()
@@ -10,16 +10,16 @@ extension Terminal {
   ///     default: if let text = key.text { line += text }
   ///     }
   ///
-  /// Terminals do not tell all keys apart. Ctrl-I arrives as ``tab``, Ctrl-M and Ctrl-J as ``enter``, Ctrl-H as ``backspace``,
-  /// Ctrl-[ as ``escape``. Shift with a character is part of the character: `"A"`, not `.shift("a")`.
+  /// Terminals do not distinguish all keys. Ctrl-I arrives as ``tab``, Ctrl-M and Ctrl-J as ``enter``, Ctrl-H as
+  /// ``backspace``, Ctrl-[ as ``escape``. Shift with a character is part of the character: `"A"`, not `.shift("a")`.
   public struct Key: Hashable, Sendable {
-    /// What was pressed or pasted, without modifier keys.
+    /// The kind of a key, without modifier keys.
     ///
-    /// Later versions may add kinds: a `switch` over them needs a `default`.
+    /// Later versions may add kinds, so write a `default` in a `switch` over them.
     public enum Kind: Hashable, Sendable {
-      /// A key that enters a character: one Unicode scalar, as terminals send no more for one key.
+      /// A key that enters a character, which is one Unicode scalar.
       ///
-      /// With Control, the letter in lower case.
+      /// Terminals send one key for each scalar. With Control, the letter is in lower case.
       case character(Character)
       /// Enter, also on the number pad.
       case enter
@@ -51,19 +51,21 @@ extension Terminal {
       case pageDown
       /// A function key: F1 has the number 1; 20 is the highest that terminals send.
       case function(Int)
-      /// Text from the clipboard, and how many bytes of it were left out.
+      /// A pasted text, and the number of its bytes that were omitted.
       ///
-      /// At most ``Terminal/KeyDecoder/pasteLimit`` bytes are kept. Lines end as the terminal sends them, most often with a
-      /// carriage return. The text may hold control characters; bytes that are no UTF-8 are U+FFFD.
+      /// At most ``Terminal/KeyDecoder/pasteLimit`` bytes are kept. The line ends are those that the terminal sends,
+      /// usually carriage returns. The text may contain control characters. Bytes that are not UTF-8 become U+FFFD.
       case paste(String, omittedBytes: Int)
     }
 
-    /// The modifier keys that were held, as far as the terminal tells.
+    /// A set of modifier keys that were held, as far as the terminal reports them.
     public struct Modifiers: OptionSet, Hashable, Sendable {
       /// The bits of the set.
       public let rawValue: UInt8
 
-      /// A set from its bits.
+      /// Creates a set from its bits.
+      ///
+      /// - Parameter rawValue: the bits.
       public init(rawValue: UInt8) { self.rawValue = rawValue }
 
       /// Shift.
@@ -74,16 +76,16 @@ extension Terminal {
       public static let control = Modifiers(rawValue: 1 << 2)
     }
 
-    /// What was pressed or pasted.
+    /// The key without modifier keys, or the pasted text.
     public var kind: Kind
     /// The modifier keys that were held.
     public var modifiers: Modifiers
 
-    /// A key with modifier keys.
+    /// Creates a key with modifier keys.
     ///
     /// - Parameters:
-    ///   - kind: what is pressed or pasted.
-    ///   - modifiers: the modifier keys that are held.
+    ///   - kind: the key without modifier keys, or the pasted text.
+    ///   - modifiers: the modifier keys.
     public init(_ kind: Kind, modifiers: Modifiers = []) { (self.kind, self.modifiers) = (kind, modifiers) }
 
     /// The text that the key enters: its character or the pasted text; nil for other keys, and with Alt or Control.
@@ -100,7 +102,7 @@ extension Terminal {
 // MARK: - Names
 
 extension Terminal.Key: ExpressibleByExtendedGraphemeClusterLiteral {
-  /// The key that enters a character.
+  /// Creates the key that enters a character, from a literal.
   ///
   /// - Parameter value: the character.
   public init(extendedGraphemeClusterLiteral value: Character) { self.init(.character(value)) }
@@ -136,48 +138,48 @@ extension Terminal.Key {
   /// Page down.
   public static let pageDown = Self(.pageDown)
 
-  /// A function key.
+  /// Returns a function key.
   ///
   /// - Parameter number: 1 for F1.
   /// - Returns: the key.
   public static func function(_ number: Int) -> Self { Self(.function(number)) }
 
-  /// The key that enters a character; for a character that is known when you write the program, use a literal.
+  /// Returns the key that enters a character; for a constant character, use a literal instead.
   ///
-  /// - Parameter character: what it enters.
+  /// - Parameter character: the character that the key enters.
   /// - Returns: the key.
   public static func character(_ character: Character) -> Self { Self(.character(character)) }
 
-  /// A text that is pasted at once, whole.
+  /// Returns a paste of a whole text.
   ///
   /// - Parameter text: the text.
   /// - Returns: the paste.
   public static func paste(_ text: String) -> Self { Self(.paste(text, omittedBytes: 0)) }
 
-  /// A key while Control is held: `.control("c")`, `.control(.left)`.
+  /// Returns a key with Control: `.control("c")`, `.control(.left)`.
   ///
   /// - Parameter key: the key, a letter in lower case.
   /// - Returns: the key with Control.
   public static func control(_ key: Self) -> Self { key.adding(.control) }
 
-  /// A key while Alt is held: `.alt("x")`, `.alt(.enter)`.
+  /// Returns a key with Alt: `.alt("x")`, `.alt(.enter)`.
   ///
   /// - Parameter key: the key.
   /// - Returns: the key with Alt.
   public static func alt(_ key: Self) -> Self { key.adding(.alt) }
 
-  /// A key while Shift is held: `.shift(.tab)`, `.shift(.function(5))`.
+  /// Returns a key with Shift: `.shift(.tab)`, `.shift(.function(5))`.
   ///
   /// - Parameter key: the key; for a character use the shifted character alone.
   /// - Returns: the key with Shift.
   public static func shift(_ key: Self) -> Self { key.adding(.shift) }
 
-  /// The key with more modifier keys.
+  /// Returns the key with additional modifier keys.
   func adding(_ more: Modifiers) -> Self { Self(kind, modifiers: modifiers.union(more)) }
 }
 
 extension Terminal.Key: CustomStringConvertible {
-  /// The key as people write it: `q`, `Ctrl-U`, `Alt-Shift-Left`, `F5`, `Space`; for a paste its length.
+  /// The name of the key: `q`, `Ctrl-U`, `Alt-Shift-Left`, `F5`, `Space`; for a paste its length.
   public var description: String {
     (modifiers.contains(.control) ? "Ctrl-" : "") + (modifiers.contains(.alt) ? "Alt-" : "")
       + (modifiers.contains(.shift) ? "Shift-" : "") + name

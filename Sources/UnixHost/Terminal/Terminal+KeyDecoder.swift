@@ -1,63 +1,64 @@
 extension Terminal {
-  /// Makes keys of the bytes that a terminal sends; a state machine, pure.
+  /// A decoder that turns the bytes of a terminal into keys; a pure state machine.
   ///
-  /// The host decodes by itself: ``DidReceiveInput/keys``. This is for input that comes another way, such as the terminal at the
-  /// far end of a connection.
+  /// The host decodes the input of its terminal (``DidReceiveInput/keys``). Use the decoder for other input, such as
+  /// that of a terminal at the other end of a connection.
   ///
-  /// - Bytes may come in pieces of any length. A character or a sequence that is split arrives as one key.
-  /// - `ESC`, `ESC [`, `ESC O` and a few more may be a key or the beginning of a sequence. Call ``flush()`` when nothing has come for
-  ///   some 50 ms, then they are keys: Escape, Alt-[, Alt-O.
-  /// - A sequence that stands for no key is left out whole: reports of the mouse and of the focus, answers to what the program has
-  ///   asked the terminal. So are bytes that are no UTF-8. Neither takes a key that follows with it.
-  /// - A sequence that is broken off ends at the first byte that cannot be a part of it, and that byte is decoded.
+  /// - Bytes may come in pieces of any length. A split character or sequence is decoded as one key.
+  /// - `ESC`, `ESC [`, `ESC O` and a few more may be a key or the beginning of a sequence. Call ``flush()`` when no
+  ///   byte has come for about 50 ms; then they are the keys Escape, Alt-[ and Alt-O.
+  /// - A sequence that is not a key gives no key: a report of the mouse or the focus, or the terminal's answer to a
+  ///   request of the program. Bytes that are not UTF-8 give no key, either. A key that follows is not lost.
+  /// - An incomplete sequence ends at the first byte that cannot belong to it, and that byte is decoded by itself.
   ///
-  /// Each byte is looked at once. Of a sequence 32 bytes are kept at most, of a paste ``pasteLimit``.
+  /// Each byte is examined once. At most 32 bytes of a sequence are kept, and at most ``pasteLimit`` bytes of a paste.
   public struct KeyDecoder: Hashable, Sendable {
     private enum State: Hashable, Sendable {
       case ground
-      /// Within a character of so many bytes in UTF-8.
+      /// Inside a character with this number of bytes in UTF-8.
       case character(length: Int, modifiers: Key.Modifiers)
       /// After `ESC`.
       case escape
-      /// After `ESC [`, and nothing else yet.
+      /// After `ESC [`, without a further byte.
       case introducer
       /// After `ESC [` and a parameter.
       case sequence
       /// After `ESC [ [`.
       case linuxFunction
-      /// After `ESC [ M`, with so many bytes to come.
+      /// After `ESC [ M`, with this number of bytes missing.
       case mouse(missing: Int)
       /// After `ESC O`.
       case singleShift
       /// After `ESC ]`, `ESC P` or `ESC _`, which may begin an answer of the terminal.
       case stringIntroducer(UInt8)
-      /// Within an answer that ends with BEL or `ESC \`.
+      /// Inside an answer that ends with BEL or `ESC \`.
       case string
-      /// After an `ESC` in such an answer.
+      /// After an `ESC` inside an answer.
       case stringEscape
-      /// Within a pasted text; so many bytes of ``pasteEnd`` have been seen.
+      /// Inside a pasted text, after this number of bytes of ``pasteEnd``.
       case paste(matched: Int)
     }
 
-    /// How many bytes of a pasted text are kept: 1,048,576.
+    /// The number of bytes of a pasted text that are kept: 1,048,576.
     ///
-    /// What is longer is cut before a character. ``Key/Kind/paste(_:omittedBytes:)`` tells how much was left out.
+    /// A longer text is cut at a character boundary. ``Key/Kind/paste(_:omittedBytes:)`` has the number of omitted
+    /// bytes.
     public static let pasteLimit = 1 << 20
 
     private static let escape: UInt8 = 0x1B
     private static let pasteEnd = [escape] + Array("[201~".utf8)
-    /// Longer than the parameters of any key.
+    /// A limit above the length of the parameters of any key.
     private static let parameterLimit = 32
 
     private var state = State.ground
-    /// Whether another `ESC` came right before the sequence: some terminals send that for Alt.
+    /// Whether another `ESC` came right before the sequence, which some terminals send for Alt.
     private var isPrefixed = false
-    /// The bytes of the character, of the parameters or of the pasted text that is not complete.
+    /// The bytes of an incomplete character, parameter list or pasted text.
     private var kept: [UInt8] = []
-    /// How many bytes of the pasted text were not kept.
+    /// The number of bytes of the pasted text that were not kept.
     private var omitted = 0
 
-    /// A decoder at the beginning of a terminal's input.
+    /// Creates a decoder at the beginning of a terminal's input.
     public init() {}
 
     /// Whether ``flush()`` would return a key.
@@ -69,18 +70,18 @@ extension Terminal {
       }
     }
 
-    /// Takes a piece of what the terminal sends.
+    /// Decodes a piece of the terminal's input.
     ///
     /// - Complexity: linear in the number of bytes.
     ///
     /// - Parameter bytes: the piece, of any length.
-    /// - Returns: the keys that it completes, oldest first.
+    /// - Returns: the keys that the piece completes, oldest first.
     public mutating func decode(_ bytes: [UInt8]) -> [Key] {
       var keys: [Key] = []
       var rest = bytes[...]
       while let byte = rest.first {
         if state == .paste(matched: 0), byte != Self.escape {
-          // All up to what may be the end, at once.
+          // Process all bytes up to a possible end at once.
           let end = rest.firstIndex(of: Self.escape) ?? rest.endIndex
           keep(rest[..<end])
           rest = rest[end...]
@@ -92,11 +93,11 @@ extension Terminal {
       return keys
     }
 
-    /// Decides that nothing follows what may be a key or the beginning of a sequence: it was the key.
+    /// Decides that pending bytes, which may be a key or the beginning of a sequence, were the key.
     ///
-    /// A character, a sequence or a paste that is further on is still continued.
+    /// A character, a sequence or a paste that has advanced further is not affected.
     ///
-    /// - Returns: the keys, oldest first; empty if there was nothing to decide.
+    /// - Returns: the keys, oldest first; empty if no bytes were pending.
     public mutating func flush() -> [Key] {
       guard isUndecided else { return [] }
       var keys: [Key] = []
@@ -104,7 +105,7 @@ extension Terminal {
       return keys
     }
 
-    /// Forgets a character or a sequence that is not complete, as its rest was thrown away; a paste goes on to its end.
+    /// Discards an incomplete character or sequence whose rest was discarded; a paste continues to its end.
     mutating func forgetUnfinished() {
       if case .paste = state { return }
       (state, isPrefixed, kept) = (.ground, false, [])
@@ -135,7 +136,7 @@ extension Terminal.KeyDecoder {
       switch byte {
       case Self.escape: state = .stringEscape
       case 0x07: end(nil, &keys)
-      // Enter gets through, whatever seemed to be an answer without an end.
+      // Control characters such as Enter end a supposed answer without an end.
       case 0x00..<0x20: beginAnew(byte, &keys)
       default: break
       }
@@ -150,7 +151,7 @@ extension Terminal.KeyDecoder {
     }
   }
 
-  /// Takes a byte that stands for itself.
+  /// Handles a byte that begins a key.
   private mutating func begin(_ byte: UInt8, _ modifiers: Terminal.Key.Modifiers, _ keys: inout [Terminal.Key]) {
     func add(_ kind: Terminal.Key.Kind, _ more: Terminal.Key.Modifiers = []) {
       keys.append(Terminal.Key(kind, modifiers: modifiers.union(more)))
@@ -165,7 +166,7 @@ extension Terminal.KeyDecoder {
     case 0x01...0x1A: add(.character(Character(Unicode.Scalar(byte + 0x60))), .control)
     case 0x1C...0x1F: add(.character(Character(Unicode.Scalar(byte + 0x40))), .control)
     case 0x20..<0x7F: add(.character(Character(Unicode.Scalar(byte))))
-    // UTF-8 says in its first byte how many follow; a terminal of another encoding sends something else.
+    // The first byte of a character in UTF-8 has the number of bytes that follow; in other encodings this fails.
     case 0xC2...0xDF: beginCharacter(byte, 2, modifiers)
     case 0xE0...0xEF: beginCharacter(byte, 3, modifiers)
     case 0xF0...0xF4: beginCharacter(byte, 4, modifiers)
@@ -181,7 +182,7 @@ extension Terminal.KeyDecoder {
   private mutating func takeCharacter(
     _ byte: UInt8, _ length: Int, _ modifiers: Terminal.Key.Modifiers, _ keys: inout [Terminal.Key]
   ) {
-    // What is broken is left out, and holds back no key that follows.
+    // Leave out a broken character, but not the key that follows it.
     guard byte & 0xC0 == 0x80 else {
       kept = []
       return begin(byte, [], &keys)
@@ -201,7 +202,7 @@ extension Terminal.KeyDecoder {
     case UInt8(ascii: "O"): state = .singleShift
     case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"): state = .stringIntroducer(byte)
     case Self.escape:
-      // Of several the last one begins a sequence, and the one before it may belong to that.
+      // Of several `ESC` the last one begins a sequence, and the one before it may belong to that sequence.
       if isPrefixed { keys.append(.escape) }
       isPrefixed = true
     default:
@@ -235,10 +236,10 @@ extension Terminal.KeyDecoder {
     }
   }
 
-  /// One more than the limit says that it was too long.
+  /// Keeps a byte of the parameters, up to one more than the limit, which marks them as too long.
   private mutating func keepParameter(_ byte: UInt8) { if kept.count <= Self.parameterLimit { kept.append(byte) } }
 
-  /// Whether an answer of a terminal begins so, and not Alt and a key with another key after it.
+  /// Whether these bytes begin an answer of the terminal, rather than Alt with a key and another key after it.
   private static func beginsString(_ introducer: UInt8, _ byte: UInt8) -> Bool {
     switch introducer {
     case UInt8(ascii: "]"): (0x30...0x39).contains(byte)
@@ -251,7 +252,7 @@ extension Terminal.KeyDecoder {
 // MARK: - Ending what was begun
 
 extension Terminal.KeyDecoder {
-  /// Ends a sequence with the key that it stands for, if it does for one.
+  /// Ends a sequence with its key, if it has one.
   private mutating func end(_ key: Terminal.Key?, _ keys: inout [Terminal.Key]) {
     if let key {
       keys.append(isPrefixed ? key.adding(.alt) : key)
@@ -262,13 +263,13 @@ extension Terminal.KeyDecoder {
     (state, kept) = (.ground, [])
   }
 
-  /// The `ESC` before was no part of the sequence: it was the key.
+  /// Adds the Escape key for an `ESC` that did not belong to the sequence.
   private mutating func endPrefix(_ keys: inout [Terminal.Key]) {
     if isPrefixed { keys.append(.escape) }
     isPrefixed = false
   }
 
-  /// Ends a sequence that is not complete; what may have been keys were keys.
+  /// Ends an incomplete sequence; bytes that may have been keys become keys.
   private mutating func breakOff(_ keys: inout [Terminal.Key]) {
     endPrefix(&keys)
     switch state {
@@ -282,7 +283,7 @@ extension Terminal.KeyDecoder {
     (state, kept) = (.ground, [])
   }
 
-  /// Takes a byte that cannot be a part of the sequence.
+  /// Ends the sequence, and handles a byte that cannot belong to it.
   private mutating func beginAnew(_ byte: UInt8, _ keys: inout [Terminal.Key]) {
     breakOff(&keys)
     begin(byte, [], &keys)
@@ -298,7 +299,7 @@ extension Terminal.KeyDecoder {
       if matched + 1 == Self.pasteEnd.count { endPaste(&keys) }
       return
     }
-    // What looked like the end belongs to the text.
+    // The supposed end belongs to the text.
     keep(Self.pasteEnd[..<matched])
     let beginsEnd = byte == Self.escape
     if !beginsEnd { keep([byte]) }
@@ -311,7 +312,7 @@ extension Terminal.KeyDecoder {
     (state, kept, omitted) = (.ground, [], 0)
   }
 
-  /// Leaves the last character out if its rest was not kept.
+  /// Removes the last character if its rest was not kept.
   private mutating func cutBeforeCharacter() {
     let continuations = kept.reversed().prefix { $0 & 0xC0 == 0x80 }.count
     guard continuations < 4, continuations < kept.count else { return }

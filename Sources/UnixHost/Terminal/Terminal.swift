@@ -1,29 +1,33 @@
 import PubSub
 
-/// The application's side of its terminal.
+/// The terminal of an application, to which it writes and from which it receives events.
 ///
-/// The terminal posts events on the application's bus, on the main actor: ``DidReceiveInput`` and ``NeedsDisplay``. Each
-/// carries the terminal. Any thread may write; the host's own thread does all the work at the device.
+/// The terminal posts events on the application's bus, on the main actor: ``DidReceiveInput`` and ``NeedsDisplay``.
+/// Each carries the terminal. Any thread may write. Only the host's thread accesses the device.
 ///
-/// A ``TerminalHost`` makes it. A test makes a `RecordingTerminal` of the library `UnixHostTesting` instead.
+/// A ``TerminalHost`` creates it. A test uses a `RecordingTerminal` of the library `UnixHostTesting` instead.
 public final class Terminal: Sendable {
   /// The size of a terminal's window, in characters.
   public struct Size: Sendable, Hashable {
-    /// Lines.
+    /// The number of lines.
     public var rows: Int
-    /// Characters in a line.
+    /// The number of characters in a line.
     public var columns: Int
 
-    /// A size.
+    /// Creates a size.
+    ///
+    /// - Parameters:
+    ///   - rows: the number of lines.
+    ///   - columns: the number of characters in a line.
     public init(rows: Int, columns: Int) {
       self.rows = rows
       self.columns = columns
     }
   }
 
-  /// What is written, and what is known.
+  /// The pending output, and the state of the terminal.
   ///
-  /// The lock is held for copies only.
+  /// The lock is held only for copying.
   private struct State: Sendable {
     var size = Size(rows: 24, columns: 80)
     var isHeld = false
@@ -31,26 +35,28 @@ public final class Terminal: Sendable {
     var hasLostOutput = false
   }
 
-  /// More than any screen takes; a terminal so far behind is not being read.
+  /// More than any screen needs; a terminal with this much pending output is not being read.
   private static let outputLimit = 1 << 20
 
   private let state = Guarded(State())
   private let wake: @Sendable () -> Void
 
-  /// A terminal that the program does not have yet.
+  /// Creates a terminal that the program does not have yet.
   ///
-  /// - Parameter wake: called on the writer's thread, without a lock, when there is output again after there was none.
+  /// - Parameter wake: called on the writer's thread, without a lock, when output is added to an empty buffer.
   package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-  /// The last known size; 24 lines of 80 characters before the first.
+  /// The last known size of the window; 24 lines of 80 characters before the host has read it.
   public var size: Size { state.withLock { $0.size } }
 
   /// Writes text, in the order of the calls.
   ///
-  /// The text is queued, and the host's thread writes it while the program has the terminal. Without the terminal, or if the
-  /// terminal takes nothing, the text is dropped, and ``NeedsDisplay`` follows when the program can draw again. A program with
-  /// a screen of its own has the terminal until a tear-down begins; a program without a screen writes lines until it stops or
-  /// ends.
+  /// The text is queued, and the host's thread writes it while the program has the terminal. If the program does not
+  /// have the terminal, or the terminal accepts no output, the text is dropped. The host posts ``NeedsDisplay`` when
+  /// the program can draw again. A program with a screen of its own has the terminal until a tear-down begins. A
+  /// program without a screen can write lines until it stops or ends. Any thread may call this method.
+  ///
+  /// - Parameter text: the text, with escape sequences; `\n` begins a new line.
   public func write(_ text: String) {
     let mustWake = state.withLock { state in
       guard state.isHeld else { return false }
@@ -69,7 +75,7 @@ public final class Terminal: Sendable {
 
   package func setSize(_ size: Size) { state.withLock { $0.size = size } }
 
-  /// From now on text is kept for writing, or dropped.
+  /// Sets whether text is kept for writing, or dropped.
   package func setHeld(_ isHeld: Bool) {
     state.withLock { state in
       state.isHeld = isHeld
@@ -81,7 +87,7 @@ public final class Terminal: Sendable {
   /// Whether text is kept for writing.
   package var isHeld: Bool { state.withLock { $0.isHeld } }
 
-  /// Takes what is to be written.
+  /// Removes and returns the pending output.
   package func takeOutput() -> [UInt8] {
     state.withLock { state in
       defer { state.output = [] }
@@ -89,7 +95,7 @@ public final class Terminal: Sendable {
     }
   }
 
-  /// Whether output was lost since this was last asked.
+  /// Returns whether output was lost since the last call.
   func takeLoss() -> Bool {
     state.withLock { state in
       defer { state.hasLostOutput = false }

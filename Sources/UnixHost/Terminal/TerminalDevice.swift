@@ -8,38 +8,40 @@ import CUnixHost
 
 /// The controlling terminal of the process.
 ///
-/// For the host thread alone: on another one, where Swift blocks SIGTTOU, changing the modes from the background would
-/// succeed, and wreck the shell.
+/// Only the host's thread may use it. On other threads Swift blocks SIGTTOU, so a change of the modes from the
+/// background would succeed, and break the shell.
 struct TerminalDevice {
-  /// What reading gave.
+  /// The result of a read.
   enum Input {
     case bytes([UInt8])
     case nothing
-    /// The end of the input: Ctrl-D in canonical mode, or a terminal that is gone.
+    /// The end of the input: Ctrl-D in canonical mode, or the loss of the terminal.
     case end
     case refused
   }
 
-  /// The terminal, opened for this process alone, as non-blocking belongs to the open file; -1 without one.
+  /// The descriptor of the terminal, or -1 without one.
   ///
-  /// Descriptor 0 would be shared with the shell.
+  /// The device is opened again, because non-blocking mode belongs to the open file, and the shell shares that of
+  /// descriptor 0.
   let descriptor: Int32
-  /// A copy of a standard stream that is a terminal, where the process has no controlling terminal; else -1.
+  /// A copy of a standard stream that is a terminal, if the process has no controlling terminal; otherwise -1.
   ///
-  /// `setsid` starts a program so. The host only watches for the end of that terminal; the program may close the stream itself.
+  /// `setsid` starts a program in this way. The host only watches for the end of that terminal; the program may close
+  /// the stream itself.
   let strayStream: Int32
   /// Whether the program has a screen of its own.
   let hasScreen: Bool
   private let usesRawMode: Bool
   private let sequences: TerminalSequences
-  /// The modes to give back.
+  /// The modes to restore.
   private var foreignModes: TerminalModes?
   private var ownModes: TerminalModes?
-  /// What the terminal has not taken yet.
+  /// Output that the terminal has not accepted yet.
   private var unwritten: ArraySlice<UInt8> = []
-  /// Whether ``unwritten`` holds leaving sequences, after which the terminal is another's.
+  /// Whether ``unwritten`` contains leaving sequences, after which another job may own the terminal.
   private(set) var isLeaving = false
-  /// Whether a write found the terminal in another job's hands.
+  /// Whether a write found that another job owns the terminal.
   private(set) var hasMetAnotherJob = false
 
   init(_ asked: TerminalHost.Configuration) {
@@ -58,7 +60,7 @@ struct TerminalDevice {
   static var hasControllingTerminal: Bool {
     let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     if terminal >= 0 { _ = systemClose(terminal) }
-    // Whether there is none, or it cannot be opened now, is another question, and opening it for use will ask that.
+    // Without free descriptors there may still be a terminal; a later open reports the error.
     return terminal >= 0 || errno == EMFILE || errno == ENFILE
   }
 
@@ -67,7 +69,7 @@ struct TerminalDevice {
 
   func close() { for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) } }
 
-  /// Whose the terminal is.
+  /// The owner of the terminal.
   var look: TerminalStateMachine.Look {
     guard descriptor >= 0 else { return .none }
     let group = tcgetpgrp(descriptor)
@@ -77,14 +79,14 @@ struct TerminalDevice {
     return .foreground
   }
 
-  /// The size of its window; nil if it has none.
+  /// The size of the terminal's window; nil if it has none.
   var size: Terminal.Size? {
     var window = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_row > 0, window.ws_col > 0 else { return nil }
     return Terminal.Size(rows: Int(window.ws_row), columns: Int(window.ws_col))
   }
 
-  /// The bytes that are the host's keys while the program has the terminal.
+  /// The bytes of the keys that the host handles while the program has the terminal.
   var signalKeys: SignalKeys {
     guard let foreignModes, let ownModes else { return SignalKeys() }
     return SignalKeys(found: foreignModes, own: ownModes)
@@ -94,26 +96,26 @@ struct TerminalDevice {
 
   // MARK: Taking and giving back
 
-  /// Sets the program's modes and enters its screen; false if the terminal belongs to another job.
+  /// Sets the program's modes and enters its screen; returns false if another job owns the terminal.
   mutating func take() -> Bool {
     guard let found = TerminalModes(of: descriptor) else { return false }
-    // After a SIGSTOP the modes may still be the program's own, or the shell may have put them back.
+    // After a SIGSTOP the modes may still be the program's own, or the shell may have restored them.
     if foreignModes == nil || ownModes.map(found.isAlike) != true { foreignModes = found }
     guard let foreign = foreignModes else { return false }
     let own = usesRawMode ? foreign.raw : foreign
     let mayHaveScreen = unixhost_emergency_is_armed()
-    // First, so that no crash finds the program's modes set and nothing that puts them back.
+    // Arm first, so that the emergency code can restore the terminal in a crash right after the modes are set.
     armEmergency(found: foreign, own: own)
     guard own.set(on: descriptor, while: { look == .foreground }) else {
       if mayHaveScreen { leaveLost() } else { drop() }
       return false
     }
     ownModes = own
-    // Of a leaving that the terminal has not taken yet nothing is lost: the screen is entered after it.
+    // Keep leaving sequences that the terminal has not accepted yet; the screen is entered after them.
     if !isLeaving { unwritten = [] }
     isLeaving = false
     hasMetAnotherJob = false
-    // A signal's handler has given the terminal back meanwhile: it stays given back.
+    // A signal handler has given the terminal back meanwhile, so it stays given back.
     guard unixhost_emergency_left() == UNIXHOST_NOT_LEFT else {
       _ = foreign.set(on: descriptor, while: { look == .foreground })
       leaveLost()
@@ -124,38 +126,40 @@ struct TerminalDevice {
     return true
   }
 
-  /// Gives back the modes that were found and leaves the program's screen; also where another job has got the terminal a moment ago.
+  /// Restores the modes that were found, and leaves the program's screen, even if another job has just taken the
+  /// terminal.
   ///
-  /// What the terminal does not take at once is left for ``writeUnwritten()``: ``isLeaving`` then stays true.
+  /// Output that the terminal does not accept at once is left for ``writeUnwritten()``; ``isLeaving`` then stays true.
   ///
-  /// - Parameter lines: what a program without a screen has to say before that.
+  /// - Parameter lines: the last output of a program without a screen.
   mutating func giveBack(after lines: [UInt8]) {
     guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
     guard look == .foreground, foreign.set(on: descriptor, while: { look == .foreground }) else { return leaveLost() }
-    // Focus reports on the way, and keys that nothing will read, must not appear at the shell's prompt.
+    // Pending focus reports and unread keys must not appear at the shell's prompt.
     tcflush(descriptor, TCIFLUSH)
     let leave = unixhost_emergency_left() == UNIXHOST_LEFT ? [] : Array(sequences.leave.utf8)
-    // Of a screen that goes nothing is missed; a sequence that is broken off ends with the escape character of the next one.
+    // Output for a screen that is left is not needed. The escape character of the next sequence ends an incomplete one.
     unwritten = (hasScreen ? [] : unwritten) + lines + leave
     isLeaving = true
     writeUnwritten()
   }
 
-  /// Leaves the screen of a terminal that another job has got a moment ago; waits a moment for it at most.
+  /// Leaves the screen of a terminal that another job has just taken; waits only briefly for the terminal.
   ///
-  /// A signal's handler may have begun that while the terminal was full.
+  /// A signal handler may have begun to do so while the terminal was full.
   mutating func leaveLost() {
     unixhost_emergency_leave_rest(Self.linePatience)
     drop()
   }
 
-  /// A write that found the terminal in another job's hands is an old story.
+  /// Forgets that a write found another job as the owner.
   mutating func forgetMeeting() { hasMetAnotherJob = false }
 
-  /// Throws away what was typed since the terminal was given back, unless it is another job's by now.
+  /// Discards input that was typed since the terminal was given back, unless another job owns it now.
   func discardInput() { if look == .foreground { tcflush(descriptor, TCIFLUSH) } }
 
-  /// Writes lines to a terminal that was given back, unless it is another job's by now; waits a moment for it at most.
+  /// Writes lines to a terminal that was given back, unless another job owns it now; waits only briefly for the
+  /// terminal.
   func writeLines(_ lines: [UInt8]) {
     guard look == .foreground else { return }
     _ = unixhost_write_within(descriptor, lines, lines.count, Self.linePatience)
@@ -163,7 +167,7 @@ struct TerminalDevice {
 
   private static let linePatience: Int32 = 100
 
-  /// Leaves the terminal as it is.
+  /// Gives the terminal up without changing it.
   mutating func drop() {
     unwritten = []
     isLeaving = false
@@ -183,7 +187,7 @@ struct TerminalDevice {
 
   // MARK: Reading and writing
 
-  /// Reads what is there.
+  /// Reads the available input.
   func read() -> Input {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = systemRead(descriptor, &buffer, buffer.count)
@@ -195,13 +199,14 @@ struct TerminalDevice {
     }
   }
 
-  /// Adds to what is to be written, and writes as much as the terminal takes.
+  /// Appends output, and writes as much as the terminal accepts.
   mutating func write(_ bytes: [UInt8]) {
     unwritten += bytes
     writeUnwritten()
   }
 
-  /// Writes as much as the terminal takes; nothing once it is another job's, or once a signal's handler has left the screen.
+  /// Writes as much as the terminal accepts; writes nothing if another job owns it, or a signal handler has left the
+  /// screen.
   mutating func writeUnwritten() {
     guard hasOutput || isLeaving else { return }
     guard look == .foreground else {

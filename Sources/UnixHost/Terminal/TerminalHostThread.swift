@@ -8,18 +8,18 @@ import PubSub
   import Glibc
 #endif
 
-/// The terminal host's thread: the terminal beside what every host waits for.
+/// The thread of a terminal host, which also waits for the terminal.
 ///
-/// It alone touches the terminal.
+/// Only this thread accesses the terminal.
 final class TerminalHostThread: HostThread<TerminalStateMachine> {
-  /// The time in which a lone Escape key is told from the beginning of a sequence.
+  /// The time after which a single `ESC` is the Escape key, and not the beginning of a sequence.
   private static let escapeDelay = Duration.milliseconds(50)
-  /// How often a program in the background looks whether it has been given the terminal.
+  /// The interval at which a program in the background checks whether it owns the terminal.
   private static let lookPeriod = Duration.seconds(1)
 
-  /// How much input may wait for the machine to wake, in reads.
+  /// The limit for input that waits until the computer wakes, in reads.
   private static let waitingLimit = 64
-  /// No paste pauses for so long, unless its terminal has gone in the middle of it.
+  /// The pause after which a paste is considered broken off, because its terminal has vanished.
   private static let pastePause = Duration.seconds(1)
 
   private let terminal: Terminal
@@ -28,12 +28,12 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private var parser = TerminalInputParser()
   private var decoder = Terminal.KeyDecoder()
   private var hasHungUp = false
-  /// Input that came while the machine went to sleep.
+  /// Input that came while the computer went to sleep.
   private var waiting: [TerminalInputParser.Element] = []
   private var lastRead = Instant.now
   private var escapeDeadline: Instant?
   private var nextLook: Instant?
-  /// When the leaving sequences are given up.
+  /// The time when the leaving sequences are given up.
   private var leaveDeadline: Instant?
 
   init(_ parts: Parts, budgets: HostBudgets, configuration: TerminalHost.Configuration, terminal: Terminal) {
@@ -68,7 +68,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     var events: Int32 = 0
     if machine.readsTerminal, waiting.count < Self.waitingLimit { events |= Int32(POLLIN) }
     if device.hasOutput { events |= Int32(POLLOUT) }
-    // Without any event, too: a hang-up is told all the same, and some shells send their background jobs nothing.
+    // Poll without events, too: `poll` still reports a hang-up, and some shells send no signal to their background
+    // jobs.
     return [pollfd(fd: watched, events: Int16(events), revents: 0)]
   }
 
@@ -87,7 +88,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       device.writeUnwritten()
       if leaveDeadline != nil, !device.isLeaving { endLeaving(isComplete: true) }
     }
-    // What was typed before the line went down is read first.
+    // Read the input that was typed before the hang-up first.
     if events & Int32(POLLIN) != 0, machine.readsTerminal { return read() }
     if events & Int32(POLLHUP | POLLERR | POLLNVAL) != 0 {
       hasHungUp = true
@@ -95,10 +96,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     }
   }
 
-  /// The shell, or another job, has taken the terminal and sent no signal.
+  /// Handles the loss of the terminal to the shell or another job that has sent no signal.
   private func yieldTerminal() {
     process(.signals([SignalRecord(signal: .backgroundWrite)]))
-    // It has come back already; what was to be drawn meanwhile is lost.
+    // The program has the terminal again, and the output in between is lost.
     if machine.holdsTerminal, !isFinished {
       device.forgetMeeting()
       requestDisplay()
@@ -114,7 +115,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .nothing: break
     case .end: process(device.look == .gone ? .hangUp : .endOfInput)
     case .refused:
-      // EIO: the terminal is gone, or the process is in an orphaned group in the background.
+      // EIO means that the terminal is gone, or that the process is in an orphaned background group.
       if device.look == .background {
         process(.signals([SignalRecord(signal: .backgroundRead)]))
       } else {
@@ -126,12 +127,13 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func take(_ elements: [TerminalInputParser.Element]) {
     for element in elements {
       switch element {
-      // What is typed while the machine goes to sleep waits for it to wake, but for the keys that end the program.
+      // Input that is typed while the computer goes to sleep waits until it wakes, except for the keys that end the
+      // program.
       case .bytes where isAsleep, .focus where isAsleep: waiting.append(element)
       case .bytes(let bytes):
         tellLogind(.userIsPresent)
         process(.keyPressed)
-        // The parser holds back what may be a key or the beginning of a sequence: what comes undecided is a key.
+        // The parser holds back undecided bytes, so bytes that are still undecided here are keys.
         let keys = decoder.decode(bytes) + decoder.flush()
         tell(
           Terminal.DidReceiveInput(application: parts.application, terminal: terminal, keys: keys, bytes: bytes))
@@ -141,7 +143,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       case .signalKey(let key):
         let now = SignalPipe.now
         process(.signals([SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)]))
-        // As the kernel does with a key that makes a signal, what was typed behind it is thrown away.
+        // Discard the input after the key, as the kernel does for a key that sends a signal.
         guard !isFinished, machine.holdsTerminal else { return }
       }
     }
@@ -158,7 +160,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       if machine.readsTerminal { take(elements) }
     }
     unixhost_stderr_trim()
-    // Nothing tells a program that has nothing to draw or to read.
+    // A program that neither draws nor reads is not notified of the loss, so check here.
     if machine.holdsTerminal, device.look == .background { yieldTerminal() }
     if let time = nextLook, now >= time {
       nextLook = nil
@@ -175,7 +177,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     process(.terminalLeft(isComplete: isComplete))
   }
 
-  /// Whether the program has no screen and writes its lines to a terminal that was given back: until it stops or ends.
+  /// Whether a program without a screen still writes its lines to a terminal that was given back, until it stops or
+  /// ends.
   private var sharesTerminal: Bool {
     !device.hasScreen && !machine.holdsTerminal && !device.isLeaving && terminal.isHeld
   }
@@ -185,7 +188,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if !lines.isEmpty { device.writeLines(lines) }
   }
 
-  /// The last lines of a program without a screen.
+  /// Writes the last lines of a program without a screen.
   private func endLines() {
     if sharesTerminal { writeLines() }
     terminal.setHeld(false)
@@ -241,12 +244,12 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   override func afterwards(_ delivery: HostDelivery) -> @MainActor @Sendable () -> Void {
-    // A session may be unlocked while the terminal is another job's.
+    // The session may be unlocked while another job owns the terminal.
     guard delivery.needsDisplay, delivery.input != .unlock || machine.holdsTerminal else { return {} }
     return display
   }
 
-  /// Has the application's background tasks end before the process stops.
+  /// Waits for the application's background tasks to end before the process stops.
   private func finishBackgroundTasks(_ id: Int, because cause: LifecycleCause) {
     let end = Instant.now + timeLeft - machine.budgets.grace
     parts.mailbox.send { [application = parts.application, link = parts.link, budgets = machine.budgets] in
@@ -302,10 +305,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     device.discardInput()
     let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
     tellLogind(.processDidContinue)
-    // The application was told of this one.
+    // The application knows of this stop.
     watch.showLife()
-    // Signals that waited for the stop to end are being taken by all threads at once: those on other threads may be a moment
-    // late, and a SIGTERM among them must not find the program on its way to the foreground.
+    // Signals that were pending during the stop are now delivered to all threads at once. Handlers on other threads may
+    // run slightly later, and a SIGTERM among them must not find the program on its way to the foreground.
     var records = signals.drain()
     var waiting = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
     for _ in 0..<Self.settlingRounds where poll(&waiting, 1, Self.settlingTime) != 0 { records += signals.drain() }

@@ -1,38 +1,39 @@
-/// Finds focus reports in what a terminal sends, among keys, mouse reports and pasted text.
+/// Finds focus reports in the input of a terminal, among keys, mouse reports and pasted text.
 ///
-/// Pure.
+/// The type is pure.
 ///
-/// The grammar, byte for byte: control sequences `ESC [`, parameters 0x30–0x3F, intermediates 0x20–0x2F, final 0x40–0x7E;
-/// mouse reports in the X10 encoding, `ESC [ M` and three bytes of any value; single shifts, `ESC O` and a key; function keys of
-/// Linux's console, `ESC [ [` and a letter; `ESC` and a key, or `ESC` and a sequence, for Alt; bracketed paste, `ESC [ 200 ~` to
-/// `ESC [ 201 ~`, inside which nothing is a report. An `ESC` where the grammar has none begins a new sequence, as on the terminals
-/// themselves.
+/// The grammar, byte for byte: control sequences `ESC [`, parameters 0x30–0x3F, intermediates 0x20–0x2F, final
+/// 0x40–0x7E; mouse reports in the X10 encoding, `ESC [ M` and three bytes of any value; single shifts, `ESC O` and a
+/// key; function keys of Linux's console, `ESC [ [` and a letter; `ESC` and a key, or `ESC` and a sequence, for Alt;
+/// bracketed paste, `ESC [ 200 ~` to `ESC [ 201 ~`, inside which nothing is a report. An `ESC` where the grammar allows
+/// none begins a new sequence, as it does on terminals.
 ///
-/// All bytes but the focus reports are handed on unchanged and in order. A sequence that is not complete is held back until
-/// it is, until it is longer than any real one, or until ``flush()``: that is how the Escape key is told from the beginning of a sequence.
+/// The parser passes on all bytes except focus reports, unchanged and in order. It holds an incomplete sequence back
+/// until it is complete, until it is longer than any real one, or until ``flush()``. In this way the Escape key is
+/// distinguished from the beginning of a sequence.
 package struct TerminalInputParser: Sendable, Hashable {
-  /// What the terminal said.
+  /// An element of the terminal's input.
   package enum Element: Sendable, Hashable {
-    /// Keys, mouse reports, pasted text with its brackets.
+    /// Keys, mouse reports, or pasted text with its brackets.
     case bytes([UInt8])
-    /// The terminal got the keyboard focus, or lost it.
+    /// The terminal gained (true) or lost the keyboard focus.
     case focus(Bool)
-    /// A key of which the kernel would make a signal, were it not the host's to find.
+    /// A key for which the kernel would send a signal, and which the host handles itself in raw mode.
     case signalKey(SignalKeys.Key)
   }
 
   private enum State: Sendable, Hashable {
     case ground
     case escape
-    /// After `ESC [`, nothing else yet.
+    /// After `ESC [`, without a further byte.
     case introducer
-    /// Within a control sequence; nil as soon as it cannot become a bracket of a paste.
+    /// Inside a control sequence; nil as soon as it cannot be a bracket of a paste.
     case parameters([UInt8]?)
     case x10Mouse(missing: Int)
     case singleShift
-    /// After `ESC [ [`, or after what begins an answer of the terminal: one more byte tells it from a key.
+    /// After `ESC [ [`, or the beginning of an answer of the terminal; one more byte distinguishes it from a key.
     case oneMore
-    /// Within a paste; so many bytes of its end have been seen.
+    /// Inside a paste, after this number of bytes of its end.
     case paste(matched: Int)
   }
 
@@ -40,29 +41,29 @@ package struct TerminalInputParser: Sendable, Hashable {
   private static let pasteBegins = Array("200~".utf8)
   private static let pasteEnds = [escape] + Array("[201~".utf8)
 
-  /// Longer than any sequence that a terminal sends.
+  /// A limit above the length of any sequence that a terminal sends.
   ///
-  /// What is longer is handed on as it comes, lest a sequence without an end be held for ever.
+  /// Bytes beyond it are passed on as they come, so that a sequence without an end is not held for ever.
   private static let heldLimit = 256
 
-  /// The bytes that, outside a paste, are an ``Element/signalKey(_:)``.
+  /// The bytes that are an ``Element/signalKey(_:)`` outside a paste.
   package var signalKeys = SignalKeys()
   private var state = State.ground
-  /// The bytes of a sequence that is not complete.
+  /// The bytes of an incomplete sequence.
   ///
-  /// Empty within a paste: pasted text is never held back.
+  /// Empty inside a paste, because pasted text is never held back.
   private var held: [UInt8] = []
 
-  /// Whether bytes are held back that ``flush()`` would hand on.
+  /// Whether bytes are held back that ``flush()`` would pass on.
   var holdsBytes: Bool { !held.isEmpty }
 
-  /// A parser at the beginning of a terminal's input.
+  /// Creates a parser at the beginning of a terminal's input.
   package init() {}
 
-  /// Begins anew with the terminal's input, and forgets what is held back.
+  /// Resets the parser to the beginning of an input, and discards the bytes that are held back.
   ///
-  /// - Returns: what is missing of a paste's end, if the input broke off within one: a view that got its beginning would wait
-  ///   for its end for ever.
+  /// - Returns: the missing bytes of the end of a paste, if the input broke off inside one; otherwise a view that has
+  ///   received its beginning would wait for its end for ever.
   mutating func reset() -> [Element] {
     defer {
       state = .ground
@@ -72,15 +73,16 @@ package struct TerminalInputParser: Sendable, Hashable {
     return [.bytes(Array(Self.pasteEnds[matched...]))]
   }
 
-  /// Takes bytes, in the order in which they were read.
+  /// Parses bytes, in the order in which they were read.
   ///
   /// - Complexity: linear in the number of bytes.
   ///
   /// - Parameters:
-  ///   - bytes: what was read at once.
-  ///   - isAfterPause: nothing has come for so long that a paste must have been broken off. Then a key that makes a signal, alone,
-  ///     is a key again: else the keyboard could not end a program whose terminal vanished in the middle of a paste.
-  /// - Returns: what the terminal said, oldest first.
+  ///   - bytes: the bytes of one read.
+  ///   - isAfterPause: whether the pause before was so long that a paste must have been broken off. Then a single
+  ///     signal key counts as a key again. Otherwise the keyboard could not end a program whose terminal vanished in
+  ///     the middle of a paste.
+  /// - Returns: the elements, oldest first.
   package mutating func feed(_ bytes: some Collection<UInt8>, afterPause isAfterPause: Bool = false) -> [Element] {
     if isAfterPause, case .paste = state, bytes.count == 1, let byte = bytes.first, let key = signalKeys.key(byte) {
       return reset() + [.signalKey(key)]
@@ -98,9 +100,11 @@ package struct TerminalInputParser: Sendable, Hashable {
     return elements
   }
 
-  /// Hands on what is held back: nothing came after it for a while, so it was a key, or a terminal that pauses.
+  /// Passes on the bytes that are held back, because no byte has followed for a while: they were a key, or the terminal
+  /// pauses.
   ///
-  /// After a lone `ESC` or `ESC [` the next byte begins something new; a sequence that is further on is still continued.
+  /// After a single `ESC` or `ESC [` the next byte begins a new element. A sequence that has advanced further
+  /// continues.
   package mutating func flush() -> [Element] {
     guard holdsBytes else { return [] }
     defer { held = [] }
@@ -114,14 +118,14 @@ package struct TerminalInputParser: Sendable, Hashable {
   private mutating func take(_ byte: UInt8, _ plain: inout [UInt8], _ elements: inout [Element]) {
     if case .paste(let matched) = state { return takePasted(byte, matched, &plain) }
     if byte == Self.escape {
-      // Whatever came before it is not going to be a report; but for Alt an `ESC` may stand before a sequence.
+      // The bytes before this `ESC` cannot become a report; but an `ESC` before a sequence may mean Alt.
       let prefix = state == .escape ? 1 : 0
       plain += held.dropLast(prefix)
       held = held.suffix(prefix) + [byte]
       state = .escape
       return
     }
-    // As the kernel does it, in the middle of a sequence, too: the sequence was broken off.
+    // As in the kernel, a signal key also counts in the middle of a sequence, which was then broken off.
     if let key = signalKeys.key(byte) {
       complete(&plain)
       if !plain.isEmpty { elements.append(.bytes(plain)) }
@@ -139,7 +143,7 @@ package struct TerminalInputParser: Sendable, Hashable {
       default: complete(&plain)
       }
     case .introducer where byte == UInt8(ascii: "I") || byte == UInt8(ascii: "O"):
-      // An `ESC` before it was the key.
+      // The `ESC` before it was the Escape key.
       plain += held.dropLast(2)
       held = []
       state = .ground
@@ -160,7 +164,7 @@ package struct TerminalInputParser: Sendable, Hashable {
       if missing == 1 { complete(&plain) }
     case .singleShift:
       held.append(byte)
-      // Some terminals put the modifier keys' number between `ESC O` and the key.
+      // Some terminals send the number of the modifier keys between `ESC O` and the key.
       if !(0x30...0x3F).contains(byte) { complete(&plain) }
     case .oneMore:
       held.append(byte)
@@ -199,8 +203,9 @@ package struct TerminalInputParser: Sendable, Hashable {
 }
 
 extension [TerminalInputParser.Element] {
-  /// Of many focus reports only the last one, and the last one that said the opposite: that the focus was away for a moment
-  /// is news, how often is not.
+  /// The elements with only the last focus report, and the last one with the opposite value before it.
+  ///
+  /// A short loss of the focus matters, but not the number of losses.
   var mergingFocus: [TerminalInputParser.Element] {
     guard let last = lastIndex(where: \.isFocus) else { return self }
     let opposite = self[..<last].lastIndex { $0.isFocus && $0 != self[last] }

@@ -8,16 +8,17 @@
 struct TerminalModes: Sendable {
   private(set) var attributes: termios
 
-  /// The modes that the terminal has; nil if it cannot be asked.
+  /// Reads the current modes of a terminal; returns nil on an error.
   init?(of descriptor: Int32) {
     var attributes = termios()
     guard tcgetattr(descriptor, &attributes) == 0 else { return nil }
     self.attributes = attributes
   }
 
-  /// These modes without line editing, echo and flow control: every key arrives at once, Ctrl-S and Ctrl-M included.
+  /// The modes without line editing, echo and flow control, so that each key arrives at once, including Ctrl-S and
+  /// Ctrl-M.
   ///
-  /// Also without the keys that make signals: ``SignalKeys`` says why.
+  /// The keys that send signals are also switched off; ``SignalKeys`` has the reason.
   var raw: TerminalModes {
     var modes = self
     modes.attributes.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN | ISIG)
@@ -29,26 +30,27 @@ struct TerminalModes: Sendable {
     return modes
   }
 
-  /// Whether the kernel makes signals of Ctrl-C and Ctrl-Z.
+  /// Whether the kernel sends signals for Ctrl-C and Ctrl-Z.
   var makesSignals: Bool { attributes.c_lflag & tcflag_t(ISIG) != 0 }
 
-  /// One of the special characters: `VINTR` and the like.
+  /// Returns one of the special characters, such as `VINTR`.
   func character(_ place: Int32) -> UInt8 { withUnsafeBytes(of: attributes.c_cc) { $0[Int(place)] } }
 
-  /// Whether the other modes say the same about input, output and editing.
+  /// Whether the other modes are the same for input, output and editing.
   func isAlike(_ other: TerminalModes) -> Bool {
     attributes.c_iflag == other.attributes.c_iflag && attributes.c_oflag == other.attributes.c_oflag
       && attributes.c_lflag == other.attributes.c_lflag
   }
 
-  /// Gives the terminal these modes, unless it belongs to another job.
+  /// Sets these modes on a terminal, unless another job owns it.
   ///
-  /// At once: waiting until the terminal has taken all output would never end where it is not read.
+  /// The modes are set at once. Waiting until the terminal has accepted all output would never end if it is not read.
   ///
   /// - Parameters:
   ///   - descriptor: the terminal.
-  ///   - isForeground: asked after an interruption: SIGTTOU, or another signal that means nothing here?
-  /// - Returns: whether the terminal has them now.
+  ///   - isForeground: a closure that is called after an interruption, to distinguish SIGTTOU from a signal without
+  ///     meaning here.
+  /// - Returns: whether the terminal has the modes now.
   func set(on descriptor: Int32, while isForeground: () -> Bool) -> Bool {
     var attributes = attributes
     while tcsetattr(descriptor, TCSANOW, &attributes) != 0 {
@@ -58,11 +60,11 @@ struct TerminalModes: Sendable {
   }
 }
 
-/// What is written to a terminal to enter and leave a program's screen.
+/// The output that enters and leaves a program's screen.
 struct TerminalSequences: Sendable, Hashable {
-  /// Begins the screen, focus reports, bracketed paste.
+  /// The sequences that begin the screen, focus reports and bracketed paste.
   let enter: String
-  /// Ends them, in the order that leaves nothing behind: what reports input first, the screen last.
+  /// The sequences that end them: first those that report input, and the screen last, so that no report remains unread.
   let leave: String
 
   init(_ configuration: TerminalHost.Configuration) {

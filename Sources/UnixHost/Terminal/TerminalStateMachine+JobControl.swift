@@ -3,7 +3,7 @@ import AppLifecycle
 // MARK: - The terminal
 
 extension TerminalStateMachine {
-  /// Acts on whose the terminal is.
+  /// Reacts to the owner of the terminal.
   mutating func answer(_ look: Look) {
     let question = self.question
     self.question = nil
@@ -26,7 +26,7 @@ extension TerminalStateMachine {
     case .continuedWhileLeaving: answerContinuedWhileLeaving(isOurs: isOurs)
     case .continuedUnexpectedly:
       emit(.reportUncaughtStop)
-      // The shell has set its own modes, and drawn over the screen.
+      // The shell has set its own modes, and has drawn over the screen.
       if isOurs { ask(.takeTerminal, .takeToRedraw(orLeave: "SIGCONT")) } else { leave(because: "SIGCONT") }
     case .refusedByTerminal(let cause):
       guard !isOurs else { return }
@@ -39,9 +39,9 @@ extension TerminalStateMachine {
     }
   }
 
-  /// Acts on whether the terminal could be taken.
+  /// Reacts to the result of taking the terminal.
   ///
-  /// Between the look and the taking a shell may have taken it back.
+  /// A shell may have taken it back after the host had looked at its owner.
   mutating func answerTaken(_ isTaken: Bool) {
     let question = self.question
     self.question = nil
@@ -73,7 +73,7 @@ extension TerminalStateMachine {
     send(.launchInBackground, cause)
   }
 
-  /// The terminal was lost again while it was being taken.
+  /// Stays in the background, because the terminal was lost again while it was being taken.
   private mutating func stayAfterAll(because cause: LifecycleCause) {
     switch phase {
     case .leaving, .suspending: answerContinuedWhileLeaving(isOurs: false)
@@ -81,7 +81,7 @@ extension TerminalStateMachine {
     }
   }
 
-  /// Runs on without the terminal.
+  /// Continues without the terminal.
   private mutating func stay(because cause: LifecycleCause) {
     enter(.background)
     guard applicationIsSuspended else { return }
@@ -89,7 +89,7 @@ extension TerminalStateMachine {
     send(.wake, cause)
   }
 
-  /// Another job has got the terminal behind the program's back.
+  /// Leaves the foreground, because another job has taken the terminal without a signal.
   private mutating func leave(because cause: LifecycleCause) {
     leaveLostTerminal()
     goToBackground(because: cause, stopCause: nil)
@@ -98,11 +98,12 @@ extension TerminalStateMachine {
   private mutating func goToBackground(because cause: LifecycleCause, stopCause: LifecycleCause?) {
     enter(.leaving(stopCause: stopCause))
     send(.home, cause, within: budgets.didEnterBackground)
-    // After the application has resigned: before it, the end of this interruption would make it active for a moment.
+    // End it only after the application has resigned; before that, the application would become active for a moment.
     endFocusLost()
   }
 
-  /// The terminal's other end is gone; of a program without a controlling terminal, the other end of the one that it was started in.
+  /// Reacts to the loss of the terminal, or, without a controlling terminal, of the one in which the program was
+  /// started.
   mutating func loseTerminal() {
     hasTerminal = false
     dropTerminal()
@@ -113,7 +114,7 @@ extension TerminalStateMachine {
     }
     switch phase {
     case .foreground: goToBackground(because: "hang-up", stopCause: nil)
-    // No shell is left that could continue it.
+    // No shell is left that could continue a stopped process.
     case .leaving where !tasksAreFinishing: enter(.leaving(stopCause: nil))
     case .leaving, .suspending, .stopped: abandonStop(because: "hang-up")
     case .starting, .background, .terminating, .ended: break
@@ -124,9 +125,9 @@ extension TerminalStateMachine {
 // MARK: - Stopping
 
 extension TerminalStateMachine {
-  /// Acts on whether the process can be stopped.
+  /// Reacts to the prediction whether the process can be stopped.
   ///
-  /// Where it cannot, nothing is torn down.
+  /// If it cannot, nothing is torn down.
   mutating func answerStop(isPossible: Bool, screenWasLeft: Bool) {
     guard case .stop(let cause) = question else { return }
     question = nil
@@ -146,9 +147,10 @@ extension TerminalStateMachine {
     }
   }
 
-  /// Has *suspended* committed, then stops: what a person reads while the program is stopped must be true.
+  /// Lets the application commit *suspended*, and then stops, so that records and status are correct while the program
+  /// is stopped.
   ///
-  /// A main actor that has not answered for a whole budget is not waited for once more.
+  /// If the main actor has not answered for a whole budget, the host does not wait for it again.
   private mutating func suspend(because cause: LifecycleCause, waits: Bool = true) {
     applicationIsSuspended = true
     if waits {
@@ -160,7 +162,7 @@ extension TerminalStateMachine {
     }
   }
 
-  /// Stops the process once the terminal has taken the leaving sequences.
+  /// Stops the process once the terminal has accepted the leaving sequences.
   mutating func stop() {
     guard !isLeavingTerminal else {
       enter(.suspending)
@@ -179,7 +181,7 @@ extension TerminalStateMachine {
     stay(because: cause)
   }
 
-  /// A SIGCONT takes a stop back that has not happened yet.
+  /// Cancels a stop that has not happened yet, because of a SIGCONT.
   ///
   /// The application itself cancels and awaits its tear-down.
   private mutating func answerContinuedWhileLeaving(isOurs: Bool) {
@@ -194,7 +196,7 @@ extension TerminalStateMachine {
     }
   }
 
-  /// Goes on after a stop.
+  /// Continues after a stop.
   mutating func resume(wasContinued: Bool) {
     guard phase == .stopped else { return }
     if let cause = termination {
@@ -227,10 +229,10 @@ extension TerminalStateMachine {
     advance(mainActorAnswers: false)
   }
 
-  /// Keeps what the application said of its overruns.
+  /// Stores the overruns that the application has reported.
   mutating func note(_ overruns: [BudgetOverrun]) { self.overruns += overruns.map(\.namingEachOnce) }
 
-  /// The main actor has not answered in time: which budget that was, it could not say.
+  /// Notes an overrun of a main actor that has not answered in time, and so could not name the budget.
   private mutating func noteSilence() {
     switch phase {
     case .leaving: overruns.append(budgets.silence(in: .didEnterBackground))
@@ -239,7 +241,7 @@ extension TerminalStateMachine {
     }
   }
 
-  /// The application has done what the phase waited for, or its time is up.
+  /// Ends the wait of the phase, because the application has finished or its time has passed.
   private mutating func advance(mainActorAnswers: Bool) {
     switch phase {
     case .leaving(let stopCause):

@@ -1,10 +1,10 @@
 import AppLifecycle
 
-/// Giving the terminal back: at once where the terminal takes what is written, later where it is not read.
+/// Giving the terminal back: at once if the terminal accepts the output, and later if it is not read.
 extension TerminalStateMachine {
   /// Gives the terminal back.
   ///
-  /// - Parameter time: how long the terminal may take nothing before the leaving sequences are given up.
+  /// - Parameter time: the time for which the terminal may accept no output before the leaving sequences are given up.
   mutating func giveTerminalBack(within time: Duration) {
     guard holdsTerminal else { return }
     emit(.giveTerminalBack(within: time))
@@ -12,7 +12,7 @@ extension TerminalStateMachine {
     isLeavingTerminal = true
   }
 
-  /// The terminal is gone: it is not touched.
+  /// Marks the terminal as gone, without accessing it.
   mutating func dropTerminal() {
     guard holdsTerminal || isLeavingTerminal else { return }
     emit(.dropTerminal)
@@ -20,9 +20,10 @@ extension TerminalStateMachine {
     isLeavingTerminal = false
   }
 
-  /// Another job has got the terminal; the program's screen ends if that was a moment ago.
+  /// Leaves the program's screen if another job has just taken the terminal.
   ///
-  /// A signal's handler would do so, too, but it may come late on a thread that waits for its turn, and find nothing to leave.
+  /// A signal handler does so, too. But it may run late, on a thread that waits for a processor, and then find no armed
+  /// terminal.
   mutating func leaveLostTerminal() {
     guard holdsTerminal || isLeavingTerminal else { return }
     emit(.leaveLostTerminal)
@@ -30,7 +31,7 @@ extension TerminalStateMachine {
     isLeavingTerminal = false
   }
 
-  /// The terminal is the program's: nothing waits for its leaving any more.
+  /// Marks the terminal as held, so that no action waits for the leaving sequences.
   mutating func holdTerminal() {
     holdsTerminal = true
     isLeavingTerminal = false
@@ -38,14 +39,14 @@ extension TerminalStateMachine {
     afterLeaving = nil
   }
 
-  /// The terminal has taken the leaving sequences, or it did not in time.
+  /// Reacts to the end of the leaving: the terminal has accepted the sequences, or has not done so in time.
   mutating func followLeaving(isComplete: Bool) {
     guard isLeavingTerminal else { return }
     isLeavingTerminal = false
     terminalIsUnrestored = !isComplete
   }
 
-  /// Does what waited for the terminal.
+  /// Performs the action that waited for the terminal.
   ///
   /// An order to end does not wait for a stop.
   mutating func settleAfterLeaving() {

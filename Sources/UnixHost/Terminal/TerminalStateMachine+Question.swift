@@ -1,12 +1,12 @@
 import AppLifecycle
 
-/// An order that asks: the application may refuse to end. The program keeps its terminal until the end begins.
+/// Orders that ask: the application may refuse to end. The program keeps its terminal until the end begins.
 extension TerminalStateMachine {
   mutating func wantQuestion(because cause: LifecycleCause) {
     guard termination == nil else { return orders.beginEnd() }
     switch phase {
     case .starting, .foreground, .background: wantedQuestion = cause
-    // The terminal has been given back: there is no screen on which the program could ask its user.
+    // The terminal has been given back, so the program has no screen on which to ask the user.
     case .leaving, .suspending, .stopped:
       orders.beginEnd()
       termination = cause
@@ -14,20 +14,20 @@ extension TerminalStateMachine {
     }
   }
 
-  /// The application takes its time to answer, or goes on: it needs its screen.
+  /// Follows the state of the question; an application that has not answered, or has refused, needs its screen.
   mutating func followQuestion(_ inquiry: Inquiry) {
     self.inquiry = inquiry
     lookAtScreen()
   }
 
-  /// As long as no key was pressed since a refusal, the next order is a second one, which does not ask.
+  /// Notes a key press; until one comes after a refusal, the next order is a second one, which does not ask.
   mutating func followKey() {
     guard inquiry == .refused else { return }
     inquiry = .none
     orders.forgetQuestion()
   }
 
-  /// The handler of a signal leaves the screen before anything is decided.
+  /// Checks whether a signal handler has left the screen, which it does before the host decides.
   mutating func lookAtScreen() {
     guard phase == .foreground, holdsTerminal, question == nil, termination == nil else { return }
     ask(.lookAtScreen, .screen)

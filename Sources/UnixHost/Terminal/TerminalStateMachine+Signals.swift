@@ -1,7 +1,7 @@
 import AppLifecycle
 
 extension TerminalStateMachine {
-  /// What a batch of signals comes to.
+  /// The meaning of a batch of signals.
   private struct Gist {
     var wasContinued = false
     var windowHasChanged = false
@@ -12,7 +12,7 @@ extension TerminalStateMachine {
     var hangUp: LifecycleCause?
   }
 
-  /// Takes all signals that have arrived; decides only once the last one is known.
+  /// Handles all signals that have arrived, and decides only after the last one.
   mutating func take(_ records: [SignalRecord]) {
     var gist = Gist()
     for record in records {
@@ -29,7 +29,7 @@ extension TerminalStateMachine {
         hangUpTaken = record.taken
         gist.hangUp = record.cause
       case .stop:
-        // As in the kernel, each of SIGTSTP and SIGCONT takes back the other.
+        // As in the kernel, SIGTSTP and SIGCONT cancel each other.
         gist.wasContinued = false
         wantedStop = record.cause
       case .continue:
@@ -39,7 +39,7 @@ extension TerminalStateMachine {
       case .windowChange: gist.windowHasChanged = true
       }
     }
-    // A shell that hangs up sends SIGTERM as well, and two threads may take the two in either order.
+    // A shell that hangs up also sends SIGTERM, and two threads may receive the two in either order.
     termination = termination ?? gist.hangUp ?? gist.order
     if let cause = gist.question { wantQuestion(because: cause) }
     coalesceStop()
@@ -55,7 +55,7 @@ extension TerminalStateMachine {
     }
   }
 
-  /// The process ends by the signal; the effect restores the terminal.
+  /// Ends the process by a signal; the effect restores the terminal first.
   private mutating func die(_ signal: CaughtSignal) {
     holdsTerminal = false
     isLeavingTerminal = false
@@ -64,12 +64,12 @@ extension TerminalStateMachine {
     enter(.ended)
   }
 
-  /// A stop that is under way is not wanted again when it is over.
+  /// Combines the signal with a running stop, so that no second stop follows.
   private mutating func coalesceStop() {
     guard let cause = wantedStop else { return }
     switch phase {
     case .leaving(let earlier):
-      // An application that leaves because another job has the terminal stops as well.
+      // An application that is leaving because another job has the terminal also stops.
       enter(.leaving(stopCause: earlier ?? cause))
       wantedStop = nil
     case .suspending, .terminating: wantedStop = nil
@@ -77,14 +77,14 @@ extension TerminalStateMachine {
     }
   }
 
-  /// A SIGCONT that ended no stop of ours.
+  /// Handles a SIGCONT that did not end a stop by the host.
   private mutating func takeContinue() {
     switch phase {
     case .foreground: ask(.lookAtTerminal, .continuedUnexpectedly)
-    // Some shells tell a running background job in this way that it has the terminal.
+    // Some shells notify a running background job in this way that it has the terminal.
     case .background: emit(.lookAtTerminal)
     case .leaving, .suspending: ask(.lookAtTerminal, .continuedWhileLeaving)
-    // The one that ended the stop is no news; the terminal is looked at next.
+    // The SIGCONT that ended the stop needs no reaction: the terminal is checked next.
     case .starting, .stopped, .terminating, .ended: break
     }
   }

@@ -1,7 +1,7 @@
 import AppLifecycle
 
 extension TerminalStateMachine {
-  /// Has the application end, in full order, from wherever it stands.
+  /// Ends the application in order, with the whole tear-down, from any phase.
   mutating func terminate(_ cause: LifecycleCause) {
     wantedQuestion = nil
     giveTerminalBack(within: timeToLeave)
@@ -16,7 +16,8 @@ extension TerminalStateMachine {
       within: isInForeground ? budgets.didEnterBackground + budgets.willTerminate : budgets.willTerminate)
   }
 
-  /// The application ends without an order of the host, or has agreed to end; the budgets hold for that as well.
+  /// Follows an end without an order of the host, or one to which the delegate has agreed; the budgets apply to it,
+  /// too.
   mutating func followBeginningOfEnd() {
     orders.beginEnd()
     (inquiry, wantedQuestion) = (.none, nil)
@@ -29,23 +30,24 @@ extension TerminalStateMachine {
     emit(.armDeadline(budgets.didEnterBackground + budgets.willTerminate + budgets.grace))
   }
 
-  /// On its way to the end the application spends one budget after another: none is lent to another.
+  /// Arms the deadline of each budget on the application's way to the end; time left of one budget is not added to the
+  /// next.
   mutating func followBudget(of callback: ApplicationCallback) {
     guard phase == .terminating, afterLeaving == nil else { return }
     budgetUnderWay = callback
     emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
   }
 
-  /// The application is not running any more.
+  /// Reacts to the end of the application.
   mutating func followEnd(_ overruns: [BudgetOverrun]) {
-    // What the host asked for comes with a report, in a moment.
+    // An end that the host has ordered comes with a report soon.
     guard phase != .terminating || awaited == nil && afterLeaving == nil else { return }
     enter(.terminating)
     note(overruns)
     finish(mainActorAnswers: true)
   }
 
-  /// Ends the host's work once the terminal has taken the leaving sequences.
+  /// Ends the host's work once the terminal has accepted the leaving sequences.
   mutating func finish(mainActorAnswers: Bool) {
     giveTerminalBack(within: budgets.grace)
     emit(.disarmDeadline)
@@ -63,6 +65,7 @@ extension TerminalStateMachine {
     enter(.ended)
   }
 
-  /// How long the terminal may take nothing while the application ends: as long as the application itself.
+  /// The time for which the terminal may accept no output while the application ends: as long as the application itself
+  /// has.
   private var timeToLeave: Duration { budgets.didEnterBackground + budgets.willTerminate + budgets.grace }
 }

@@ -1,11 +1,11 @@
 import AppLifecycle
 
-/// What a terminal program does about signals, its terminal and its own tear-down.
+/// The reactions of a terminal host to signals, its terminal and the tear-down of its application.
 ///
-/// A pure state machine: an event in, a list of effects out.
+/// It is a pure state machine, which takes an event and returns a list of effects.
 ///
-/// It holds no descriptor, reads no clock and calls no other code. ``TerminalHostThread`` performs the effects in order; where
-/// an effect is a question, its answer is the next event. Job control in one picture:
+/// It holds no descriptor, reads no clock and calls no other code. ``TerminalHostThread`` performs the effects in
+/// order. If an effect is a question, the answer is the next event. The diagram shows job control:
 ///
 ///                      SIGTSTP                 torn down              committed
 ///     foreground ────────────────▶ leaving ───────────────▶ suspending ─────────▶ stopped
@@ -15,121 +15,127 @@ import AppLifecycle
 ///      │     └───▶ leaving ──▶ background ◀──────────────────────────────────────────┘ (terminal another's)
 ///      └──── terminal ours again ──┘
 ///
-/// The background tasks of a program that stops end in *leaving*, also if it stops in the background.
+/// In *leaving* the background tasks of a program that stops end, also if it stops in the background.
 ///
-/// From each of them SIGTERM, SIGINT, SIGHUP and a hang-up lead to terminating, and that to ended; a tear-down under way is
-/// finished first. The application is never waited for longer than its budget and a grace.
+/// From each phase SIGTERM, SIGINT, SIGHUP and a hang-up lead to *terminating*, and from there to *ended*. A running
+/// tear-down is finished first. The host never waits for the application longer than its budget and a grace period.
 ///
-/// The terminal is given back before a tear-down begins, not after it: another process of the same job may stop or end at once,
-/// and then the shell takes the terminal while this program still tears down. A terminal that is not read takes the leaving
-/// sequences later; the stop or the end waits for that, within the budget.
+/// The host gives the terminal back before a tear-down begins, not after it. Another process of the same job may stop
+/// or end at once, and then the shell takes the terminal while this program still tears down. A terminal that is not
+/// read accepts the leaving sequences later; the stop or the end waits for that, within the budget.
 struct TerminalStateMachine: HostMachine, Hashable {
   // MARK: What happens
 
-  /// Whose the terminal is.
+  /// The owner of the terminal.
   enum Look: Sendable, Hashable {
-    /// The process's group is the terminal's foreground group.
+    /// The group of this process is the foreground group of the terminal.
     case foreground
-    /// Another group is.
+    /// Another group is the foreground group.
     case background
-    /// There is a terminal, but its other end is closed.
+    /// The other end of the terminal is closed.
     case gone
-    /// There never was a controlling terminal.
+    /// The process has never had a controlling terminal.
     case none
   }
 
-  /// Something that happened.
+  /// An event for the machine.
   enum Event: HostEvent, Hashable {
-    /// The host begins its work.
+    /// The host has begun its work.
     case started(Look)
-    /// Signals that were caught, oldest first. All that had arrived come in one event: a SIGTERM that waited behind a SIGCONT
-    /// must not find the program on its way to the foreground.
+    /// Caught signals, oldest first.
+    ///
+    /// One event has all signals that had arrived: a SIGTERM after a SIGCONT must not find the program on its way to
+    /// the foreground.
     case signals([SignalRecord])
-    /// Answers ``Effect/lookAtTerminal``; without the question, the look of the once-a-second poll.
+    /// The answer to ``Effect/lookAtTerminal``, or the result of the poll once a second.
     case terminalLook(Look)
-    /// Answers ``Effect/takeTerminal``: false if another group owns the terminal.
+    /// The answer to ``Effect/takeTerminal``: false if another group owns the terminal.
     case terminalTaken(Bool)
-    /// Answers ``Effect/predictStop``; and says whether a signal's handler has left the screen.
+    /// The answer to ``Effect/predictStop``, and whether a signal handler has left the screen.
     case stopPredicted(isPossible: Bool, screenWasLeft: Bool = false)
-    /// Answers ``Effect/stopSelf``: false if the kernel refused.
+    /// The answer to ``Effect/stopSelf``: false if the kernel refused.
     case stopEnded(wasContinued: Bool)
-    /// Answers ``Effect/lookAtScreen``: whether a signal's handler has left the screen.
+    /// The answer to ``Effect/lookAtScreen``: whether a signal handler has left the screen.
     case screenLook(wasLeft: Bool)
-    /// A key was pressed that is not the host's.
+    /// The user has pressed a key that the host does not handle itself.
     case keyPressed
     /// The application was asked whether it may end, and has not answered yet.
     case questionOpened
-    /// The application has answered that it goes on.
+    /// The application has refused to end.
     case questionRefused
-    /// The terminal got the keyboard focus, or lost it.
+    /// The terminal gained (true) or lost the keyboard focus.
     case focus(Bool)
-    /// Answers ``Effect/giveTerminalBack(within:)``, now or later: false if the terminal did not take the leaving sequences in time.
+    /// The answer to ``Effect/giveTerminalBack(within:)``, at once or later: false if the terminal did not accept the
+    /// leaving sequences in time.
     case terminalLeft(isComplete: Bool)
     /// The terminal's other end is gone.
     case hangUp
     /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
     case endOfInput
-    /// The application has handled the input, or finished its background tasks, of this number; these budgets were overrun.
+    /// The application has handled the input, or finished its background tasks, with this number; these budgets were
+    /// overrun.
     case transitionFinished(id: Int, overruns: [BudgetOverrun])
-    /// The time of the last ``Effect/armDeadline(_:)`` is up.
+    /// The time of the last ``Effect/armDeadline(_:)`` has passed.
     case deadlinePassed
     /// The application has begun to end.
     case applicationBeganToEnd
-    /// The application has begun to spend a budget.
+    /// A budget of the application has begun.
     case budgetBegan(ApplicationCallback)
-    /// A transition that had a budget has ended; what overran it comes with the answer to the host's own input.
+    /// A transition with a budget has ended; the answer to the host's own input has its overruns.
     case budgetEnded(overruns: [BudgetOverrun])
-    /// The application is not running any more; these budgets were overrun.
+    /// The application is no longer running; these budgets were overrun.
     case applicationEnded(overruns: [BudgetOverrun])
   }
 
   // MARK: What is done
 
-  /// Something that the driver does.
+  /// An effect that the driver performs.
   ///
   /// Effects are performed in order.
   enum Effect: Sendable, Hashable {
-    /// Asks whose the terminal is.
+    /// Asks for the owner of the terminal.
     case lookAtTerminal
-    /// Keeps the modes that the terminal has, sets the program's own, enters its screen, reads its size.
+    /// Stores the current modes of the terminal, sets those of the program, enters its screen and reads the size.
     case takeTerminal
-    /// Sets the modes that were kept, throws away unread input and ends the program's screen; what the terminal does not take at
-    /// once follows when it does, for so long at most.
+    /// Restores the stored modes, discards unread input and leaves the program's screen.
+    ///
+    /// Output that the terminal does not accept at once is written later, within this time.
     case giveTerminalBack(within: Duration)
-    /// Forgets that the terminal is held, or being given back, without touching it: it is gone.
+    /// Marks the terminal as neither held nor being given back, without accessing it, because it is gone.
     case dropTerminal
-    /// Ends the program's screen on a terminal that another job has got a moment ago, where nothing else would; its modes stay if
-    /// that job has set any.
+    /// Leaves the program's screen on a terminal that another job has just taken; keeps modes that this job has set.
     case leaveLostTerminal
-    /// Reads the terminal's size and says that the screen has to be drawn again.
+    /// Reads the terminal's size, and requests that the screen be drawn again.
     case requestDisplay
-    /// Gives the application an input.
+    /// Sends an input to the application.
     case send(Delivery)
-    /// Gives the application's background tasks what is left of the armed time, but for the grace, to end; a transition of
-    /// this number.
+    /// Waits for the application's background tasks to end, within the armed time less the grace period; a transition
+    /// with this number.
     case finishBackgroundTasks(id: Int, cause: LifecycleCause)
-    /// The program is a job in the background from now on, or no longer: the background mode *job* begins or ends. A stop for
-    /// which background tasks were to end was taken back when it begins.
+    /// Begins or ends the background mode *job*.
+    ///
+    /// When it begins, a stop for which background tasks were finishing has been cancelled.
     case setJobMode(Bool)
-    /// From now on ``Event/deadlinePassed`` comes after so long. Replaces an earlier one.
+    /// Arms the deadline after which ``Event/deadlinePassed`` comes, instead of an earlier one.
     case armDeadline(Duration)
-    /// No ``Event/deadlinePassed`` comes.
+    /// Disarms the deadline.
     case disarmDeadline
-    /// Asks whether a signal's handler has left the screen.
+    /// Asks whether a signal handler has left the screen.
     case lookAtScreen
     /// Asks whether another process could continue this one if it stopped.
     case predictStop
-    /// Stops the process, with its whole group if it is the terminal's foreground group; returns when it is continued.
+    /// Stops the process, with its whole group if that is the terminal's foreground group; returns when it is
+    /// continued.
     case stopSelf
-    /// Says that the process cannot be stopped here.
+    /// Reports that the process cannot be stopped here.
     case reportRefusedStop
-    /// Says that the process was continued without having stopped itself.
+    /// Reports that the process was continued without having stopped itself.
     case reportUncaughtStop
     /// Reports the code that overran a budget; no code is named if the main actor itself did not answer.
     case report(BudgetOverrun)
     /// Ends the process by this signal's default action.
     case die(CaughtSignal)
-    /// Ends the host's work with this exit status. At once, without the main actor, if that does not answer.
+    /// Ends the host's work with this exit status; if the main actor does not answer, ends the process at once.
     case finish(status: Int32, mainActorAnswers: Bool)
   }
 
@@ -138,60 +144,60 @@ struct TerminalStateMachine: HostMachine, Hashable {
 
   // MARK: State
 
-  /// Where the program stands between its user, its shell and its application.
+  /// The phase of the program between its user, its shell and its application.
   enum Phase: Sendable, Hashable {
-    /// Nothing has happened yet.
+    /// The host has not begun its work.
     case starting
-    /// The terminal is the program's.
+    /// The program owns the terminal.
     case foreground
-    /// The terminal is another's, or there is none.
+    /// Another job owns the terminal, or there is none.
     case background
-    /// The application goes to the background; then, where there is a cause for that, its background tasks end and the
+    /// The application enters the background; then, if there is a cause for a stop, its background tasks end and the
     /// process stops.
     case leaving(stopCause: LifecycleCause?)
-    /// The application commits *suspended*; then the process stops.
+    /// The application commits *suspended*, and then the process stops.
     case suspending
-    /// The process is stopped, or was a moment ago.
+    /// The process is stopped, or was just continued.
     case stopped
     /// The application ends.
     case terminating
-    /// All is done.
+    /// The host's work is done.
     case ended
   }
 
-  /// Why a question was asked: what its answer leads to.
+  /// The purpose of a question to the driver, which determines the reaction to its answer.
   enum Question: Sendable, Hashable {
     case launch
-    /// After a stop, or one that was refused.
+    /// The process continues after a stop, or after a refused one.
     case resume(foreground: LifecycleCause, background: LifecycleCause)
-    /// SIGCONT while the application was leaving.
+    /// SIGCONT came while the application was leaving.
     case continuedWhileLeaving
-    /// SIGCONT that no stop of ours explains.
+    /// SIGCONT came without a stop by the host.
     case continuedUnexpectedly
-    /// The kernel took the program for a background job.
+    /// The kernel treated the program as a background job.
     case refusedByTerminal(LifecycleCause)
-    /// The terminal is being taken; this follows.
+    /// The terminal is being taken, and the launch follows.
     case takeToLaunch
     case takeToOpen(foreground: LifecycleCause, background: LifecycleCause)
     case takeToRedraw(orLeave: LifecycleCause)
-    /// An order has come, and the application goes on: its screen may have been left for it.
+    /// An order has come and the application continues, so a signal handler may have left its screen.
     case screen
-    /// The screen was left: the application needs it again.
+    /// A signal handler has left the screen, and the application needs it again.
     case screenWasLeft
     case stop(LifecycleCause)
   }
 
-  /// What became of the question whether the program may end.
+  /// The state of the question to the delegate whether the program may end.
   enum Inquiry: Sendable, Hashable {
-    /// There is none.
+    /// There is no question.
     case none
-    /// It is open.
+    /// The delegate has not answered yet.
     case open
-    /// It was refused, and no key was pressed since.
+    /// The delegate has refused, and the user has pressed no key since.
     case refused
   }
 
-  /// What waits until the terminal has taken the leaving sequences.
+  /// The action that waits until the terminal has accepted the leaving sequences.
   enum AfterLeaving: Sendable, Hashable {
     case stop
     case finish(mainActorAnswers: Bool)
@@ -199,43 +205,44 @@ struct TerminalStateMachine: HostMachine, Hashable {
 
   private(set) var phase = Phase.starting
   let budgets: Budgets
-  /// Whether SIGHUP was ignored when the program was started: then it outlives its terminal.
+  /// Whether SIGHUP was ignored when the program was started, so that the program outlives its terminal.
   let ignoresHangUp: Bool
-  /// The causes of orders that ask.
+  /// The causes of orders for which the delegate is asked.
   let causesThatAsk: Set<LifecycleCause>
 
   var question: Question?
   var holdsTerminal = false
-  /// Whether the terminal was given back and has not taken the leaving sequences yet.
+  /// Whether the terminal was given back, and has not accepted the leaving sequences yet.
   var isLeavingTerminal = false
-  /// What waits until it has.
+  /// The action that waits for the leaving sequences.
   var afterLeaving: AfterLeaving?
   /// Whether the leaving sequences were lost.
   var terminalIsUnrestored = false
-  /// Whether there is a terminal that can come back.
+  /// Whether there is a terminal that the program can gain again.
   var hasTerminal = false
   var applicationIsSuspended = false
   var focusIsLost = false
-  /// Why the program is to end, once that has been decided.
+  /// The cause of the end, once it has been decided.
   var termination: LifecycleCause?
-  /// Why the application is to be asked, while it was not.
+  /// The cause of a question to the application that has not been asked yet.
   var wantedQuestion: LifecycleCause?
   var inquiry = Inquiry.none
-  /// Why the program is to stop, while that has not begun.
+  /// The cause of a stop that has not begun yet.
   var wantedStop: LifecycleCause?
-  /// The orders to end that have come.
+  /// The orders to end that have arrived.
   var orders = EndOrders()
-  /// When the latest SIGHUP was taken up; not an order that is counted, as shells send it and SIGTERM together.
+  /// The time when the latest SIGHUP was handled; it does not count as an order, because shells send it together with
+  /// SIGTERM.
   var hangUpTaken: Duration?
-  /// Whether it was said that the process cannot be stopped.
+  /// Whether the host has reported that the process cannot be stopped.
   var hasReportedRefusal = false
-  /// The delivery that the phase waits for.
+  /// The number of the delivery for which the phase waits.
   var awaited: Int?
-  /// Whether the background tasks have been told of the stop to which the phase leads.
+  /// Whether the background tasks are finishing for the stop to which the phase leads.
   var tasksAreFinishing = false
-  /// Overruns that were not reported yet: that has to wait until the terminal is given back.
+  /// Overruns that are reported only after the terminal has been given back.
   var overruns: [BudgetOverrun] = []
-  /// The budget that the application has begun to spend on its way to the end; nil if it has not said so.
+  /// The budget that has begun on the application's way to the end; nil if none has.
   var budgetUnderWay: ApplicationCallback?
   private var runsAsJob = false
   private var deliveries = 0
@@ -243,7 +250,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
 
   var orderTaken: Duration? { [orders.began, hangUpTaken].compactMap { $0 }.max() }
 
-  /// A program that has not begun.
+  /// Creates the machine of a program that has not begun.
   init(
     budgets: Budgets = Budgets(), ignoresHangUp: Bool = false, causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
   ) {
@@ -252,13 +259,13 @@ struct TerminalStateMachine: HostMachine, Hashable {
     self.causesThatAsk = causesThatAsk
   }
 
-  /// Whether the terminal's input is the program's to read.
+  /// Whether the program may read the terminal's input.
   var readsTerminal: Bool { phase == .foreground && holdsTerminal && question == nil }
 
-  /// Whether the terminal has to be looked at once a second: being given it while running is told by nothing.
+  /// Whether to check the terminal once a second, because no signal reports that a running program has gained it.
   var pollsTerminal: Bool { phase == .background && hasTerminal }
 
-  /// Takes an event and says what is to be done.
+  /// Handles an event, and returns the effects for the driver.
   ///
   /// - Complexity: linear in the number of signals.
   mutating func handle(_ event: Event) -> [Effect] {
@@ -295,7 +302,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     return effects
   }
 
-  /// Begins what is wanted and was not possible before.
+  /// Begins an action that was wanted and has become possible.
   private mutating func settle() {
     guard question == nil else { return }
     if afterLeaving != nil { return settleAfterLeaving() }
@@ -303,7 +310,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     if let cause = termination {
       return terminate(cause)
     }
-    // Before a stop that was wanted at the same moment: it lets the application put the question aside.
+    // Ask before a stop that is wanted at the same time; the stop lets the application put the question aside.
     if let cause = wantedQuestion {
       wantedQuestion = nil
       send(.terminate, cause)
@@ -318,18 +325,18 @@ struct TerminalStateMachine: HostMachine, Hashable {
 // MARK: - The background mode
 
 extension TerminalStateMachine {
-  /// Awake and without the terminal the program is a job, with all the time that it wants.
+  /// Sets the background mode *job*: a running program without the terminal has it, and so has no time limit.
   private mutating func followJobMode() {
     let isJob =
       switch phase {
       case .background: true
-      // The mode goes with the process.
+      // The mode ends with the process.
       case .terminating, .ended: runsAsJob
       case .starting, .foreground, .leaving, .suspending, .stopped: false
       }
     guard isJob != runsAsJob else { return }
     runsAsJob = isJob
-    // It covers all that the application does in the background: a launch, a waking, and the way out.
+    // The mode must cover the whole stay in the background: a launch, a wake, and the way to the foreground.
     effects.insert(.setJobMode(isJob), at: phase == .foreground ? effects.endIndex : 0)
   }
 }
@@ -350,7 +357,7 @@ extension TerminalStateMachine {
     emit(effect)
   }
 
-  /// Gives the application an input.
+  /// Sends an input to the application.
   @discardableResult
   mutating func send(_ input: SystemInput, _ cause: LifecycleCause, needsDisplay: Bool = false) -> Int {
     deliveries += 1
@@ -358,13 +365,13 @@ extension TerminalStateMachine {
     return deliveries
   }
 
-  /// Gives the application an input that the new phase waits for, within a budget and the grace.
+  /// Sends the application an input for which the new phase waits, within a budget and the grace period.
   mutating func send(_ input: SystemInput, _ cause: LifecycleCause, within budget: Duration) {
     awaited = send(input, cause)
     emit(.armDeadline(budget + budgets.grace))
   }
 
-  /// Has the background tasks end, within the time that is armed.
+  /// Waits for the background tasks to end, within the armed time.
   mutating func finishBackgroundTasks(because cause: LifecycleCause) {
     tasksAreFinishing = true
     deliveries += 1
@@ -378,13 +385,13 @@ extension TerminalStateMachine {
     emit(.disarmDeadline)
   }
 
-  /// Names the overruns; the terminal has been given back by then.
+  /// Reports the overruns, after the terminal has been given back.
   mutating func reportOverruns() {
     for overrun in overruns { emit(.report(overrun)) }
     overruns = []
   }
 
-  /// The focus that a screen lost says nothing about the next screen.
+  /// Ends the interruption *focus lost*, because the focus of the last screen says nothing about the next one.
   mutating func endFocusLost() {
     guard focusIsLost else { return }
     focusIsLost = false

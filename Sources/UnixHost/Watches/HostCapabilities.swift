@@ -1,15 +1,15 @@
 /// The facts about the machine that a host can observe.
 ///
-/// For people and logs: the reason why there are no memory warnings, for instance.
+/// Use it in logs and diagnostics, for example to find out why there are no memory warnings.
 public struct HostCapabilities: Sendable, Hashable {
   /// Whether a host can observe a fact.
   public enum Availability: Sendable, Hashable, CustomStringConvertible {
-    /// The host can observe it, in this way.
+    /// The host can observe the fact, in the way that the text describes.
     case available(String)
-    /// The host cannot observe it, for this reason.
+    /// The host cannot observe the fact, for the reason that the text gives.
     case unavailable(String)
 
-    /// One line.
+    /// The availability as one line of text.
     public var description: String {
       switch self {
       case .available(let way): "available: \(way)"
@@ -18,20 +18,20 @@ public struct HostCapabilities: Sendable, Hashable {
     }
   }
 
-  /// Whether memory is short.
+  /// Whether the host can observe that memory is low.
   public internal(set) var memoryPressure: Availability
-  /// Whether the wall clock was set, and when the date changes.
+  /// Whether the host can observe that the wall clock is set or the date changes.
   public internal(set) var wallClock: Availability
-  /// Whether the time zone changes.
+  /// Whether the host can observe that the time zone changes.
   public internal(set) var timeZone: Availability
-  /// Whether the process was suspended from outside, and by what.
+  /// Whether the host can observe that the process was suspended from outside, and the reason.
   public internal(set) var suspension: Availability
 
-  /// Whether the machine's sleep and shutdown, and the lock of the session, are reported in advance.
+  /// Whether the host is notified in advance of sleep and shutdown of the machine, and of the lock of the session.
   ///
-  /// Known only while the host runs, which asks logind; may change.
+  /// The value is known only while the host runs, because the host asks logind. It may change.
   public internal(set) var session: Availability
 
-  /// The capabilities of the host that runs; nil without a host.
+  /// The capabilities of the running host; nil without a host.
   @MainActor public internal(set) static var current: HostCapabilities?
 }

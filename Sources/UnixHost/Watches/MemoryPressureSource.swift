@@ -5,29 +5,29 @@
   import Glibc
 #endif
 
-/// Where the system says that memory is short.
+/// The source that reports that memory is low.
 ///
-/// On Linux in this order: what `$MEMORY_PRESSURE_WATCH` names (a pressure file, a named pipe or a socket, as systemd's
-/// protocol has it), armed with what `$MEMORY_PRESSURE_WRITE` holds in Base64; else the kernel's own pressure file. On Darwin
-/// the memory pressure source of Dispatch.
+/// On Linux it is the source that `$MEMORY_PRESSURE_WATCH` names: a pressure file, a named pipe or a socket, as in
+/// systemd's protocol. It is armed with the Base64 contents of `$MEMORY_PRESSURE_WRITE`. Without that variable it is
+/// the kernel's own pressure file. On Darwin it is the memory pressure source of Dispatch.
 struct MemoryPressureSource: Sendable {
-  /// Why there is none.
+  /// The reason why there is no source.
   struct Unavailable: Error, Hashable {
     var reason: String
   }
 
-  /// To be polled; -1 once nothing comes any more.
+  /// The descriptor to poll; -1 after the source has ended.
   private(set) var descriptor: Int32
-  /// What is polled for.
+  /// The events to poll for.
   let events: Int32
-  /// Which source it is.
+  /// The name of the source.
   let name: String
 
   #if canImport(Darwin)
     private let waker: WakePipe
     private let source: any DispatchSourceProtocol
 
-    /// Opens the source; the variables are Linux's.
+    /// Opens the source; only Linux reads the variables.
     init(_ variable: (String) -> String?) throws(Unavailable) {
       let waker = WakePipe()
       guard waker.descriptor >= 0 else { throw Unavailable(reason: "no file descriptor is left") }
@@ -40,9 +40,9 @@ struct MemoryPressureSource: Sendable {
       source.activate()
     }
   #else
-    /// What is written to the kernel's file: told once two seconds in which some task waited for memory for 0.2 s.
+    /// The trigger for the kernel's file: a report for each two seconds in which some task waited for memory for 0.2 s.
     ///
-    /// With its zero byte. A window that is no multiple of two seconds takes a privilege.
+    /// It ends with a zero byte. A window that is not a multiple of two seconds requires a privilege.
     private static let trigger = Array("some 200000 2000000".utf8) + [0]
 
     /// Opens the source that the environment names.
@@ -68,7 +68,7 @@ struct MemoryPressureSource: Sendable {
         descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         (events, name) = (Int32(POLLPRI), path)
       case S_IFIFO:
-        // For both directions: it does not end when its writers go.
+        // Open it for both directions, so that it does not end when its writers close it.
         descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         (events, name) = (Int32(POLLIN), "\(path) (pipe)")
       case S_IFSOCK:
@@ -110,10 +110,10 @@ struct MemoryPressureSource: Sendable {
     }
   #endif
 
-  /// Takes what is ready; true if memory is short.
+  /// Handles a ready descriptor; returns true if memory is low.
   mutating func take(_ ready: Int32) -> Bool {
     guard ready != 0 else { return false }
-    // The group whose memory it was is gone.
+    // The control group whose memory is watched is gone.
     if ready & Int32(POLLERR | POLLNVAL) != 0 {
       close()
       return false
@@ -126,7 +126,7 @@ struct MemoryPressureSource: Sendable {
       if count > 0 {
         isShort = true
       } else {
-        // Closed by its other end, or broken: it would be ready for ever.
+        // The other end has closed it, or it is broken, so it would be ready for ever.
         if count == 0 || (errno != EAGAIN && errno != EINTR) { close() }
         return isShort
       }
@@ -143,9 +143,9 @@ struct MemoryPressureSource: Sendable {
   }
 }
 
-/// The usual alphabet, with or without padding.
+/// A decoder for Base64 in the usual alphabet, with or without padding.
 enum Base64 {
-  /// The bytes; nil if the text is none.
+  /// Decodes a text; returns nil if it is not Base64.
   static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits = 0
@@ -161,7 +161,7 @@ enum Base64 {
       bits -= 8
       bytes.append(UInt8(truncatingIfNeeded: value >> bits))
     }
-    // A single digit is no byte yet.
+    // A single digit does not make a byte.
     return bits == 6 ? nil : bytes
   }
 

@@ -1,9 +1,9 @@
-/// Lets one of many equal events pass in an interval, and loses the last one of none.
+/// Lets one of many equal events pass in each interval, and never loses the last one.
 ///
-/// Pure.
+/// The type is pure.
 ///
-/// The first passes at once. All that come within the interval after it pass as one, at the interval's end: a component that
-/// freed memory at the first warning must learn that this was not enough.
+/// The first event passes at once. All events in the interval after it pass as one, at the end of the interval: a
+/// component that freed memory after the first warning must learn that this was not enough.
 struct RateLimit: Sendable, Hashable {
   let interval: Duration
   private var end: Duration?
@@ -11,10 +11,10 @@ struct RateLimit: Sendable, Hashable {
 
   init(interval: Duration) { self.interval = interval }
 
-  /// When ``passTime(at:)`` has something to do.
+  /// The time at which ``passTime(at:)`` must be called; nil if no event waits.
   var deadline: Duration? { isOwed ? end : nil }
 
-  /// Something has happened; true if it passes now.
+  /// Handles an event; returns true if it passes now.
   mutating func takeEvent(at now: Duration) -> Bool {
     if let end, now < end {
       isOwed = true
@@ -25,7 +25,7 @@ struct RateLimit: Sendable, Hashable {
     return true
   }
 
-  /// True if what came during the interval passes now.
+  /// Returns true if the events of the interval pass now.
   mutating func passTime(at now: Duration) -> Bool {
     guard isOwed, let end, now >= end else { return false }
     isOwed = false

@@ -1,57 +1,57 @@
 import AppLifecycle
 
-/// Tells afterwards that the process did not run, and by what.
+/// Detects afterwards that the process did not run, and the reason.
 ///
-/// Pure.
+/// The type is pure.
 ///
 /// | evidence | verdict |
 /// | --- | --- |
 /// | the clock that counts sleep gained on the one that does not | system sleep |
 /// | the host's thread did not run for longer than it waits, and SIGCONT has come | stopped by a signal |
-/// | the same without a SIGCONT, and the thread was not waiting for a processor either | frozen or paused, no finer |
+/// | as before, but without a SIGCONT, and the thread was not waiting for a processor either | frozen or paused, which cannot be distinguished |
 ///
-/// A thread that waited for a processor was runnable, and nothing is said of it. Nor of one that did not run while it had work
-/// to do, unless SIGCONT comes: it may have waited for a slow disk or terminal.
+/// A thread that waited for a processor was runnable, so its gap is not reported. A gap while the thread had work to do
+/// is reported only if SIGCONT comes, because the thread may have waited for a slow disk or terminal.
 ///
-/// SIGCONT may be seen later than the gap: the kernel may have given it to another thread, one that a busy machine keeps from
-/// running. So the verdict on a gap waits for it, ``settlingTime`` long.
+/// The process may notice SIGCONT later than the gap, because the kernel may have delivered it to another thread that
+/// has no processor on a busy machine. So the verdict on a gap waits for it, for ``settlingTime``.
 struct SuspensionDetector: Sendable, Hashable {
-  /// What matters of a moment.
+  /// The readings of one moment.
   struct Sample: Sendable, Hashable {
     /// A clock that stands still while the machine sleeps.
     var running: Duration
-    /// How long the machine has slept.
+    /// The time for which the machine has slept.
     var sleep: Duration
-    /// How long the host's thread has waited for a processor in its life; nil where the system does not tell.
+    /// The total time for which the host's thread has waited for a processor; nil if the system does not report it.
     var runDelay: Duration?
   }
 
-  /// The host's thread shows itself at least so often.
+  /// The longest interval between two signs of life of the host's thread.
   static let tick = Duration.seconds(1)
   private static let slack = Duration.milliseconds(100)
-  /// How long after a gap its SIGCONT may be seen.
+  /// The time after a gap within which its SIGCONT may be noticed.
   static let settlingTime = Duration.seconds(2)
 
-  /// A time in which the thread, which waited, did not run for longer than it waits; its cause is not known yet.
+  /// A time in which the waiting thread did not run for longer than its wait, and whose cause is not known yet.
   private struct Gap: Sendable, Hashable {
     var duration: Duration
-    /// When it was over.
+    /// The time when the gap ended.
     var end: Duration
   }
 
   /// The last sign of life.
   private var last: Sample
-  /// How long the thread did not run when it last had work to do; zero unless that was remarkable.
+  /// The time for which the thread did not run when it last had work to do; zero unless that was remarkable.
   private var idleAtWork = Duration.zero
-  /// The gap that waits for its SIGCONT.
+  /// The gap for which a SIGCONT may still come.
   private var gap: Gap?
 
   init(_ sample: Sample) { last = sample }
 
-  /// The thread lives, and what was before is known or of no interest.
+  /// Notes a sign of life; the time before it is known or of no interest.
   mutating func showLife(_ sample: Sample) { (last, idleAtWork) = (sample, .zero) }
 
-  /// The thread has done its work, and is about to wait.
+  /// Notes that the thread has done its work, and is about to wait.
   mutating func willWait(_ sample: Sample) {
     let idle = idle(until: sample)
     (last, idleAtWork) = (sample, Self.isRemarkable(idle) ? idle : .zero)
@@ -59,10 +59,10 @@ struct SuspensionDetector: Sendable, Hashable {
 
   private static func isRemarkable(_ idle: Duration) -> Bool { idle >= tick + slack }
 
-  /// Whether a signal may have stopped the process: then its SIGCONT is worth waiting for.
+  /// Whether a signal may have stopped the process, so that the thread should wait for its SIGCONT.
   func suspectsStop(_ sample: Sample) -> Bool { Self.isRemarkable(idleAtWork + idle(until: sample)) }
 
-  /// What has happened since the last sign of life.
+  /// Returns the suspensions since the last sign of life.
   mutating func look(_ sample: Sample, wasContinued: Bool) -> [Application.Suspension] {
     defer { showLife(sample) }
     var suspensions: [Application.Suspension] = []
@@ -88,13 +88,13 @@ struct SuspensionDetector: Sendable, Hashable {
     Application.Suspension(duration: duration, uncertainty: tick, by: .stopSignal)
   }
 
-  /// The verdict on a gap whose SIGCONT has not come.
+  /// Returns the verdict on a gap for which no SIGCONT has come.
   private mutating func endWait() -> [Application.Suspension] {
     guard let ended = gap.take() else { return [] }
     return [Application.Suspension(duration: ended.duration, uncertainty: Self.tick, by: .frozenOrPaused)]
   }
 
-  /// The time in which the thread neither ran nor wanted to.
+  /// Returns the time in which the thread neither ran nor was runnable.
   private func idle(until sample: Sample) -> Duration {
     sample.running - last.running - ((sample.runDelay ?? .zero) - (last.runDelay ?? .zero))
   }

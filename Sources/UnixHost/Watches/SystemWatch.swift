@@ -6,20 +6,21 @@ import AppLifecycle
   import Glibc
 #endif
 
-/// Something that the machine does to every program.
+/// An event of the machine that concerns every program.
 enum SystemFact: Sendable, Hashable {
   case memoryIsShort
   case timeChanged(WallClockJudge.Change)
   case wasSuspended(Application.Suspension)
 }
 
-/// What every host watches of its machine: memory, wall clock, time zone, and gaps in time.
+/// The machine's events that every host watches: memory, wall clock, time zone, and gaps in time.
 ///
-/// Opened where the host begins; from then on for the host's thread alone.
+/// The host opens it at its beginning; afterwards only the host's thread uses it.
 struct SystemWatch: Sendable {
-  /// One memory warning in so long.
+  /// The interval in which at most one memory warning is reported.
   private static let warningInterval = Duration.seconds(2)
-  /// A file that is removed and made anew was not removed.
+  /// The delay between a change of the zone file and its reading, so that a file that is removed and created again does
+  /// not count as removed.
   private static let zoneDelay = Duration.milliseconds(100)
 
   private var memory: MemoryPressureSource?
@@ -29,15 +30,15 @@ struct SystemWatch: Sendable {
   private var zoneDeadline: Duration?
   private var judge: WallClockJudge
   private var detector: SuspensionDetector
-  /// The host thread's own account with the scheduler; -1 where there is none.
+  /// The descriptor of the scheduler's statistics of the host's thread; -1 without them.
   private var account: Int32 = -1
   private let runningOrigin = SuspendingClock.now
   private let continuousOrigin = ContinuousClock.now
 
-  /// What can be seen.
+  /// The facts that the watch can observe.
   private(set) var capabilities: HostCapabilities
 
-  /// Opens what there is.
+  /// Opens the available sources.
   init(clock: WallClock?) {
     let zone = TimeZoneFile.live()
     let clock = clock ?? .live()
@@ -64,7 +65,7 @@ struct SystemWatch: Sendable {
       zone: zone.contents)
   }
 
-  /// Begins, on the host's thread.
+  /// Begins the watch, on the host's thread.
   mutating func begin() {
     #if !canImport(Darwin)
       account = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
@@ -81,7 +82,7 @@ struct SystemWatch: Sendable {
 
   // MARK: Waiting
 
-  /// What is to be polled.
+  /// The descriptors to poll.
   var descriptors: [pollfd] {
     [
       pollfd(fd: memory?.descriptor ?? -1, events: Int16(memory?.events ?? 0), revents: 0),
@@ -90,27 +91,27 @@ struct SystemWatch: Sendable {
     ]
   }
 
-  /// When the thread has to wake up at the latest.
+  /// The latest time at which the thread must wake up.
   var deadline: SuspendingClock.Instant {
     let times = [warnings.deadline, zoneDeadline, running + SuspensionDetector.tick]
     return runningOrigin + times.compactMap { $0 }.min()!
   }
 
-  /// The thread lives, and what was before is known.
+  /// Notes a sign of life; the time before it is known.
   mutating func showLife() { detector.showLife(sample) }
 
-  /// The thread is about to wait.
+  /// Notes that the thread is about to wait.
   mutating func willWait() { detector.willWait(sample) }
 
-  /// Whether a signal may have stopped the process just now.
+  /// Whether a signal may just have stopped the process.
   var suspectsStop: Bool { detector.suspectsStop(sample) }
 
-  /// What has happened to the process itself while the thread waited.
+  /// Returns the suspensions of the process while the thread waited.
   mutating func takeSuspensions(wasContinued: Bool) -> [SystemFact] {
     detector.look(sample, wasContinued: wasContinued).map { .wasSuspended($0) }
   }
 
-  /// What has happened around it.
+  /// Handles the ready descriptors, and returns the events of the machine.
   mutating func take(_ ready: ArraySlice<pollfd>) -> [SystemFact] {
     let events = ready.map { Int32($0.revents) }
     return takeMemory(events[0]) + takeClock(isReady: events[1] != 0) + takeZone(isReady: events[2] != 0)
@@ -119,7 +120,7 @@ struct SystemWatch: Sendable {
   private mutating func takeMemory(_ events: Int32) -> [SystemFact] {
     let isShort = memory?.take(events) ?? false
     let now = running
-    // First what is owed: with it the interval begins anew.
+    // Pass the pending warning first, because the interval begins again with it.
     let passes = warnings.passTime(at: now)
     return (isShort && warnings.takeEvent(at: now)) || passes ? [.memoryIsShort] : []
   }
@@ -168,11 +169,11 @@ struct SystemWatch: Sendable {
     SuspensionDetector.Sample(running: running, sleep: clocks.sleep, runDelay: runDelay)
   }
 
-  /// The clock that counts sleep, and by how much it has gained on the other.
+  /// The clock that counts sleep, and its lead over the clock that does not.
   private var clocks: (continuous: Duration, sleep: Duration) {
     var before = running
     var continuous = Duration.zero
-    // Between two readings the thread may lose its processor; then they say nothing about each other.
+    // The thread may lose its processor between two readings, which then cannot be compared.
     for _ in 0..<5 {
       continuous = continuousOrigin.duration(to: .now)
       let after = running
@@ -182,7 +183,7 @@ struct SystemWatch: Sendable {
     return (continuous, continuous - before)
   }
 
-  /// How long the thread has waited for a processor.
+  /// The total time for which the thread has waited for a processor.
   private var runDelay: Duration? {
     var buffer = [UInt8](repeating: 0, count: 128)
     guard account >= 0, case let count = pread(account, &buffer, buffer.count, 0), count > 0 else { return nil }
@@ -191,5 +192,5 @@ struct SystemWatch: Sendable {
   }
 }
 
-// Under a name that the method above does not hide.
+// A name that the method above does not hide.
 private func systemClose(_ descriptor: Int32) { close(descriptor) }

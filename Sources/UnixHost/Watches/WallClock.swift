@@ -8,28 +8,29 @@ import CUnixHost
 
 /// The wall clock with a timer that wakes the host up.
 package struct WallClock: Sendable {
-  /// What the timer says.
+  /// An event of the timer.
   package enum Notice: Sendable, Hashable {
     /// The clock was set.
     case set
-    /// It has reached the time for which the timer was armed.
+    /// The clock has reached the time for which the timer was armed.
     case reached
   }
 
-  /// To be polled; -1 where no timer is to be had.
+  /// The descriptor to poll; -1 without a timer.
   package var descriptor: Int32
-  /// How it is done, or why not.
+  /// The way in which changes are observed, or the reason why they are not.
   package var availability: HostCapabilities.Availability
-  /// Reads it: the time since 1970, the date as a number that differs from one day to the next, seconds east of Greenwich.
+  /// Returns the time since 1970, the date as a number that differs between consecutive days, and the offset in seconds
+  /// east of Greenwich.
   package var read: @Sendable () -> (wall: Duration, day: Int, offset: Int)
-  /// The date and the offset at another time.
+  /// Returns the date and the offset at another time.
   package var local: @Sendable (_ seconds: Int) -> (day: Int, offset: Int)
-  /// Arms the timer for a time since 1970, instead of what it was armed for.
+  /// Arms the timer for a time since 1970, instead of an earlier one.
   package var arm: @Sendable (_ seconds: Int) -> Void
-  /// Takes what the timer says; nil if that is nothing more.
+  /// Returns the next event of the timer; nil if there is none.
   package var next: @Sendable () -> Notice?
 
-  /// A clock.
+  /// Creates a clock.
   package init(
     descriptor: Int32, availability: HostCapabilities.Availability,
     read: @escaping @Sendable () -> (wall: Duration, day: Int, offset: Int),
@@ -44,9 +45,9 @@ package struct WallClock: Sendable {
     self.next = next
   }
 
-  /// The machine's own.
+  /// Opens the source of the machine.
   ///
-  /// Without a timer that tells when the clock is set, the clock is looked at whenever the host wakes up, once a second.
+  /// Without a timer that reports when the clock is set, the host reads the clock whenever it wakes up, once a second.
   static func live() -> WallClock {
     let timer = unixhost_clock_timer_open()
     let way = timer >= 0 ? "told by the kernel" : "looked at once a second"
@@ -75,17 +76,17 @@ package struct WallClock: Sendable {
   }
 }
 
-/// The stored rules of the local time zone, and when they change.
+/// The stored rules of the local time zone, and their changes.
 struct TimeZoneFile: Sendable {
-  /// To be polled; -1 where changes are not told.
+  /// The descriptor to poll; -1 if changes are not reported.
   let descriptor: Int32
-  /// How it is done, or why not.
+  /// The way in which changes are observed, or the reason why they are not.
   let availability: HostCapabilities.Availability
 
   private static let directory = "/etc"
   private static let name = "localtime"
 
-  /// The machine's own.
+  /// Opens the source of the machine.
   static func live() -> TimeZoneFile {
     if getenv("TZ") != nil {
       return TimeZoneFile(descriptor: -1, availability: .unavailable("TZ is set, and does not change"))
@@ -94,7 +95,7 @@ struct TimeZoneFile: Sendable {
       return TimeZoneFile(descriptor: -1, availability: .unavailable("this system does not tell"))
     #else
       let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-      // The directory, as the file is replaced and not written to.
+      // Watch the directory, because the file is replaced and not overwritten.
       let mask = UInt32(IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE | IN_DELETE)
       guard descriptor >= 0, inotify_add_watch(descriptor, directory, mask) >= 0 else {
         let reason = "inotify: \(String(cString: strerror(errno)))"
@@ -105,18 +106,18 @@ struct TimeZoneFile: Sendable {
     #endif
   }
 
-  /// The rules; nil without a file, which means Greenwich's time.
+  /// The rules; nil without a file, which means UTC.
   var contents: [UInt8]? {
     let file = open("\(Self.directory)/\(Self.name)", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    // Far more than any zone's rules.
+    // Far more than the rules of any zone.
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = read(file, &buffer, buffer.count)
     return count >= 0 ? Array(buffer[..<count]) : nil
   }
 
-  /// Takes what has happened in the directory; true if it may have happened to the file.
+  /// Reads the events of the directory; returns true if one may concern the file.
   func takeTouch() -> Bool {
     #if canImport(Darwin)
       return false

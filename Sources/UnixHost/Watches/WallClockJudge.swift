@@ -1,20 +1,20 @@
 import AppLifecycle
 
-/// Tells which change of the wall clock is a significant one.
+/// Determines which changes of the wall clock are significant.
 ///
-/// Pure.
+/// The type is pure.
 struct WallClockJudge: Sendable, Hashable {
-  /// What matters of a moment.
+  /// The readings of one moment.
   struct Reading: Sendable, Hashable {
-    /// The wall clock, since 1970.
+    /// The wall clock, as a time since 1970.
     var wall: Duration
-    /// A clock that cannot be set, and that goes on while the machine sleeps.
+    /// A clock that cannot be set, and continues while the machine sleeps.
     var continuous: Duration
-    /// How long of that the machine has slept.
+    /// The part of that time for which the machine has slept.
     var sleep: Duration
-    /// The date in the local zone, as a number that differs from one day to the next.
+    /// The date in the local zone, as a number that differs between consecutive days.
     var day: Int
-    /// Seconds east of Greenwich.
+    /// The offset of the local zone, in seconds east of Greenwich.
     var offset: Int
   }
 
@@ -24,31 +24,31 @@ struct WallClockJudge: Sendable, Hashable {
     case clockSet = "clock set"
     /// Another day has begun.
     case midnight = "midnight"
-    /// The local clock was put forward or back, as every year.
+    /// Daylight saving time has begun or ended.
     case daylightSaving = "daylight saving time"
-    /// Another zone's time is the local time.
+    /// The local time zone has changed.
     case timeZone = "time zone"
   }
 
-  /// A clock that is merely regulated does not get so far between two looks.
+  /// More than a clock that is only adjusted gradually can deviate between two readings.
   private static let regulation = Duration.seconds(2)
-  /// Sleep is much longer; reading two clocks one after the other is much shorter.
+  /// The shortest time that counts as sleep: sleep is much longer, and reading two clocks takes much less.
   private static let shortestSleep = Duration.milliseconds(100)
 
   private var last: Reading
   private var zone: [UInt8]?
 
   /// - Parameters:
-  ///   - reading: the present.
+  ///   - reading: the current readings.
   ///   - zone: the rules of the local zone, as they are stored.
   init(_ reading: Reading, zone: [UInt8]?) {
     last = reading
     self.zone = zone
   }
 
-  /// The kernel says that the clock has jumped.
+  /// Handles the kernel's report that the clock has jumped.
   ///
-  /// It says so after every sleep, too, and then the clock is right again to a second or so.
+  /// The kernel also reports this after every sleep, when the clock has been corrected to about a second.
   mutating func clockWasSet(_ reading: Reading) -> Change? {
     let slept = reading.sleep - last.sleep >= Self.shortestSleep
     guard !slept || hasJumped(to: reading) else { return timerWentOff(reading) }
@@ -56,7 +56,7 @@ struct WallClockJudge: Sendable, Hashable {
     return .clockSet
   }
 
-  /// Compares the present with the last reading, on systems that do not report when the clock is set.
+  /// Compares the current reading with the last one, on systems that do not report when the clock is set.
   mutating func look(_ reading: Reading) -> Change? {
     guard !hasJumped(to: reading) else {
       last = reading
@@ -65,14 +65,14 @@ struct WallClockJudge: Sendable, Hashable {
     return timerWentOff(reading)
   }
 
-  /// The clock has reached the time for which the timer was armed, and was not set meanwhile.
+  /// Handles the timer: the clock has reached the armed time, and was not set meanwhile.
   mutating func timerWentOff(_ reading: Reading) -> Change? {
     defer { last = reading }
     if reading.day != last.day { return .midnight }
     return reading.offset == last.offset ? nil : .daylightSaving
   }
 
-  /// The stored rules of the zone may have changed.
+  /// Handles a possible change of the stored rules of the zone.
   mutating func zoneWasTouched(_ reading: Reading, zone: [UInt8]?) -> Change? {
     guard zone != self.zone else { return nil }
     self.zone = zone
@@ -86,19 +86,20 @@ struct WallClockJudge: Sendable, Hashable {
   }
 }
 
-/// The local calendar, as far as it matters here.
+/// The part of the local calendar that this file needs.
 struct LocalCalendar: Sendable {
-  /// The date, as a number that differs from one day to the next, and the seconds east of Greenwich, at a time since 1970.
+  /// Returns, for a time since 1970, the date as a number that differs between consecutive days, and the seconds east
+  /// of Greenwich.
   var local: @Sendable (_ seconds: Int) -> (day: Int, offset: Int)
 
-  /// The first second after this one with another date or another offset from Greenwich.
+  /// Returns the first second after a given one with another date or another offset from Greenwich.
   ///
-  /// Midnight, where a day has one: some begin at one o'clock. Never more than two days away.
+  /// Usually that is midnight; some days begin at one o'clock. It is never more than two days away.
   ///
   /// - Complexity: some twenty look-ups.
   func nextChange(after seconds: Int) -> Int {
     let present = local(seconds)
-    // Once the date or the offset has changed neither is what it was for the rest of the search.
+    // After a change of the date or the offset, both stay different for the rest of the search.
     var before = seconds
     var after = seconds + 48 * 3600
     while after - before > 1 {
