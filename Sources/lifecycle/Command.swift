@@ -1,11 +1,11 @@
 /// The command that the arguments ask for.
 enum Command: Equatable {
   case help(String)
-  case simulate(Simulation)
-  case log(Log)
-  case sessions(Sessions)
+  case simulate(SimulateCommand)
+  case log(LogCommand)
+  case sessions(SessionsCommand)
   case timeline(TimelineCommand)
-  case names(Names)
+  case names(NamesCommand)
   case states(StatesCommand)
   case completion(Completion)
 
@@ -35,12 +35,12 @@ enum Command: Equatable {
 
   private static func command(_ name: String, _ arguments: inout Arguments) throws(UsageError) -> Command {
     switch name {
-    case "simulate": try Simulation(&arguments).map { .simulate($0) } ?? .help(Help.simulate)
-    case "log": try Log(&arguments).map { .log($0) } ?? .help(Help.log)
-    case "sessions": try Sessions(&arguments).map { .sessions($0) } ?? .help(Help.sessions)
+    case "simulate": try SimulateCommand(&arguments).map { .simulate($0) } ?? .help(Help.simulate)
+    case "log": try LogCommand(&arguments).map { .log($0) } ?? .help(Help.log)
+    case "sessions": try SessionsCommand(&arguments).map { .sessions($0) } ?? .help(Help.sessions)
     case "timeline": try TimelineCommand(&arguments).map { .timeline($0) } ?? .help(Help.timeline)
     case "states": try StatesCommand(&arguments).map { .states($0) } ?? .help(Help.states)
-    default: try Names(&arguments).map { .names($0) } ?? .help(Help.names)
+    default: try NamesCommand(&arguments).map { .names($0) } ?? .help(Help.names)
     }
   }
 }

@@ -12,6 +12,8 @@ public protocol ApplicationEvent: MainActorEvent {
   var transition: LifecycleTransition { get }
 }
 
+// A new event begins with its row in NotificationTable.swift.
+
 /// An application event that follows a delegate call.
 public protocol ApplicationCallbackEvent: ApplicationEvent {
   /// The delegate call that the event follows.

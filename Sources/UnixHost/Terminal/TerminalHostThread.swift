@@ -12,8 +12,6 @@ import PubSub
 ///
 /// Only this thread accesses the terminal.
 final class TerminalHostThread: HostThread<TerminalStateMachine> {
-  /// The time after which a single `ESC` is the Escape key, and not the beginning of a sequence.
-  private static let escapeDelay = Duration.milliseconds(50)
   /// The interval at which a program in the background checks whether it owns the terminal.
   private static let lookPeriod = Duration.seconds(1)
 
@@ -111,7 +109,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .bytes(let bytes):
       take(parser.feed(bytes, afterPause: .now - lastRead >= Self.pastePause).mergingFocus)
       lastRead = .now
-      escapeDeadline = parser.holdsBytes ? .now + Self.escapeDelay : nil
+      escapeDeadline = parser.holdsBytes ? .now + TerminalInputParser.escapeDelay : nil
     case .nothing: break
     case .end: process(device.look == .gone ? .hangUp : .endOfInput)
     case .refused:

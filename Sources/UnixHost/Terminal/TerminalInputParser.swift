@@ -37,6 +37,11 @@ package struct TerminalInputParser: Sendable, Hashable {
     case paste(matched: Int)
   }
 
+  /// The time after which a single `ESC` is the Escape key, and not the beginning of a sequence.
+  ///
+  /// The host's thread measures it, and then calls ``flush()``.
+  static let escapeDelay = Duration.milliseconds(50)
+
   private static let escape: UInt8 = 0x1B
   private static let pasteBegins = Array("200~".utf8)
   private static let pasteEnds = [escape] + Array("[201~".utf8)

@@ -17,7 +17,7 @@ struct StatesCommand: Equatable {
     }
   }
 
-  var profile = Simulation.Profile.app
+  var profile = SimulateCommand.Profile.app
   var form = Form.text
   var output = "-"
 

@@ -20,8 +20,8 @@ final class TimelineReading<Picture: TimelinePicture> {
   private let path: String
   private let wanted: Selection.Resolved
   private let scan: JournalScan
-  private var fold = TimelineFold()
-  /// The run that is being folded, and the number of its lines so far.
+  private var bars = TimelineBars()
+  /// The run whose bars are being made, and the number of its lines so far.
   private var session = 0
   private var line = 0
   private var isInPicture = false
@@ -46,8 +46,8 @@ final class TimelineReading<Picture: TimelinePicture> {
       var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? bootID)
       if next == nil, isHeld { exit.kind = .stillRunning }
       ended.removeAll(keepingCapacity: true)
-      fold.finish(into: &ended)
-      undrawn += fold.undrawn
+      bars.finish(into: &ended)
+      undrawn += bars.undrawn
       try picture.end(ended, exit)
     }
     try scan.read(path) { try take($0) }
@@ -74,17 +74,17 @@ final class TimelineReading<Picture: TimelinePicture> {
     let isTooOld = wanted.isBefore(item)
     if session != item.session {
       (session, line, isInPicture) = (item.session, 0, false)
-      fold = TimelineFold()
+      bars = TimelineBars()
     }
-    // Lines that are too old are folded, but not drawn: they give the states at the beginning of the picture.
-    if !isTooOld, !isInPicture, line > 0 { fold.cut() }
+    // Lines that are too old are taken, but not drawn: they give the states at the beginning of the picture.
+    if !isTooOld, !isInPicture, line > 0 { bars.cut() }
     ended.removeAll(keepingCapacity: true)
-    let shown = fold.take(content, into: &ended)
+    let shown = bars.take(content, into: &ended)
     if shown != nil { line += 1 }
     guard !isTooOld, isInPicture || shown != nil else { return }
     if !isInPicture {
       isInPicture = true
-      try picture.begin(session, item.run.header, at: fold.begin, line: line - 1)
+      try picture.begin(session, item.run.header, at: bars.begin, line: line - 1)
     }
     try picture.take(shown, ended, clock: content.clockMark)
   }

@@ -78,6 +78,6 @@ extension TimelineRuns {
   static func withoutLane(_ undrawn: Int) -> String? {
     guard undrawn > 0 else { return nil }
     return "\(undrawn) bars of scenes or resources are left out: "
-      + "at most \(TimelineFold.mostLanes) have a lane at one time"
+      + "at most \(TimelineBars.mostLanes) have a lane at one time"
   }
 }

@@ -82,7 +82,7 @@ private struct TraceRun {
   private mutating func thread(of lane: TimelineLane) -> (number: Int, naming: String) {
     if let thread = threads[lane] { return (thread, "") }
     // The names must not grow without end, so old ones are forgotten, and written again if the lane comes back.
-    if threads.count >= 2 * TimelineFold.mostLanes { threads.removeAll() }
+    if threads.count >= 2 * TimelineBars.mostLanes { threads.removeAll() }
     lastThread += 1
     threads[lane] = lastThread
     let (title, place) = lane.inTrace

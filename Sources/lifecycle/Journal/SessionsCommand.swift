@@ -2,7 +2,7 @@ import AppLifecycle
 import LifecycleJournal
 
 /// `lifecycle sessions`: one line for each run in a journal.
-struct Sessions: Equatable {
+struct SessionsCommand: Equatable {
   var path: String
   var isJSON = false
   var color = Paint.Choice.auto

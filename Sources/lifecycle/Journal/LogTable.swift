@@ -2,7 +2,7 @@ import AppLifecycle
 import LifecycleJournal
 
 /// The lines of a log, as they are printed.
-struct LogPage {
+struct LogTable {
   let paint: Paint
   let isJSON: Bool
   /// Whether the page is too narrow for all columns; then the state is printed only where it changes.

@@ -4,7 +4,7 @@ import LifecycleJournal
 /// A pure fold over the lines of a run, which gives bars and marks on lanes, each once it has ended.
 ///
 /// It holds only bars that have not ended, so its memory does not grow with the run. Times are those of the records.
-struct TimelineFold {
+struct TimelineBars {
   /// The largest number of scenes and resources that have a lane at one time.
   static let mostLanes = 1_000
 
@@ -209,7 +209,7 @@ private struct OpenLanes {
 
   /// Begins a bar on a lane that has none; returns false if the limit is reached.
   mutating func open(_ bar: TimelineItem) -> Bool {
-    guard bars.count < TimelineFold.mostLanes else { return false }
+    guard bars.count < TimelineBars.mostLanes else { return false }
     bars[bar.lane] = bar
     return true
   }

@@ -2,7 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 
 /// `lifecycle simulate`: plays a script on a simulated system with a bare application, and prints the record.
-struct Simulation: Equatable {
+struct SimulateCommand: Equatable {
   /// The source of the script.
   enum Source: Equatable {
     case standardInput

@@ -1,7 +1,7 @@
 import AppLifecycle
 
 /// `lifecycle names`: prints every event of the life cycle with the platform's name for it.
-struct Names: Equatable {
+struct NamesCommand: Equatable {
   var isJSON = false
 
   /// Reads the arguments; nil for help.

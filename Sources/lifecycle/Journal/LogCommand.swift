@@ -2,7 +2,7 @@ import AppLifecycle
 import LifecycleJournal
 
 /// `lifecycle log`: prints a journal, for people or for programs.
-struct Log: Equatable {
+struct LogCommand: Equatable {
   var path: String
   var follows = false
   var selection = Selection()
@@ -36,7 +36,7 @@ struct Log: Equatable {
     // With a selection, no output appears until the selected part is reached.
     let progress = Progress(isBesideOutput: !selection.isNarrow)
     let scan = JournalScan(seeking: wanted.session, progress: progress)
-    var page = LogPage(paint: Paint(color), isJSON: isJSON, width: Terminal.width)
+    var page = LogTable(paint: Paint(color), isJSON: isJSON, width: Terminal.width)
     let take = { (item: JournalScan.Item) in
       if !wanted.includesRun(of: item) || wanted.isBefore(item) || wanted.isAfter(item) { return }
       scan.complain(about: item)
