@@ -18,7 +18,7 @@ extension Application {
     let effects = machine.handle(pending.input)
     var report = TransitionReport(
       outcome: .completed, cause: pending.cause, from: from, to: from)
-    if effects.first?.isIgnored != true { ledgerKeeper.beginTransition(pending.cause, from: from, at: began) }
+    if effects.first?.isIgnored != true { ownLedger.beginTransition(pending.cause, from: from, at: began) }
     if let question = pending.question { note(question) }
     if effects.contains(.call(.willTerminate)) { questions.abandon() }
     if present.state == .notRunning, effects.contains(.call(.didFinishLaunching)) {
@@ -54,7 +54,7 @@ extension Application {
     if present.state == .active { excursion.end() }
     report.to = present.state
     report.duration = timing.now() - began
-    if let page = ledgerKeeper.endTransition(in: present.state, at: began + report.duration) {
+    if let page = ownLedger.endTransition(in: present.state, at: began + report.duration) {
       (report.kept, report.overruns) = (page.kept, page.overruns)
     }
     noteOutcome(report, of: pending.input)
@@ -77,9 +77,9 @@ extension Application {
     let isPassedThrough = from == .notRunning && machine.state.isForeground
     if !isPassedThrough { excursion.didCommit(next, at: time) }
     if next == .background, !isPassedThrough {
-      ledgerKeeper.beginStay(cause, at: time)
+      ownLedger.beginStay(cause, at: time)
     } else {
-      ledgerKeeper.endStay(in: next, at: time)
+      ownLedger.endStay(in: next, at: time)
     }
     record(.state, next.rawValue, cause)
     bus.post(StateDidChange(application: self, transition: transition(from: from, to: next, cause: cause)), from: self)
@@ -111,12 +111,12 @@ extension Application {
   /// The end begins whose question was answered: its page has the delegate's call, and what that overran.
   private func note(_ question: TerminationQuestion) {
     guard let entry = question.entry else { return }
-    note(entry, of: question.call, on: ledgerKeeper.transition)
+    note(entry, of: question.call, on: ownLedger.transitionPage)
     guard question.isLate else { return }
     note(
       BudgetOverrun(
         callback: .shouldTerminate, budget: configuration.shouldTerminateBudget, culprits: [entry.name]),
-      on: ledgerKeeper.transition)
+      on: ownLedger.transitionPage)
   }
 
   /// Waits for the step's tear-down.

@@ -49,9 +49,7 @@ public import PubSub
   var excursion = ExcursionTracker()
   /// The states on either side of the latest commit.
   var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
-  var ledgerKeeper: LedgerKeeper
-  /// The handlers of the notification that is being posted.
-  var handlerNotes: HandlerNotes?
+  let ownLedger: ApplicationLedger
   let questions: TerminationQuestions
   /// What led to the transition that is under way.
   var transitionCause: LifecycleCause?
@@ -81,7 +79,7 @@ public import PubSub
       callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
     tasks = TaskStarter(clock: clock)
     observers = ObserverList()
-    ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
+    ownLedger = ApplicationLedger(limit: configuration.ledgerLimit)
     manager = ResourceManager(
       tasks: tasks, clock: timing, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil,
       scope: scope)

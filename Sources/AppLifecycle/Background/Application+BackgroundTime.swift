@@ -96,7 +96,7 @@ extension Application {
     background.didSpend = { [weak self] in self?.note($0, of: $1) }
     background.didBeginStay = { [weak self] now, cause in
       guard let self else { return }
-      ledgerKeeper.beginStay(presentCause ?? cause, at: now)
+      ownLedger.beginStay(presentCause ?? cause, at: now)
     }
     background.didReport = { [weak self] kind, name, cause in
       guard let self else { return }
@@ -150,7 +150,7 @@ extension Application {
     guard !names.isEmpty else { return }
     for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
     background.noteUnended()
-    note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ledgerKeeper.transition)
+    note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ownLedger.transitionPage)
   }
 
   /// Waits for open background tasks to end before a host stops the process, in which they would stand still.

@@ -36,7 +36,7 @@ internal import PubSub
     if returned.isEmpty { return }
     // Made large enough for all that might follow; what is kept for long is as large as it has to be.
     let kept = returned.capacity > 2 * returned.count ? returned.map(\.self) : returned
-    application?.ledgerKeeper.note(kept, step: method, on: page)
+    application?.ownLedger.note(kept, step: method, on: page)
     returned = []
   }
 }

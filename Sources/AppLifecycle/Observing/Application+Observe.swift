@@ -119,10 +119,7 @@ extension Application {
   }
 
   /// Adds to the ledger, and calls no observer: that of an observer's own call would never end.
-  private func noteOnly(_ entry: LedgerEntry) {
-    handlerNotes?.flush()
-    ledgerKeeper.note(entry, on: ledgerKeeper.present)
-  }
+  private func noteOnly(_ entry: LedgerEntry) { ownLedger.note(entry, on: ownLedger.presentPage) }
 
   // MARK: Inputs
 

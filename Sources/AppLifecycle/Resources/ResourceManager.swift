@@ -172,7 +172,7 @@ internal import PubSub
     let changes = graph.takeChanges()
     if !actions.isEmpty || !changes.isEmpty {
       let time = time ?? clock.now()
-      let page = application?.ledgerKeeper.ownPage
+      let page = application?.ownLedger.ownPage
       for action in actions { perform(action, at: time, on: page) }
       announce(changes, at: time, to: application)
       // A forgotten one has nothing to announce any more.

@@ -85,7 +85,7 @@ extension TearDown {
     for name in culprits { application.record(.report, "watchdog:\(name)", cause) }
     application.note(
       BudgetOverrun(callback: began.callback, budget: began.length, culprits: culprits),
-      on: application.ledgerKeeper.transition)
+      on: application.ownLedger.transitionPage)
     return false
   }
 
