@@ -12,7 +12,7 @@ extension Application {
     if pending.question == nil { noteInput(pending.input) }
     // What is acquired must not delay a callback, of this transition or of the next.
     manager.holdBack()
-    defer { manager.performNow(orLater: !inbox.withLock { $0.isEmpty }) }
+    defer { manager.performNow(orLater: !inbox.isEmpty) }
     let began = timing.now()
     let from = present.state
     let effects = machine.handle(pending.input)

@@ -32,15 +32,13 @@ public import PubSub
 
   nonisolated let timing: ClockHandle
   package nonisolated let tasks: TaskStarter
-  nonisolated let inbox = Guarded(InputQueue())
+  nonisolated let inbox: Inbox
   let manager: ResourceManager
   let runs: PhaseRuns
   /// What ``task(label:fileID:line:_:)`` has started.
   let ownTasks: ApplicationTasks
   /// Marks the handlers that transitions wait for.
   let scope = WorkOwner()
-  /// The priority at which queued inputs run: that of the code that made the application, whatever the senders have.
-  nonisolated let priority = Task.currentPriority
   /// The timers on the application's clock, for what lives as long as it does.
   package nonisolated let deadlines: Deadlines
   let background: BackgroundTaskManager
@@ -78,6 +76,7 @@ public import PubSub
       profile: configuration.profile,
       callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
     tasks = TaskStarter(clock: clock)
+    inbox = Inbox(tasks: tasks)
     observers = ObserverList()
     ownLedger = ApplicationLedger(limit: configuration.ledgerLimit)
     manager = ResourceManager(

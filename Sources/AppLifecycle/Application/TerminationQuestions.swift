@@ -143,7 +143,9 @@ internal import PubSub
   }
 
   private func enqueueEnd(after question: TerminationQuestion) {
-    application?.enqueue(.input(PendingInput(input: .terminate, cause: question.cause, question: question)))
+    guard let application else { return }
+    let end = PendingInput(input: .terminate, cause: question.cause, question: question)
+    application.inbox.add(.input(end), for: application)
   }
 
   private func refuse(

@@ -91,7 +91,7 @@ extension Application {
   var presentCause: LifecycleCause? { transitionCause ?? ambientCause }
 
   func connectBackground() {
-    background.clockDidStrike = { [weak self] in self?.enqueue(.backgroundClock) }
+    background.clockDidStrike = { [weak self] in self.map { $0.inbox.add(.backgroundClock, for: $0) } }
     background.didBegin = { [weak self] in self?.callBegins($0) }
     background.didSpend = { [weak self] in self?.note($0, of: $1) }
     background.didBeginStay = { [weak self] now, cause in

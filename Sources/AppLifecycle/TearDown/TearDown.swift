@@ -70,7 +70,7 @@ extension TearDown {
   /// - Returns: whether the budget was kept.
   func finish(of application: Application, cause: LifecycleCause) async -> Bool {
     guard let budget else { return true }
-    if budget.culprits.isEmpty, !isOver { await waitUntilOver(or: budget.deadline) }
+    if budget.culprits.isEmpty, !isOver { await waitUntilOver(or: budget.deadline, of: application) }
     return endBudget(of: application, cause: cause)
   }
 
@@ -89,10 +89,10 @@ extension TearDown {
     return false
   }
 
-  private func waitUntilOver(or deadline: Duration) async {
+  private func waitUntilOver(or deadline: Duration, of application: Application) async {
     let wait = OneShot()
     self.wait = wait
-    application?.hurryTearDownIfReturning()
+    application.inbox.hurryTearDownIfReturning(of: application)
     resources.performNow()
     // Nearly always all has been torn down by now, so that no wait is needed.
     if !isOver {
