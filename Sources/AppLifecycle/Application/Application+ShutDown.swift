@@ -8,7 +8,7 @@ extension Application {
   ///   - status: the exit status, as ``exitStatus`` shows it from now on.
   ///   - cause: what records and notifications call it; the input itself if nil.
   public func shutDown(status: Int32, cause: LifecycleCause? = nil) {
-    if exitStatus == 0 { exitStatus = status }
+    transitions.setExitStatus(status)
     send(.shutDown, cause: cause)
   }
 }

@@ -34,7 +34,7 @@ final class Inbox: Sendable {
   @MainActor func hurryTearDownIfReturning(of application: Application) {
     // Where one of several scenes has left, the application has not, and cannot come back.
     guard application.tearDown.isAwaited, !application.present.state.isForeground else { return }
-    if application.machine.comesBack(with: queue.withLock { $0.inputs }) { application.tearDown.hurry() }
+    if application.transitions.comesBack(with: queue.withLock { $0.inputs }) { application.tearDown.hurry() }
   }
 
   // MARK: Working
@@ -44,7 +44,7 @@ final class Inbox: Sendable {
   /// - Returns: what became of it; nil if it has to be added.
   @MainActor func runAtOnce(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
     guard queue.withLock({ $0.beginOwnTurn() }) else { return nil }
-    let report = await application.run(pending)
+    let report = await TransitionRun(pending, of: application).perform()
     if queue.withLock({ $0.endOwnTurn() }) { startWorkingOff(for: application) }
     return report
   }
@@ -72,10 +72,11 @@ final class Inbox: Sendable {
   @MainActor private func take(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
     let questions = application.questions
     if let answered = pending.question {
-      return questions.beginEnd(after: answered, of: application) ? await application.run(pending) : nil
+      guard questions.beginEnd(after: answered, of: application) else { return nil }
+    } else if pending.input == .terminate, application.present.state.runsCode {
+      return await questions.take(pending, of: application)
     }
-    guard pending.input == .terminate, application.present.state.runsCode else { return await application.run(pending) }
-    return await questions.take(pending, of: application)
+    return await TransitionRun(pending, of: application).perform()
   }
 }
 

@@ -87,20 +87,20 @@ extension Application {
   /// Enforces the times of the background, as a simulated system does: suspension, expiration and purge.
   package func enforceBackgroundTime() { background.enforce() }
 
-  /// What led to what happens now: a transition, or what the system is doing outside of any.
-  var presentCause: LifecycleCause? { transitionCause ?? ambientCause }
-
   func connectBackground() {
-    background.clockDidStrike = { [weak self] in self.map { $0.inbox.add(.backgroundClock, for: $0) } }
+    background.clockDidStrike = { [weak self] in
+      guard let self else { return }
+      inbox.add(.backgroundClock, for: self)
+    }
     background.didBegin = { [weak self] in self?.callBegins($0) }
     background.didSpend = { [weak self] in self?.note($0, of: $1) }
     background.didBeginStay = { [weak self] now, cause in
       guard let self else { return }
-      ownLedger.beginStay(presentCause ?? cause, at: now)
+      ownLedger.beginStay(transitions.presentCause ?? cause, at: now)
     }
     background.didReport = { [weak self] kind, name, cause in
       guard let self else { return }
-      record(kind, name, presentCause ?? cause)
+      record(kind, name, transitions.presentCause ?? cause)
     }
   }
 
@@ -112,14 +112,17 @@ extension Application {
       switch action {
       case .expire(let task): background.expire(task)
       case .purge(let names):
-        let cause = presentCause ?? LifecycleCause(.purge)
+        let cause = transitions.presentCause ?? LifecycleCause(.purge)
         for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
         background.noteUnended()
-        _ = await run(PendingInput(input: .purge, cause: cause, waiter: nil))
-      case .suspend:
-        _ = await run(PendingInput(input: .suspend, cause: presentCause ?? LifecycleCause(.suspend), waiter: nil))
+        await run(.purge, cause: cause)
+      case .suspend: await run(.suspend, cause: transitions.presentCause ?? LifecycleCause(.suspend))
       }
     }
+  }
+
+  private func run(_ input: SystemInput, cause: LifecycleCause) async {
+    _ = await TransitionRun(PendingInput(input: input, cause: cause), of: self).perform()
   }
 }
 
@@ -137,7 +140,7 @@ extension Application {
   ///   - deadline: that of didEnterBackground's budget; nil if the application was in the background already.
   ///   - cause: why the application ends.
   func finishBackgroundTasksBeforeEnd(until deadline: Duration?, cause: LifecycleCause) async {
-    guard !enforcesBudgets, background.hasOpenTasks else { return }
+    guard !tearDown.enforcesBudgets, background.hasOpenTasks else { return }
     var (callback, length) = (ApplicationCallback.didEnterBackground, configuration.didEnterBackgroundBudget)
     let now = timing.now()
     var end = deadline ?? now

@@ -31,7 +31,7 @@ extension Application {
   ///   - step: what it was doing: `acquire` or `release`.
   ///   - page: the page of the ledger that gets the overrun.
   func operationIsLate(_ name: String, step: String = "release", on page: LedgerKeeper.PageID?) {
-    record(.report, "watchdog:\(name)", presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
+    record(.report, "watchdog:\(name)", transitions.presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
     note(
       BudgetOverrun(
         callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name]), on: page)

@@ -106,7 +106,8 @@ extension Application {
       LedgerEntry(
         .observer, observer.source, step: "observe", began: timing.now(), duration: .zero,
         outcome: .failed(String(describing: error))))
-    record(.report, "observerFailed:\(observer.source)", presentCause ?? LifecycleCause(rawValue: "observe"))
+    record(
+      .report, "observerFailed:\(observer.source)", transitions.presentCause ?? LifecycleCause(rawValue: "observe"))
   }
 
   /// The observer that uses up the last of a budget is to blame for it.
@@ -121,7 +122,15 @@ extension Application {
   /// Adds to the ledger, and calls no observer: that of an observer's own call would never end.
   private func noteOnly(_ entry: LedgerEntry) { ownLedger.note(entry, on: ownLedger.presentPage) }
 
-  // MARK: Inputs
+  // MARK: Records
+
+  /// Tells of a record of the life cycle.
+  func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {
+    tell(
+      .recorded(
+        LifecycleRecord(
+          instant: timing.now(), kind: kind, name: name, state: present.state, scene: scene?.rawValue, cause: cause)))
+  }
 
   /// An input is its own cause; what follows from it has the cause that its sender gave it.
   func noteInput(_ input: SystemInput) {

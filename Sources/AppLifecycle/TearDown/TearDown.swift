@@ -11,6 +11,8 @@ internal import PubSub
   private let timing: ClockHandle
   private let tasks: TaskStarter
   private let deadlines: Deadlines
+  /// Whether an overrun ends the process, as it does on a device; else it is only reported.
+  var enforcesBudgets = false
   /// How far each phase is open.
   private var gate = PhaseGate()
   /// The posts of closing notifications whose asynchronous handlers still run.
@@ -67,13 +69,17 @@ extension TearDown {
   /// - Parameters:
   ///   - application: whose step it is.
   ///   - cause: what led to the step.
-  /// - Returns: whether the budget was kept.
+  /// - Returns: whether the process goes on; false if the system ends it for an overrun.
   func finish(of application: Application, cause: LifecycleCause) async -> Bool {
     guard let budget else { return true }
     if budget.culprits.isEmpty, !isOver { await waitUntilOver(or: budget.deadline, of: application) }
-    return endBudget(of: application, cause: cause)
+    if endBudget(of: application, cause: cause) { return true }
+    guard !enforcesBudgets else { return false }
+    releaseUnawaited()
+    return true
   }
 
+  /// - Returns: whether the budget was kept.
   private func endBudget(of application: Application, cause: LifecycleCause) -> Bool {
     guard let began = budget else { return true }
     if isAwaited || !began.culprits.isEmpty { nameLate() }
@@ -140,7 +146,7 @@ extension TearDown {
   }
 
   /// What is late is no longer waited for, and keeps nothing from being released.
-  func releaseUnawaited() {
+  private func releaseUnawaited() {
     for index in pendingPosts.indices { clearTimer(of: index) }
     pendingPosts = []
     for phase in PhaseGate.phases.reversed() {
