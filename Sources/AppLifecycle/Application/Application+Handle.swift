@@ -32,9 +32,9 @@ extension Application {
       return TransitionReport(outcome: .queued, cause: cause, from: present.state, to: present.state)
     }
     // What may have to wait for an answer goes through the queue.
-    if input != .terminate, canTakeTurn,
-      let report = await inbox.runAtOnce(PendingInput(input: input, cause: cause), of: self)
-    {
+    if input != .terminate, canTakeTurn, inbox.beginOwnTurn() {
+      let report = await TransitionRun(PendingInput(input: input, cause: cause), of: self).perform()
+      inbox.endOwnTurn(for: self)
       return report
     }
     return await withUnsafeContinuation { waiter in

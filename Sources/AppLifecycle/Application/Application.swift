@@ -61,9 +61,11 @@ public import PubSub
 
   // MARK: Time and tasks
 
+  /// Reads the application's clock, and sleeps on it.
   nonisolated let timing: ClockHandle
   /// The timers on the application's clock, for what lives as long as it does.
   package nonisolated let deadlines: Deadlines
+  /// Starts all tasks, so that a simulation has them on its own executor.
   package nonisolated let tasks: TaskStarter
   /// Marks the handlers that transitions wait for.
   let scope = WorkOwner()

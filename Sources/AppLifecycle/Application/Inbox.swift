@@ -39,14 +39,14 @@ final class Inbox: Sendable {
 
   // MARK: Working
 
-  /// Runs an input in the caller's own turn, if the queue is empty and no task works on it.
+  /// Begins a turn of the caller's own, if the queue is empty and no task works on it.
   ///
-  /// - Returns: what became of it; nil if it has to be added.
-  @MainActor func runAtOnce(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
-    guard queue.withLock({ $0.beginOwnTurn() }) else { return nil }
-    let report = await TransitionRun(pending, of: application).perform()
+  /// - Returns: whether the turn has begun; the caller ends it.
+  func beginOwnTurn() -> Bool { queue.withLock { $0.beginOwnTurn() } }
+
+  /// Ends the caller's own turn, and starts a task for what has arrived meanwhile.
+  func endOwnTurn(for application: Application) {
     if queue.withLock({ $0.endOwnTurn() }) { startWorkingOff(for: application) }
-    return report
   }
 
   /// The transitions belong to no sender, though one has sent the first input.

@@ -15,50 +15,22 @@ internal import PubSub
   ///
   /// - Returns: what became of the input.
   func perform() async -> TransitionReport {
-    let transitions = application.transitions
     application.tell(.transitionBegan(pending.input, cause: cause))
-    transitions.inputBegins(cause)
-    defer { transitions.inputEnds() }
+    application.transitions.inputBegins(cause)
+    defer { application.transitions.inputEnds() }
     // One that was asked about was noted when its turn came.
     if pending.question == nil { application.noteInput(pending.input) }
     // What is acquired must not delay a callback, of this transition or of the next.
     application.manager.holdBack()
     defer { application.manager.performNow(orLater: !application.inbox.isEmpty) }
     let began = application.instant
-    let from = application.present.state
-    let effects = transitions.handle(pending.input)
-    var report = TransitionReport(outcome: .completed, cause: cause, from: from, to: from)
-    if case .ignore(let reason)? = effects.first {
-      report.outcome = .ignored(reason: reason)
-    } else {
-      application.ownLedger.beginTransition(cause, from: from, at: began)
-    }
-    if let question = pending.question { note(question) }
-    if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
-    if from == .notRunning, effects.contains(.call(.didFinishLaunching)) {
-      application.setLaunchCause(cause)
-      transitions.processBegins()
-    }
-    await perform(effects)
-    let to = application.present.state
-    if to == .active { transitions.didEndActive() }
-    report.to = to
-    report.duration = application.instant - began
-    if let page = application.ownLedger.endTransition(in: to, at: began + report.duration) {
-      (report.kept, report.overruns) = (page.kept, page.overruns)
-    }
-    application.noteOutcome(report, of: pending.input)
-    application.tell(.transitionEnded(report))
-    application.questions.answerOvertakenInputs(in: to)
-    return report
-  }
-
-  private func perform(_ effects: [LifecycleStateMachine.Effect]) async {
+    let effects = application.transitions.handle(pending.input)
+    var report = begin(effects, at: began)
     // When the tear-down that has just been waited for had to be done.
     var deadline: Duration?
-    for (index, effect) in effects.enumerated() {
+    perform: for (index, effect) in effects.enumerated() {
       switch effect {
-      case .ignore: break
+      case .ignore(let reason): report.outcome = .ignored(reason: reason)
       case .setDeactivationReasons(let reasons): application.setDeactivationReasons(reasons)
       case .commit(let next): commit(next)
       case .call(let callback):
@@ -77,17 +49,47 @@ internal import PubSub
         guard await application.tearDown.finish(of: application, cause: cause) else {
           purge()
           for case .endSession(let id) in effects[index...] { application.sceneDirectory.endSession(id) }
-          return
+          break perform
         }
       case .loseProcess: loseProcess()
       }
     }
+    end(&report, began: began)
+    return report
+  }
+
+  /// Opens the page of the ledger, unless the input was ignored, and notes what led to the transition.
+  private func begin(_ effects: [LifecycleStateMachine.Effect], at time: Duration) -> TransitionReport {
+    let from = application.present.state
+    if effects.first?.isIgnored != true { application.ownLedger.beginTransition(cause, from: from, at: time) }
+    if let question = pending.question { note(question) }
+    if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
+    if from == .notRunning, effects.contains(.call(.didFinishLaunching)) {
+      application.setLaunchCause(cause)
+      application.transitions.processBegins()
+    }
+    return TransitionReport(outcome: .completed, cause: cause, from: from, to: from)
+  }
+
+  /// Closes the page of the ledger, and completes the report.
+  private func end(_ report: inout TransitionReport, began: Duration) {
+    let to = application.present.state
+    if to == .active { application.transitions.didEndActive() }
+    report.to = to
+    report.duration = application.instant - began
+    if let page = application.ownLedger.endTransition(in: to, at: began + report.duration) {
+      (report.kept, report.overruns) = (page.kept, page.overruns)
+    }
+    application.noteOutcome(report, of: pending.input)
+    application.tell(.transitionEnded(report))
+    application.questions.answerOvertakenInputs(in: to)
   }
 }
 
 // MARK: - Steps of the application
 
 extension TransitionRun {
+  /// Changes the state, and tells the parts that depend on it, in the order in which they may rely on each other.
   private func commit(_ next: ApplicationState) {
     let from = application.present.state
     application.setState(next)
@@ -112,6 +114,7 @@ extension TransitionRun {
       Application.StateDidChange(application: application, transition: step(.commitFirst)), from: application)
   }
 
+  /// Calls the delegate's method, and posts its notification.
   private func call(_ callback: ApplicationCallback, next: ApplicationState?) {
     if callback == .willResignActive { application.transitions.willResignActive(at: application.instant) }
     if callback == .didEnterBackground || callback == .willTerminate { application.tearDown.beginBudget(of: callback) }
@@ -127,6 +130,7 @@ extension TransitionRun {
     notify(callback, next: next)
   }
 
+  /// Posts a notification, and moves the phases that it opens or closes.
   private func notify(_ callback: ApplicationCallback, next: ApplicationState?) {
     let row = callback.row
     let step = step(row.commit, next: next)
@@ -135,6 +139,7 @@ extension TransitionRun {
     application.tearDown.movePhases(after: callback, isInForeground: application.present.state.isForeground)
   }
 
+  /// The present step, as its notification tells it.
   private func step(_ order: CommitOrder, next: ApplicationState? = nil) -> LifecycleTransition {
     application.transitions.step(order, next: next, cause: cause, at: application.instant)
   }
@@ -170,6 +175,10 @@ extension TransitionRun {
     application.tearDown.loseProcess()
     loseScenes()
   }
+}
+
+extension LifecycleStateMachine.Effect {
+  fileprivate var isIgnored: Bool { if case .ignore = self { true } else { false } }
 }
 
 extension ArraySlice<LifecycleStateMachine.Effect> {

@@ -14,7 +14,7 @@
   ///
   /// - Complexity: linear in the number of pages.
   var snapshot: BudgetLedger {
-    handlerNotes?.flush()
+    handlerNotes?.flush(into: &keeper)
     return keeper.ledger
   }
 
@@ -51,13 +51,8 @@
 
   /// Adds a call that has ended to a page.
   func note(_ entry: LedgerEntry, on page: LedgerKeeper.PageID?) {
-    handlerNotes?.flush()
+    handlerNotes?.flush(into: &keeper)
     keeper.note(entry, on: page)
-  }
-
-  /// Adds handlers of a notification that have returned to a page, in order.
-  func note(_ handlers: [HandlerTime], step: String, on page: LedgerKeeper.PageID?) {
-    keeper.note(handlers, step: step, on: page)
   }
 
   /// Adds the overrun of a budget to a page.
@@ -73,10 +68,10 @@
   /// - Returns: what `post` returns.
   func noteHandlers<Result>(_ notes: HandlerNotes, of post: () -> Result) -> Result {
     let outer = handlerNotes
-    outer?.flush()
+    outer?.flush(into: &keeper)
     handlerNotes = notes
     let result = post()
-    notes.endPosting()
+    notes.endPosting(into: &keeper)
     handlerNotes = outer
     return result
   }
