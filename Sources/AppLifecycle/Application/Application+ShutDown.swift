@@ -9,20 +9,7 @@ extension Application {
   ///   - status: the exit status, which becomes ``exitStatus``.
   ///   - cause: the cause that records and notifications show; the input itself if nil.
   public func shutDown(status: Int32, cause: LifecycleCause? = nil) {
-    if exitStatus == 0 { exitStatus = status }
+    transitions.setExitStatus(status)
     send(.shutDown, cause: cause)
-  }
-
-  /// Reports by name an operation that is late and that no budget covers.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name, or the source of the call.
-  ///   - step: what it was doing: `acquire` or `release`.
-  ///   - page: the page of the ledger that gets the overrun.
-  func operationIsLate(_ name: String, step: String = "release", on page: LedgerKeeper.PageID?) {
-    record(.report, "watchdog:\(name)", presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
-    note(
-      BudgetOverrun(
-        callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name]), on: page)
   }
 }

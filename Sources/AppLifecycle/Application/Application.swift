@@ -10,6 +10,8 @@ public import PubSub
 /// application acquire and release its resources (`manage`). Components depend neither on the delegate nor on each
 /// other.
 @MainActor public final class Application {
+  // MARK: What the program sees
+
   /// The bus on which the application posts its notifications; any thread may use it.
   public nonisolated let bus: EventBus
   /// The budgets of the application, and the options of its life cycle.
@@ -20,46 +22,55 @@ public import PubSub
   public nonisolated let clock: ApplicationClock
   /// The delegate, which the application retains.
   public let delegate: any ApplicationDelegate
-  /// What is read within this package, which is no reason to tell Observation of changes.
-  package internal(set) var present = ObservedValues()
-  /// Tells Observation of what the program reads.
-  nonisolated let observed = ObservedChanges()
   /// The exit status that the application's host returns when the application has ended in order; see
   /// ``shutDown(status:cause:)``.
-  public internal(set) var exitStatus: Int32 = 0
-  /// The observers; see ``observe(label:fileID:line:_:)``.
-  nonisolated let observers: ObserverList
-  /// What the system is doing, as the cause of what happens outside of a transition.
-  package var ambientCause: LifecycleCause?
+  public var exitStatus: Int32 { transitions.exitStatus }
 
-  nonisolated let timing: ClockHandle
-  package nonisolated let tasks: TaskStarter
-  nonisolated let inbox = Guarded(InputQueue())
+  // MARK: From an input to its effects
+
+  /// The inputs that wait for their turn.
+  nonisolated let inbox: Inbox
+  /// The question whether the application may end.
+  let questions: TerminationQuestions
+  /// What the state machine decides, and where the application stands.
+  let transitions: Transitions
+  /// The scenes and their sessions.
+  let sceneDirectory = SceneDirectory()
+  /// What a step closes, and the budget for it.
+  let tearDown: TearDown
+
+  // MARK: What runs and is held for the program
+
+  /// The managed resources.
   let manager: ResourceManager
+  /// The bodies of `run(while:)`.
   let runs: PhaseRuns
   /// What ``task(label:fileID:line:_:)`` has started.
   let ownTasks: ApplicationTasks
-  /// Marks the handlers that transitions wait for.
-  let scope = WorkOwner()
-  /// The priority at which queued inputs run: that of the code that made the application, whatever the senders have.
-  nonisolated let priority = Task.currentPriority
+  /// The background tasks and modes.
+  let background: BackgroundTaskManager
+
+  // MARK: What the application tells
+
+  /// What is read within this package, which is no reason to tell Observation of changes.
+  package let present = ObservedValues()
+  /// Tells Observation of what the program reads.
+  nonisolated let observed = ObservedChanges()
+  /// The observers; see ``observe(label:fileID:line:_:)``.
+  nonisolated let observers: ObserverList
+  /// The pages of ``ledger``.
+  let ownLedger: ApplicationLedger
+
+  // MARK: Time and tasks
+
+  /// Reads the application's clock, and sleeps on it.
+  nonisolated let timing: ClockHandle
   /// The timers on the application's clock, for what lives as long as it does.
   package nonisolated let deadlines: Deadlines
-  let background: BackgroundTaskManager
-  var machine: LifecycleStateMachine
-  var sceneDirectory = SceneDirectory()
-  var excursion = ExcursionTracker()
-  /// The states on either side of the latest commit.
-  var lastTransition: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
-  var ledgerKeeper: LedgerKeeper
-  /// The handlers of the notification that is being posted.
-  var handlerNotes: HandlerNotes?
-  let questions: TerminationQuestions
-  /// What led to the transition that is under way.
-  var transitionCause: LifecycleCause?
-  let tearDown: TearDown
-  /// Whether an overrun ends the process, as it does on a device; else it is only reported.
-  package var enforcesBudgets = false
+  /// Starts all tasks, so that a simulation has them on its own executor.
+  package nonisolated let tasks: TaskStarter
+  /// Marks the handlers that transitions wait for.
+  let scope = WorkOwner()
 
   /// Creates an application that is not running.
   ///
@@ -73,30 +84,25 @@ public import PubSub
     delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration = Configuration(),
     clock: any Clock<Duration> = SuspendingClock()
   ) {
-    self.delegate = delegate
-    self.bus = bus
-    self.configuration = configuration
+    (self.delegate, self.bus, self.configuration) = (delegate, bus, configuration)
     timing = ClockHandle(clock)
     self.clock = ApplicationClock(clock, timing: timing)
-    machine = LifecycleStateMachine(
-      profile: configuration.profile,
-      callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
     tasks = TaskStarter(clock: clock)
+    let isSimulated = clock is any SimulatedClock
+    deadlines = Deadlines(
+      now: timing.now, sleepUntil: timing.sleepUntil, tasks: tasks, sleepsOnlyForNeed: isSimulated)
     observers = ObserverList()
-    ledgerKeeper = LedgerKeeper(limit: configuration.ledgerLimit)
+    ownLedger = ApplicationLedger(limit: configuration.ledgerLimit)
     manager = ResourceManager(
-      tasks: tasks, clock: timing, retry: configuration.retry, seed: clock is any SimulatedClock ? 0 : nil,
-      scope: scope)
+      tasks: tasks, clock: timing, retry: configuration.retry, seed: isSimulated ? 0 : nil, scope: scope)
     runs = PhaseRuns(tasks: tasks, now: timing.now, scope: scope)
     ownTasks = ApplicationTasks(tasks: tasks, now: timing.now)
-    deadlines = Deadlines(
-      now: timing.now, sleepUntil: timing.sleepUntil, tasks: tasks,
-      sleepsOnlyForNeed: clock is any SimulatedClock)
-    background = BackgroundTaskManager(
-      configuration: configuration, clock: timing, starter: tasks, scope: scope)
+    background = BackgroundTaskManager(configuration: configuration, clock: timing, starter: tasks, scope: scope)
+    inbox = Inbox(tasks: tasks)
+    questions = TerminationQuestions(timing: timing, tasks: tasks, deadlines: deadlines)
+    transitions = Transitions(configuration)
     tearDown = TearDown(
       of: manager, runs, configuration: configuration, timing: timing, tasks: tasks, deadlines: deadlines)
-    questions = TerminationQuestions(timing: timing, tasks: tasks, deadlines: deadlines)
     tearDown.application = self
     questions.application = self
     manager.application = self

@@ -54,7 +54,7 @@ internal import PubSub
 
   /// Asks the delegate; goes on at once where that answers without suspending.
   private func ask(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
-    application.transitionCause = pending.cause
+    application.transitions.inputBegins(pending.cause)
     let name = ApplicationCallback.shouldTerminate.rawValue
     application.record(.delegate, name, pending.cause)
     let call = application.callBegins(LedgerEntry(.delegate, name, step: name, began: timing.now(), duration: .zero))
@@ -63,14 +63,14 @@ internal import PubSub
       deadline: timing.instant(after: application.configuration.shouldTerminateBudget), call: call)
     present = question
     await callDelegate(of: application, question)
-    application.transitionCause = nil
+    application.transitions.inputEnds()
     switch question.answer {
     case .now?:
       var end = pending
       end.question = question
       question.inputs = []
       present = nil
-      return await application.run(end)
+      return await TransitionRun(end, of: application).perform()
     case .cancel?:
       present = nil
       return refuse(pending, question, of: application)
@@ -143,7 +143,9 @@ internal import PubSub
   }
 
   private func enqueueEnd(after question: TerminationQuestion) {
-    application?.enqueue(.input(PendingInput(input: .terminate, cause: question.cause, question: question)))
+    guard let application else { return }
+    let end = PendingInput(input: .terminate, cause: question.cause, question: question)
+    application.inbox.add(.input(end), for: application)
   }
 
   private func refuse(

@@ -92,20 +92,20 @@ extension Application {
   /// Enforces the times of the background, as a simulated system does: suspension, expiration and purge.
   package func enforceBackgroundTime() { background.enforce() }
 
-  /// The cause of the current step: that of the transition, or, outside of transitions, that of the system's action.
-  var presentCause: LifecycleCause? { transitionCause ?? ambientCause }
-
   func connectBackground() {
-    background.clockDidStrike = { [weak self] in self?.enqueue(.backgroundClock) }
+    background.clockDidStrike = { [weak self] in
+      guard let self else { return }
+      inbox.add(.backgroundClock, for: self)
+    }
     background.didBegin = { [weak self] in self?.callBegins($0) }
     background.didSpend = { [weak self] in self?.note($0, of: $1) }
     background.didBeginStay = { [weak self] now, cause in
       guard let self else { return }
-      ledgerKeeper.beginStay(presentCause ?? cause, at: now)
+      ownLedger.beginStay(transitions.presentCause ?? cause, at: now)
     }
     background.didReport = { [weak self] kind, name, cause in
       guard let self else { return }
-      record(kind, name, presentCause ?? cause)
+      record(kind, name, transitions.presentCause ?? cause)
     }
   }
 
@@ -117,14 +117,17 @@ extension Application {
       switch action {
       case .expire(let task): background.expire(task)
       case .purge(let names):
-        let cause = presentCause ?? LifecycleCause(.purge)
+        let cause = transitions.presentCause ?? LifecycleCause(.purge)
         for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
         background.noteUnended()
-        _ = await run(PendingInput(input: .purge, cause: cause, waiter: nil))
-      case .suspend:
-        _ = await run(PendingInput(input: .suspend, cause: presentCause ?? LifecycleCause(.suspend), waiter: nil))
+        await run(.purge, cause: cause)
+      case .suspend: await run(.suspend, cause: transitions.presentCause ?? LifecycleCause(.suspend))
       }
     }
+  }
+
+  private func run(_ input: SystemInput, cause: LifecycleCause) async {
+    _ = await TransitionRun(PendingInput(input: input, cause: cause), of: self).perform()
   }
 }
 
@@ -142,7 +145,7 @@ extension Application {
   ///   - deadline: the end of the budget of didEnterBackground; nil if the application was in the background already.
   ///   - cause: the cause of the end.
   func finishBackgroundTasksBeforeEnd(until deadline: Duration?, cause: LifecycleCause) async {
-    guard !enforcesBudgets, background.hasOpenTasks else { return }
+    guard !tearDown.enforcesBudgets, background.hasOpenTasks else { return }
     var (callback, length) = (ApplicationCallback.didEnterBackground, configuration.didEnterBackgroundBudget)
     let now = timing.now()
     var end = deadline ?? now
@@ -155,7 +158,7 @@ extension Application {
     guard !names.isEmpty else { return }
     for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
     background.noteUnended()
-    note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ledgerKeeper.transition)
+    note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ownLedger.transitionPage)
   }
 
   /// Waits for open background tasks to end before a host stops the process.

@@ -3,13 +3,10 @@ extension Application {
   /// were never ended.
   ///
   /// - Complexity: linear in the number of pages.
-  public var ledger: BudgetLedger {
-    handlerNotes?.flush()
-    return ledgerKeeper.ledger
-  }
+  public var ledger: BudgetLedger { ownLedger.snapshot }
 
   /// Adds to the stay that lasts, else to the transition under way, else to the latest page.
-  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil) { note(entry, of: call, on: ledgerKeeper.present) }
+  func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil) { note(entry, of: call, on: ownLedger.presentPage) }
 
   /// Adds to a page.
   ///
@@ -18,14 +15,26 @@ extension Application {
   ///   - call: the call that it is about, if its beginning was observed.
   ///   - page: where it belongs.
   func note(_ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?) {
-    handlerNotes?.flush()
-    ledgerKeeper.note(entry, on: page)
+    ownLedger.note(entry, on: page)
     tell(.callEnded(entry, of: call))
   }
 
   /// Adds the overrun of a budget to a page.
   func note(_ overrun: BudgetOverrun, on page: LedgerKeeper.PageID?) {
-    ledgerKeeper.note(overrun, on: page)
+    ownLedger.note(overrun, on: page)
     tell(.overran(overrun))
+  }
+
+  /// Reports by name an operation that is late and that no budget covers.
+  ///
+  /// - Parameters:
+  ///   - name: the resource's name, or the source of the call.
+  ///   - step: what it was doing: `acquire` or `release`.
+  ///   - page: the page of the ledger that gets the overrun.
+  func operationIsLate(_ name: String, step: String = "release", on page: LedgerKeeper.PageID?) {
+    record(.report, "watchdog:\(name)", transitions.presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
+    note(
+      BudgetOverrun(
+        callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name]), on: page)
   }
 }

@@ -26,17 +26,17 @@ internal import PubSub
   }
 
   /// What returns from now on is noted at once.
-  func endPosting() {
-    flush()
+  func endPosting(into ledger: inout LedgerKeeper) {
+    flush(into: &ledger)
     observers = nil
   }
 
   /// Hands over to the ledger.
-  func flush() {
+  func flush(into ledger: inout LedgerKeeper) {
     if returned.isEmpty { return }
     // Made large enough for all that might follow; what is kept for long is as large as it has to be.
     let kept = returned.capacity > 2 * returned.count ? returned.map(\.self) : returned
-    application?.ledgerKeeper.note(kept, step: method, on: page)
+    ledger.note(kept, step: method, on: page)
     returned = []
   }
 }

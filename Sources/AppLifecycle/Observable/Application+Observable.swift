@@ -1,10 +1,10 @@
 public import Observation
 
 /// The observable values of an application.
-package struct ObservedValues: Sendable {
-  package var state = ApplicationState.notRunning
-  package var deactivationReasons: Set<DeactivationReason> = []
-  package var launchCause: LifecycleCause?
+@MainActor package final class ObservedValues {
+  package fileprivate(set) var state = ApplicationState.notRunning
+  package fileprivate(set) var deactivationReasons: Set<DeactivationReason> = []
+  package fileprivate(set) var launchCause: LifecycleCause?
 }
 
 // `Observations { application.state }`, SwiftUI and `withObservationTracking` can observe these properties, and also

@@ -107,7 +107,8 @@ extension Application {
       LedgerEntry(
         .observer, observer.source, step: "observe", began: timing.now(), duration: .zero,
         outcome: .failed(String(describing: error))))
-    record(.report, "observerFailed:\(observer.source)", presentCause ?? LifecycleCause(rawValue: "observe"))
+    record(
+      .report, "observerFailed:\(observer.source)", transitions.presentCause ?? LifecycleCause(rawValue: "observe"))
   }
 
   /// Blames an observer during whose call a budget ran out.
@@ -121,12 +122,17 @@ extension Application {
 
   /// Adds an entry to the ledger without calling observers: reporting an observer's own call to observers would never
   /// end.
-  private func noteOnly(_ entry: LedgerEntry) {
-    handlerNotes?.flush()
-    ledgerKeeper.note(entry, on: ledgerKeeper.present)
-  }
+  private func noteOnly(_ entry: LedgerEntry) { ownLedger.note(entry, on: ownLedger.presentPage) }
 
-  // MARK: Inputs
+  // MARK: Records
+
+  /// Tells of a record of the life cycle.
+  func record(_ kind: LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause, scene: SceneIdentifier? = nil) {
+    tell(
+      .recorded(
+        LifecycleRecord(
+          instant: timing.now(), kind: kind, name: name, state: present.state, scene: scene?.rawValue, cause: cause)))
+  }
 
   /// Records an input with itself as the cause; everything that follows from it has the cause that its sender gave.
   func noteInput(_ input: SystemInput) {

@@ -236,6 +236,6 @@ extension ResourceManager {
       }
       ?? LedgerEntry(
         .resource, resource.operations.name, step: step, began: began, duration: duration, outcome: outcome)
-    application.note(entry, on: application.ledgerKeeper.ownPage)
+    application.note(entry, on: application.ownLedger.ownPage)
   }
 }

@@ -176,7 +176,7 @@ internal import PubSub
     let changes = graph.takeChanges()
     if !actions.isEmpty || !changes.isEmpty {
       let time = time ?? clock.now()
-      let page = application?.ledgerKeeper.ownPage
+      let page = application?.ownLedger.ownPage
       for action in actions { perform(action, at: time, on: page) }
       announce(changes, at: time, to: application)
       // Forget resources after the announcement of their last change.

@@ -184,7 +184,7 @@ internal import PubSub
     call.isLate = true
     call.task?.cancel()
     noteEnd(of: call, .overran)
-    application.operationIsLate(call.source.description, on: application.ledgerKeeper.ownPage)
+    application.operationIsLate(call.source.description, on: application.ownLedger.ownPage)
     application.tearDown.bodiesDidEnd()
   }
 
@@ -209,7 +209,7 @@ internal import PubSub
   private func noteEnd(of call: Call, _ outcome: LedgerEntry.Outcome) {
     guard let application else { return }
     application.note(
-      end(of: call, outcome), of: call.endingCall, on: application.ledgerKeeper.ownPage, isTearDown: true)
+      end(of: call, outcome), of: call.endingCall, on: application.ownLedger.ownPage, isTearDown: true)
   }
 
   private func end(of call: Call, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {

@@ -1,5 +1,5 @@
 /// An application's scenes and their sessions.
-@MainActor struct SceneDirectory {
+@MainActor final class SceneDirectory {
   /// The scenes that are connected, or about to be, in the order in which they connected.
   private(set) var connected: [Scene] = []
   /// The sessions of the windows that were not closed, in the order in which they first connected.
@@ -10,7 +10,7 @@
   subscript(id: SceneIdentifier) -> Scene? { scenes[id] }
 
   /// Creates a scene in the window's session; creates the session, too, for a new window.
-  mutating func connect(_ id: SceneIdentifier, of application: Application) -> Scene {
+  func connect(_ id: SceneIdentifier, of application: Application) -> Scene {
     let session: SceneSession
     if let known = sessions.first(where: { $0.identifier == id }) {
       session = known
@@ -24,22 +24,22 @@
     return scene
   }
 
-  mutating func disconnect(_ scene: Scene) {
+  func disconnect(_ scene: Scene) {
     if let index = connected.firstIndex(where: { $0 === scene }) { connected.remove(at: index) }
   }
 
   /// Releases a disconnected scene after its `sceneDidDisconnect` call.
-  mutating func forget(_ scene: Scene) {
+  func forget(_ scene: Scene) {
     scenes[scene.identifier] = nil
     // A delegate often retains its scene: break the cycle.
     scene.delegate = nil
   }
 
-  mutating func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
+  func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
 
   /// Removes all scenes because the process has vanished, and returns them so that the caller can set their final
   /// state.
-  mutating func loseProcess() -> [Scene] {
+  func loseProcess() -> [Scene] {
     defer { (connected, scenes) = ([], [:]) }
     return connected
   }

@@ -15,7 +15,7 @@ extension Application {
     timing.passTime?(method)
     note(
       LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began), of: id,
-      on: ledgerKeeper.transition, isTearDown: true)
+      on: ownLedger.transitionPage, isTearDown: true)
   }
 
   /// Posts a notification of a step, and notes the duration of each handler.
@@ -32,13 +32,10 @@ extension Application {
     cause: LifecycleCause
   ) {
     let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
-    let notes = HandlerNotes(of: self, method, on: ledgerKeeper.ownPage, isTearDown: awaits)
-    let outer = handlerNotes
-    outer?.flush()
-    handlerNotes = notes
-    let post = bus.postObserved(event, from: subject, for: scope, now: timing.now, awaits: awaits, observer: notes)
-    notes.endPosting()
-    handlerNotes = outer
+    let notes = HandlerNotes(of: self, method, on: ownLedger.ownPage, isTearDown: awaits)
+    let post = ownLedger.noteHandlers(notes) {
+      bus.postObserved(event, from: subject, for: scope, now: timing.now, awaits: awaits, observer: notes)
+    }
     guard let post else { return }
     tearDown.keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))
   }

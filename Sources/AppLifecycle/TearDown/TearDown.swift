@@ -12,6 +12,8 @@ internal import PubSub
   private let timing: ClockHandle
   private let tasks: TaskStarter
   private let deadlines: Deadlines
+  /// Whether an overrun ends the process, as it does on a device; otherwise it is only reported.
+  var enforcesBudgets = false
   /// The position of each phase between open and closed.
   private var gate = PhaseGate()
   /// The posts of closing notifications whose asynchronous handlers still run.
@@ -68,13 +70,17 @@ extension TearDown {
   /// - Parameters:
   ///   - application: the application of the step.
   ///   - cause: the cause of the step.
-  /// - Returns: whether the budget was kept.
+  /// - Returns: whether the process goes on; false if the system ends it because of an overrun.
   func finish(of application: Application, cause: LifecycleCause) async -> Bool {
     guard let budget else { return true }
-    if budget.culprits.isEmpty, !isOver { await waitUntilOver(or: budget.deadline) }
-    return endBudget(of: application, cause: cause)
+    if budget.culprits.isEmpty, !isOver { await waitUntilOver(or: budget.deadline, of: application) }
+    if endBudget(of: application, cause: cause) { return true }
+    guard !enforcesBudgets else { return false }
+    releaseUnawaited()
+    return true
   }
 
+  /// - Returns: whether the budget was kept.
   private func endBudget(of application: Application, cause: LifecycleCause) -> Bool {
     guard let began = budget else { return true }
     if isAwaited || !began.culprits.isEmpty { nameLate() }
@@ -86,14 +92,14 @@ extension TearDown {
     for name in culprits { application.record(.report, "watchdog:\(name)", cause) }
     application.note(
       BudgetOverrun(callback: began.callback, budget: began.length, culprits: culprits),
-      on: application.ledgerKeeper.transition)
+      on: application.ownLedger.transitionPage)
     return false
   }
 
-  private func waitUntilOver(or deadline: Duration) async {
+  private func waitUntilOver(or deadline: Duration, of application: Application) async {
     let wait = OneShot()
     self.wait = wait
-    application?.hurryTearDownIfReturning()
+    application.inbox.hurryTearDownIfReturning(of: application)
     resources.performNow()
     // In most cases the tear-down is complete by now, and no wait is needed.
     if !isOver {
@@ -141,7 +147,7 @@ extension TearDown {
   }
 
   /// Stops waiting for late code, and releases the resources without it.
-  func releaseUnawaited() {
+  private func releaseUnawaited() {
     for index in pendingPosts.indices { clearTimer(of: index) }
     pendingPosts = []
     for phase in PhaseGate.phases.reversed() {

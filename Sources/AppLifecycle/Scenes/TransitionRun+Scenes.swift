@@ -1,0 +1,67 @@
+// What the state machine decided about scenes, performed.
+
+extension TransitionRun {
+  /// Connects the scene if it is about to be, calls its delegate, and posts its notification.
+  func callScene(
+    _ id: SceneIdentifier, _ callback: SceneCallback, rest: ArraySlice<LifecycleStateMachine.Effect>
+  ) {
+    guard let scene = callback == .willConnect ? connectScene(id) : application.sceneDirectory[id] else { return }
+    // One budget covers all scenes of a step.
+    if callback == .didEnterBackground { application.tearDown.beginBudget(of: .didEnterBackground) }
+    let row = callback.row
+    application.record(.delegate, callback.rawValue, cause, scene: id)
+    application.measure(callback.rawValue, of: id) { row.callDelegate(scene) }
+    if let name = row.notificationName { application.record(.notification, name, cause, scene: id) }
+    let step = step(row.commit, of: scene, rest: rest)
+    row.post(scene, step, application, callback.rawValue, row.phase.closing)
+    if callback == .didDisconnect { application.sceneDirectory.forget(scene) }
+  }
+
+  /// Changes a scene's state; an unattached scene is no longer among the connected ones.
+  func commitScene(_ id: SceneIdentifier, _ state: SceneState) {
+    guard let scene = application.sceneDirectory[id] else { return }
+    scene.setState(state)
+    if state == .unattached {
+      application.observed.change(application, \.scenes) { application.sceneDirectory.disconnect(scene) }
+    }
+  }
+
+  /// The process vanishes, and its scenes with it; no delegate is called.
+  func loseScenes() {
+    guard !application.sceneDirectory.connected.isEmpty else { return }
+    var lost: [Scene] = []
+    application.observed.change(application, \.scenes) { lost = application.sceneDirectory.loseProcess() }
+    // Observers of a scene's state may read the application's scenes.
+    for scene in lost { scene.loseProcess() }
+  }
+
+  private func connectScene(_ id: SceneIdentifier) -> Scene {
+    var connected: Scene?
+    application.observed.change(application, \.scenes) {
+      connected = application.sceneDirectory.connect(id, of: application)
+    }
+    let scene = connected!
+    scene.delegate = application.delegate.application(application, delegateFor: scene)
+    return scene
+  }
+
+  /// From where to where a callback's step goes.
+  private func step(
+    _ order: CommitOrder, of scene: Scene, rest: ArraySlice<LifecycleStateMachine.Effect>
+  ) -> SceneTransition {
+    let (from, to) =
+      switch order {
+      case .callbackFirst: (scene.lastChange.to, rest.firstCommittedState(of: scene.identifier) ?? scene.lastChange.to)
+      case .commitFirst: scene.lastChange
+      case .noCommit: (scene.lastChange.to, scene.lastChange.to)
+      }
+    return SceneTransition(from: from, to: to, cause: cause, instant: application.instant)
+  }
+}
+
+extension ArraySlice<LifecycleStateMachine.Effect> {
+  fileprivate func firstCommittedState(of scene: SceneIdentifier) -> SceneState? {
+    for case .commitScene(scene, let state) in self { return state }
+    return nil
+  }
+}
