@@ -55,7 +55,7 @@ public import PubSub
   /// What is read within this package, which is no reason to tell Observation of changes.
   package let present = ObservedValues()
   /// Tells Observation of what the program reads.
-  nonisolated let observed = ObservedChanges()
+  nonisolated let observed = LazyObservationRegistrar()
   /// The observers; see ``observe(label:fileID:line:_:)``.
   nonisolated let observers: ObserverList
   /// The pages of ``ledger``.

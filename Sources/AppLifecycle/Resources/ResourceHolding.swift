@@ -33,7 +33,7 @@ final class ResourceHolding: @unchecked Sendable {
   /// Guarded by the lock, so the exclusivity checks are not needed.
   @exclusivity(unchecked) private var state = State()
 
-  private let observed = ObservedChanges()
+  private let observed = LazyObservationRegistrar()
 
   /// The handle of the resource; observable.
   var handle: HeldHandle? {

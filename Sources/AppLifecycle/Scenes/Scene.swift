@@ -35,7 +35,7 @@ public import Observation
   /// The states on either side of the latest change.
   private(set) var lastChange: (from: SceneState, to: SceneState) = (.unattached, .unattached)
   private var presentFocus = true
-  private nonisolated let observed = ObservedChanges()
+  private nonisolated let observed = LazyObservationRegistrar()
 
   init(of application: Application, in session: SceneSession) {
     self.application = application

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Observation tracks properties that have been read. So an object whose properties no code has read has no observers.
 /// A change then costs one check of a flag, where the registrar would take two locks.
-struct ObservedChanges: ~Copyable, Sendable {
+struct LazyObservationRegistrar: ~Copyable, Sendable {
   private let registrar = ObservationRegistrar()
   private let wereRead = Atomic(false)
 
