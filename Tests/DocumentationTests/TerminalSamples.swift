@@ -20,9 +20,9 @@ import UnixHostTesting
     let clock = application.clock
     application.run(self, while: .active) { view in
       while true {
+        view.draw()
         try await clock.sleep(for: .seconds(1))
         view.seconds += 1
-        view.draw()
       }
     }
   }

@@ -6,11 +6,16 @@ extension Application {
     /// The reason why the process did not run.
     public enum Agent: String, Sendable, Hashable {
       /// A signal such as SIGSTOP stopped the process, and SIGCONT continued it.
+      ///
+      /// The application's default clock went on.
       case stopSignal
       /// The machine slept.
+      ///
+      /// The application's default clock stood still.
       case systemSleep
       /// The process was frozen, for example by a container's manager, it was held by a debugger, or its virtual
-      /// machine was paused. The process cannot tell these apart.
+      /// machine was paused. The process cannot tell these apart. The application's default clock went on, unless the
+      /// virtual machine was paused.
       case frozenOrPaused
     }
 
