@@ -1,7 +1,9 @@
-import AppLifecycle
 import AppLifecycleTesting
+import PubSub
 import TestTraits
 import Testing
+
+@testable import AppLifecycle
 
 /// What the ledger says of the time in the background, and what a host does before it stops its process.
 @MainActor @Suite(.timeLimit(.hang)) struct `The ledger of the background` {
@@ -50,6 +52,26 @@ import Testing
     // In the foreground it begins none.
     try await system.play("open; mode:begin:m; mode:end:m")
     #expect(stays.count == 3)
+  }
+
+  /// A service stays in the background for its whole life.
+  @Test func `a long stay drops its oldest entries, and those of late code last`() {
+    var keeper = LedgerKeeper(limit: 64)
+    keeper.beginStay("launch", at: .zero)
+    let most = LedgerKeeper.mostEntries
+    func note(_ name: String, _ outcome: LedgerEntry.Outcome) {
+      keeper.note(
+        LedgerEntry(.task, name, step: "task", began: .zero, duration: .zero, outcome: outcome), on: keeper.present)
+    }
+    note("late", .overran)
+    for number in 0..<10 * most { note("\(number)", .completed) }
+    let stay = keeper.ledger.pages[0]
+    #expect(stay.entries.count <= most && stay.entries.count >= most / 2)
+    #expect(stay.dropped == 10 * most + 1 - stay.entries.count)
+    #expect(stay.entries.first?.name == "late" && stay.entries.last?.name == "\(10 * most - 1)")
+    for number in 0..<2 * most { note("late \(number)", .overran) }
+    #expect(keeper.ledger.late.count <= most)
+    #expect(keeper.ledger.pages[0].entries.last?.name == "late \(2 * most - 1)")
   }
 
   // MARK: Before a host stops its process

@@ -178,4 +178,43 @@ import Testing
     await caller.value
     #expect(runs == 2 && takeLines().last == "true")
   }
+
+  // MARK: Owners that nothing else holds
+
+  @Test func `an owner that is made for its run lives until the run has ended, and leaves nothing behind`()
+    async throws
+  {
+    try await system.play("launch")
+    let clock = clock
+    let first = application.manager.nextIndex
+    for round in 0..<100 {
+      weak var client: Model?
+      do {
+        let made = Model()
+        client = made
+        application.run(made, while: .running, label: "client") { [model] client in
+          try await clock.sleep(for: .seconds(1))
+          model.lines.append("\(client.lines.count) lines in round \(round)")
+        }
+      }
+      #expect(client != nil)
+      try await system.play("wait:2s")
+      #expect(client == nil)
+      #expect(takeLines() == ["0 lines in round \(round)"])
+    }
+    #expect(application.manager.nextIndex <= first + 1)
+  }
+
+  @Test func `an owner is not kept for a phase that is closed`() async throws {
+    try await system.play("launch; home")
+    weak var client: Model?
+    do {
+      let made = Model()
+      client = made
+      application.run(made, while: .foreground) { [model] _ in model.lines.append("runs") }
+    }
+    #expect(client == nil)
+    try await system.play("open")
+    #expect(takeLines() == [])
+  }
 }

@@ -6,7 +6,9 @@
 ///     for entry in application.ledger.late { print(entry.name, entry.duration) }
 ///
 /// The ledger keeps the latest ``Application/Configuration/ledgerLimit`` pages, 64 by default, and at most 8,192
-/// entries in all. It drops the oldest pages first, and never the latest one, however many entries that has.
+/// entries in all. It drops the oldest pages first. Then it drops the oldest entries of the stay in the background that
+/// lasts, and those of late code last; ``LedgerPage/dropped`` counts them. The page of a transition keeps all its
+/// entries.
 public struct BudgetLedger: Sendable, Hashable {
   /// The pages, oldest first.
   ///

@@ -15,6 +15,9 @@ struct LedgerEntries: Sendable {
   private enum Part: Sendable {
     case entry(LedgerEntry)
     case handlers(step: String, [HandlerTime])
+
+    var count: Int { if case .handlers(_, let handlers) = self { handlers.count } else { 1 } }
+    var isLate: Bool { if case .entry(let entry) = self { entry.isLate } else { false } }
   }
 
   private var parts: [Part] = []
@@ -31,6 +34,21 @@ struct LedgerEntries: Sendable {
   mutating func append(_ handlers: [HandlerTime], step: String) {
     parts.append(.handlers(step: step, handlers))
     count += handlers.count
+  }
+
+  /// Drops the oldest entries until no more than `most` are left: first those that are not late, then any.
+  ///
+  /// - Returns: the number of entries that were dropped.
+  mutating func dropOldest(keeping most: Int) -> Int {
+    let former = count
+    for dropsLate in [false, true] where count > most {
+      parts.removeAll { part in
+        guard count > most, dropsLate || !part.isLate else { return false }
+        count -= part.count
+        return true
+      }
+    }
+    return former - count
   }
 
   /// The entries, in order.

@@ -104,15 +104,22 @@ struct LedgerKeeper {
     return pages[index].page
   }
 
-  /// Lets go of the oldest pages, but not of the stay that lasts, nor of the transition under way: its report is made of it.
+  /// Drops the oldest pages, except the stay that lasts and the transition under way, whose report is made from its page.
+  ///
+  /// If that is not enough, drops the oldest entries of the stay: the stay of a service lasts as long as the process.
   private mutating func forget() {
     while pages.count > 1, pages.count > limit || entryCount > Self.mostEntries {
       let (stay, transition) = (stay?.number, transition?.number)
       guard let oldest = pages.dropLast().firstIndex(where: { $0.number != stay && $0.number != transition }) else {
-        return
+        break
       }
       entryCount -= pages[oldest].page.kept.count
       pages.remove(at: oldest)
     }
+    guard entryCount > Self.mostEntries, let stay, let index = index(of: stay) else { return }
+    // Half of them at once, so that each entry costs constant time on average.
+    let dropped = pages[index].page.kept.dropOldest(keeping: Self.mostEntries / 2)
+    pages[index].page.dropped += dropped
+    entryCount -= dropped
   }
 }

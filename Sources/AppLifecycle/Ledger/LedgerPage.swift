@@ -54,6 +54,8 @@ public struct LedgerPage: Sendable, Hashable {
     get { kept.all }
     set { kept = LedgerEntries(newValue) }
   }
+  /// The number of entries that the ledger has dropped to bound the page of a long stay.
+  public var dropped = 0
   /// The entries as they were noted.
   var kept: LedgerEntries
   /// The budgets that were overrun, each with the code that overran it.

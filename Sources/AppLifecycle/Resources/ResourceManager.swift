@@ -95,6 +95,9 @@ internal import PubSub
 
   // MARK: Phases
 
+  /// Whether a phase is open, so that its resources are needed.
+  func isOpen(_ phase: LifecyclePhase) -> Bool { graph.openPhases.contains(phase) }
+
   func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = [], ending: PhaseSet = []) {
     let opened = phases.subtracting(graph.openPhases)
     if !opened.isEmpty {

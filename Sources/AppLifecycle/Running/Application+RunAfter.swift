@@ -18,7 +18,12 @@ extension Application {
   /// work, because it ends for good when the first run is cancelled.
   ///
   /// The application holds the owner weakly between two runs. A running body keeps it alive. After the owner has been
-  /// released, the body does not begin again.
+  /// released, the body does not begin again. If the phase is open when you call this method, the application keeps the
+  /// owner until the first run begins: an object made for its run, such as one client of a server, lives as long as
+  /// that.
+  ///
+  /// You may call it at any time and any number of times, also with the same label. A call leaves nothing behind once
+  /// its owner is gone. A body that needs the application captures it as `unowned`.
   ///
   /// - Parameters:
   ///   - owner: the object that is passed to the body.
@@ -45,8 +50,9 @@ extension Application {
     var dependencies: [Int] = []
     for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
     let run = ManagedRun(source, in: manager, tasks: tasks)
+    var first = manager.isOpen(phase) ? owner : nil
     let operations = ResourceOperations(body: source, run.holding) { [weak owner] in
-      if let owner { try await body(owner, repeat (each dependency).value) }
+      if let owner = first.take() ?? owner { try await body(owner, repeat (each dependency).value) }
     }
     operations.isOver = { [weak owner, holding = run.holding] in owner == nil || holding.isCancelled }
     operations.adopt(ResourceHabits(retry, .zero, onReturn, onError))
