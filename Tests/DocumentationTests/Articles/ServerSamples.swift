@@ -1,0 +1,95 @@
+import AppLifecycle
+import AppLifecycleTesting
+import PubSub
+import Synchronization
+import Testing
+import UnixHost
+
+// The listing on a server in Sources/UnixHost/UnixHost.docc/ASystemdService.md, word for word, around doubles.
+
+@MainActor private var log: [String] = []
+@MainActor private var listening: Listener?
+@MainActor private var clock: (any Clock<Duration>)?
+
+/// A socket that listens: its clients are those that a test connects.
+final class Listener: Sendable {
+  let clients: AsyncStream<LineClient>
+  private let continuation: AsyncStream<LineClient>.Continuation
+
+  @MainActor init(port: Int) throws {
+    (clients, continuation) = AsyncStream.makeStream(of: LineClient.self)
+    listening = self
+  }
+
+  func connect(_ client: LineClient) { continuation.yield(client) }
+  func stop() { continuation.finish() }
+  func close() {}
+}
+
+/// A client whose line takes some time.
+final class LineClient: Sendable {
+  let name: String
+  private let length: Duration
+  private let isFinishing = Atomic(false)
+
+  init(_ name: String, _ length: Duration) { (self.name, self.length) = (name, length) }
+
+  func serve() async {
+    repeat {
+      try? await clock?.sleep(for: length)
+      await MainActor.run { log.append("\(name) is answered") }
+    } while !isFinishing.load(ordering: .relaxed) && !Task.isCancelled
+  }
+
+  func finishLine() { isFinishing.store(true, ordering: .relaxed) }
+}
+
+@MainActor final class LineServer {}
+
+extension LineServer: ServiceApplicationDelegate {
+  func applicationDidFinishLaunching(_ application: Application) {
+    do {
+      let listener = try application.manage("listener", while: .running) {
+        try Listener(port: 7000)
+      } release: {
+        $0.close()
+      }
+      application.run(self, while: .running, after: listener, label: "accept") {
+        [unowned application] server, listener in
+        await withPhaseClosingHandler {
+          for await client in listener.clients { server.serve(client, in: application) }
+        } onClose: {
+          listener.stop()
+        }
+      }
+    } catch {
+      preconditionFailure("\(error)")  // such as two resources of one name: a mistake in the program
+    }
+  }
+
+  private func serve(_ client: LineClient, in application: Application) {
+    application.run(client, while: .running, label: "client \(client.name)") { client in
+      await withPhaseClosingHandler {
+        await client.serve()
+      } onClose: {
+        client.finishLine()
+      }
+    }
+  }
+}
+
+@Suite @MainActor struct `The server of the page on services` {
+  @Test func `answers the line of each client, and names the client that takes too long`() async throws {
+    (log, listening) = ([], nil)
+    let system = SimulatedSystem(delegate: LineServer())
+    clock = system.clock
+    defer { (clock, listening) = (nil, nil) }
+    try await system.play("launch:background; wait:1s")
+    let listener = try #require(listening)
+    listener.connect(LineClient("quick", .milliseconds(200)))
+    listener.connect(LineClient("slow", .seconds(60)))
+    try await system.play("wait:300ms; kill")
+    #expect(log.prefix(2) == ["quick is answered", "quick is answered"])
+    #expect(system.application.ledger.overruns.map(\.culprits) == [["client slow"]])
+  }
+}
