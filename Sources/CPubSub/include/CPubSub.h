@@ -94,6 +94,8 @@ typedef struct pubsub_buffer {
     int32_t used;
     int32_t capacity;
     long priority;
+    /// Whether a handler with an owner has ever been here. A writer sets it before it stores the end.
+    long has_owners;
     pubsub_handler handlers[];
 } pubsub_buffer;
 
@@ -106,6 +108,12 @@ PUBSUB_INLINE long pubsub_load_end(const pubsub_buffer *buffer) {
 }
 PUBSUB_INLINE void pubsub_store_end(pubsub_buffer *buffer, long end) {
     __atomic_store_n(&buffer->end, end, __ATOMIC_RELEASE);
+}
+PUBSUB_INLINE bool pubsub_has_owners(const pubsub_buffer *buffer) {
+    return __atomic_load_n(&buffer->has_owners, __ATOMIC_RELAXED) != 0;
+}
+PUBSUB_INLINE void pubsub_note_owners(pubsub_buffer *buffer) {
+    __atomic_store_n(&buffer->has_owners, 1, __ATOMIC_RELAXED);
 }
 PUBSUB_INLINE int32_t *pubsub_used_place(pubsub_buffer *buffer) { return &buffer->used; }
 PUBSUB_INLINE void pubsub_set_bits(long *place, long bits) { __atomic_fetch_or(place, bits, __ATOMIC_SEQ_CST); }

@@ -64,6 +64,7 @@ struct HandlerBuffer: Equatable {
     base.pointee.used = 0
     base.pointee.capacity = Int32(capacity)
     base.pointee.priority = priority
+    base.pointee.has_owners = 0
   }
 
   func deallocate() { UnsafeMutableRawPointer(base).deallocate() }
@@ -103,6 +104,7 @@ struct HandlerBuffer: Equatable {
     let index = used
     handlers[index] = handler
     entries[index] = entry
+    if handler.function == pubsub_owned_call() { pubsub_note_owners(base) }
     used = index + 1
     Hook.step("append: show the handler")
     end = index + 1
@@ -135,6 +137,7 @@ struct HandlerBuffer: Equatable {
     end = 0
     used = 0
     base.pointee.priority = priority
+    base.pointee.has_owners = 0
   }
 
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
@@ -184,6 +187,7 @@ struct HandlerBuffer: Equatable {
       newEntries[next] = entries[index]
       next += 1
     }
+    if pubsub_has_owners(base) { pubsub_note_owners(copy.base) }
     copy.end = next
     copy.used = next
     return copy
