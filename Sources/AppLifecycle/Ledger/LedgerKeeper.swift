@@ -90,7 +90,9 @@ struct LedgerKeeper {
     pages[index].page.overruns.append(overrun)
   }
 
-  /// The index of a page; nil if it has been dropped. The search begins at the latest page, the usual result.
+  /// The index of a page; nil if it has been dropped.
+  ///
+  /// The search begins at the latest page, the usual result.
   private func index(of page: PageID) -> Int? { pages.lastIndex { $0.number == page.number } }
 
   private mutating func open(_ page: LedgerPage) -> PageID {
