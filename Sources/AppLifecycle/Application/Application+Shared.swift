@@ -22,7 +22,7 @@ extension Application {
     fatalError(
       """
       there is no shared application. A program gets one from the `main` of its delegate, or calls Application.adopt(_:) before \
-      its host runs. A test encloses what it calls: Application.withShared(application) { … }
+      its host runs. A test calls its code inside Application.withShared(application) { … }
       """)
   }
 
