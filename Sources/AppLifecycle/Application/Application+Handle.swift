@@ -41,7 +41,7 @@ extension Application {
       inbox.add(.input(PendingInput(input: input, cause: cause)), for: self)
       return TransitionReport(outcome: .queued, cause: cause, from: present.state, to: present.state)
     }
-    // A terminate may have to wait for the delegate's answer, so it always goes through the queue.
+    // The input `terminate` may have to wait for the delegate's answer, so it always goes through the queue.
     if input != .terminate, canTakeTurn, inbox.beginOwnTurn() {
       let report = await TransitionRun(PendingInput(input: input, cause: cause), of: self).perform()
       inbox.endOwnTurn(for: self)

@@ -23,7 +23,7 @@ final class Inbox: Sendable {
     if mustStart {
       startWorkingOff(for: application)
     } else if case .input(let pending) = element, pending.input.mayBringToForeground {
-      // A transition may be waiting for its tear-down, which this input may cut short.
+      // This input may bring the application back; then a tear-down for which a transition waits must be cancelled.
       tasks.startOnMainActor { self.hurryTearDownIfReturning(of: application) }
     }
   }

@@ -2,8 +2,8 @@ internal import PubSub
 
 /// The notes of one post about the calls of its handlers.
 ///
-/// Most handlers return in time while the application has no observers. They are collected in a list, which the ledger
-/// takes over at once: after all handlers have been called, or earlier when another note follows or the ledger is read.
+/// A handler that returns in time, while the application has no observers, is added to a list. The ledger takes the
+/// whole list over when all handlers have been called, or earlier, when another note follows or the ledger is read.
 @MainActor final class HandlerNotes {
   let page: LedgerKeeper.PageID?
   let wantsBeginnings: Bool
