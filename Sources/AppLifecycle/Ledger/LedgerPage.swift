@@ -4,7 +4,8 @@ public struct BudgetOverrun: Sendable, Hashable {
   public var callback: ApplicationCallback
   /// The length of the budget, from the beginning of the delegate call.
   public var budget: Duration
-  /// The code that overran the budget: methods of the delegate, labels or source positions of subscribers, names of resources.
+  /// The names of the code that overran the budget: methods of the delegate, labels or source positions of subscribers,
+  /// names of resources.
   public var culprits: [String]
 
   /// Creates an overrun.
@@ -56,7 +57,7 @@ public struct LedgerPage: Sendable, Hashable {
   }
   /// The number of entries that the ledger has dropped to bound the page of a long stay.
   public var dropped = 0
-  /// The entries as they were noted.
+  /// The entries in the form in which they were noted.
   var kept: LedgerEntries
   /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun] = []
@@ -87,14 +88,15 @@ extension LedgerPage: CustomStringConvertible {
 }
 
 extension [LedgerEntry] {
-  /// A line for a person: the subject, the number of calls, the overruns, and the longest call.
+  /// The entries as one readable line: the subject, the number of calls, the overruns, the tasks that were never ended,
+  /// and the longest call.
   func line(about what: String, _ overruns: [BudgetOverrun]) -> String {
     let calls = count == 1 ? "1 call" : "\(count) calls"
     let blamed = overruns.map { overrun in
       "\(overrun.callback.rawValue) overran its \(overrun.budget.inSeconds): \(overrun.culprits.joined(separator: ", "))"
     }
     let unended = filter { $0.outcome == .neverEnded }.map { "\($0.name) never ended" }
-    // The first of several that took equally long: the order of the entries decides nothing else.
+    // Of several calls of equal length, take the first.
     let longest = reduce(into: LedgerEntry?.none) { longest, entry in
       if entry.duration > (longest?.duration ?? .zero) { longest = entry }
     }

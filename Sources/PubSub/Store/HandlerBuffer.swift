@@ -16,7 +16,7 @@ struct HandlerBuffer: Equatable {
     private let place: pubsub_place
 
     private init(_ id: UInt64, _ flags: Int32, _ info: UnsafeRawPointer) {
-      precondition(id >> Self.idBits == 0, "a bus has had more subscriptions than it can number")
+      precondition(id >> Self.idBits == 0, "this bus has used all subscription identifiers")
       place = pubsub_place(word: id << 16 | UInt64(flags), info: info)
     }
 
