@@ -74,7 +74,9 @@ import Testing
     #expect(feed.status == (late < 7 ? .idle : .releasing))
   }
 
-  @Test func `lets its dependency be released by the next step, also where it ends when it is cancelled`() async throws {
+  @Test func `lets its dependency be released by the next step, also where it ends when it is cancelled`()
+    async throws
+  {
     let database = try manage("database", while: .running, release: 2)
     let feed = try application.manage("feed", while: .foreground, after: database) {
       $0
@@ -241,4 +243,9 @@ import Testing
     #expect(!system.record.contains { $0.name == "applicationWillTerminate" })
     #expect(lines == [] && statuses == ["feed"])
   }
+}
+
+/// Takes its time, whether it is cancelled or not.
+private func deaf(_ seconds: Double, _ clock: ManualClock) async {
+  await TaskStarter(clock: clock).start { try? await clock.sleep(for: .seconds(seconds)) }.value
 }

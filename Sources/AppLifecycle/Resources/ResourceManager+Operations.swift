@@ -161,13 +161,13 @@ extension ResourceManager {
       application.operationIsLate(resource.operations.name, step: step, on: resource.page)
     }
     abandon(index)
-    perform([])
+    perform(graph.giveUp(index))
     if resource.operations.body != nil { application.tearDown.bodiesDidEnd() }
   }
 
   /// Cancels a late operation, and stops waiting for its loop.
   ///
-  /// Only the next run of a body still waits for the body.
+  /// Only the next acquire, or the next run of a body, still waits for it.
   private func abandon(_ index: Int) {
     queue?.cancel(index)
     guard graph.status(of: index) == .releasing, let resource = resources[index] else { return }
@@ -198,6 +198,13 @@ extension ResourceManager {
       abandon(index)
     }
     return names
+  }
+
+  /// Releases the resources that wait only for late operations of a tear-down.
+  func giveUpLate() {
+    perform(graph.giveUpLate())
+    // The process may end with this step: perform what does not suspend.
+    performNow()
   }
 
   // MARK: Breaking
