@@ -157,8 +157,9 @@ extension ResourceManager {
     if !graph.isLate(index) {
       note(index, .overran, at: clock.now(), in: application)
       graph.markLate(index)
-      let step = graph.status(of: index) == .acquiring ? "acquire" : "release"
-      application.operationIsLate(resource.operations.name, step: step, on: resource.page)
+      let release = resource.operations.body == nil ? "release" : "end"
+      application.operationIsLate(
+        resource.operations.name, graph.status(of: index) == .acquiring ? "acquire" : release, on: resource.page)
     }
     abandon(index)
     perform(graph.giveUp(index))
