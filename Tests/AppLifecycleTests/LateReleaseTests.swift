@@ -118,6 +118,32 @@ import Testing
     #expect(database.status == .idle)
   }
 
+  /// On a real clock, without a simulation: in the next step the dependency is awaited; after the last one, what does not
+  /// suspend is still done before the process ends.
+  @Test(arguments: [LifecyclePhase.foreground, .running])
+  func `lets its dependency be released on a real clock`(phase: LifecyclePhase) async throws {
+    var configuration = Application.Configuration()
+    configuration.didEnterBackgroundBudget = .milliseconds(50)
+    // Long where the database has to be awaited, whatever else the machine does.
+    configuration.willTerminateBudget = phase == .foreground ? .seconds(60) : .milliseconds(50)
+    let real = Application(delegate: Delegate(), configuration: configuration)
+    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+    let database = try real.manage("database", while: .running) {
+    } release: {
+      if phase == .foreground { try await Task.sleep(for: .milliseconds(20)) }
+    }
+    let feed = try real.manage("feed", while: phase, after: database) { _ in
+    } release: {
+      await Task { for await _ in gate {} }.value
+    }
+    await real.handle(.launch)
+    await real.untilResourcesAreHeld()
+    let report = await real.handle(.shutDown)
+    #expect(report.stragglers == ["feed"])
+    #expect(database.status == .idle && feed.status == .releasing)
+    opener.finish()
+  }
+
   // MARK: The return
 
   @Test(arguments: [SystemInput.home, .shutDown])

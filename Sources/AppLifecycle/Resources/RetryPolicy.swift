@@ -13,7 +13,7 @@
 ///
 /// The delay after the first failure in a row is ``first``, after the second ``first`` times ``factor``, and so on up to
 /// ``longest``. A successful acquire alone does not end the row: a connection that breaks two seconds after each acquire
-/// is tried again after 0.25 s, 0.5 s, 1 s, … by default.
+/// is tried again after about 0.25 s, 0.5 s, 1 s, … by default.
 public struct RetryPolicy: Sendable, Hashable {
   /// The delay after the first failure in a row.
   ///

@@ -40,19 +40,21 @@ import Testing
         return try await group.next()!
       }
     }
-
-    var held: [Connection] { connections.compactMap(\.current) }
   }
 
   static func use(
     _ pool: Pool, of application: Application, after database: ManagedResource<Database>,
-    work: @escaping @MainActor (Connection) async throws -> Void
+    body: @escaping @MainActor (Connection) async throws -> Void
   ) {
-    func work(with connection: Connection) async throws { try await work(connection) }
+    func work(with connection: Connection) async throws { try await body(connection) }
     application.run(pool, while: .foreground, after: database) { pool, _ in
       try await work(with: pool.connection())
     }
   }
+}
+
+extension PoolSamples.Pool {
+  fileprivate var held: [PoolSamples.Connection] { connections.compactMap(\.current) }
 }
 
 @MainActor @Suite struct `The pool of the guide` {
