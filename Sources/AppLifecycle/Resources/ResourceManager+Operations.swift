@@ -202,11 +202,7 @@ extension ResourceManager {
   }
 
   /// Releases the resources that wait only for late operations of a tear-down.
-  func giveUpLate() {
-    perform(graph.giveUpLate())
-    // The process may end with this step: perform what does not suspend.
-    performNow()
-  }
+  func giveUpLate() { perform(graph.giveUpLate()) }
 
   // MARK: Breaking
 
