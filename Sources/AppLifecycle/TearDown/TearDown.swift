@@ -157,6 +157,7 @@ extension TearDown {
       if gate[phase] == .bodies { gate[phase] = .closed }
     }
     updateResources()
+    resources.giveUpLate()
   }
 
   /// Blames a call if the budget ended during it.
