@@ -9,6 +9,16 @@
 #include <unistd.h>
 #endif
 
+// A loop of calls that lies across two lines of the instruction cache takes a third longer.
+#if defined(__has_c_attribute)
+#if __has_c_attribute(clang::code_align)
+#define PUBSUB_ALIGNED_LOOP [[clang::code_align(64)]]
+#endif
+#endif
+#ifndef PUBSUB_ALIGNED_LOOP
+#define PUBSUB_ALIGNED_LOOP
+#endif
+
 static pubsub_helpers helpers;
 
 void pubsub_set_helpers(const pubsub_helpers *given) { helpers = *given; }
@@ -422,7 +432,7 @@ PUBSUB_INLINE void *call_handler(const pubsub_handler *handler, const void *func
 /// Calls `rest` handlers, in order. Without owners none is compared: that would cost a plain handler a tenth of its call.
 PUBSUB_INLINE void call_in_order(const pubsub_handler *handler, long rest, const void *event, bool has_owners) {
     if (rest == 0) return;
-    do {
+    PUBSUB_ALIGNED_LOOP do {
         const void *function = pubsub_function_of(handler);
         PUBSUB_HOOK("deliver: call a handler");
         void *error = has_owners ? call_handler(handler, function, event) : pubsub_call(function, handler->context, event);
@@ -433,7 +443,7 @@ PUBSUB_INLINE void call_in_order(const pubsub_handler *handler, long rest, const
 
 void pubsub_call_span(
     const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event) {
-    for (; count > 0; count--, handler += step, place += step) {
+    PUBSUB_ALIGNED_LOOP for (; count > 0; count--, handler += step, place += step) {
         const void *function = pubsub_function_of(handler);
         PUBSUB_HOOK("deliver: call a handler");
         void *error = call_handler(handler, function, event);

@@ -105,7 +105,7 @@ import class Foundation.JSONDecoder
   ) async throws {
     let report = try await HostContract.check { SimulatedHost(ends: "kill", lacks: lacks) }
     #expect(report.violations.map(\.place) == places)
-    #expect(Set(report.violations.map(\.message)) == ["willTerminate is called 0 times"])
+    #expect(Set(report.violations.map(\.message)) == ["willTerminate is called 0 times instead of once"])
     #expect(report.missing == lacks)
   }
 

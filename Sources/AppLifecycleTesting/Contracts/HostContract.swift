@@ -132,7 +132,7 @@ public enum HostContract {
     for scenario in scenarios { try await play(scenario, on: try await makeSubject(), into: &report) }
     report.missing.formUnion(Set(Event.allCases).subtracting(report.played))
     for event in [Event.launch, .shutDown] where report.missing.contains(event) {
-      report.violations.append(ContractViolation(place: event.rawValue, message: "the host does not know it"))
+      report.violations.append(ContractViolation(place: event.rawValue, message: "every host must support this event"))
     }
     return report
   }
@@ -199,13 +199,13 @@ public enum HostContract {
     switch event {
     case .shortMemory:
       let warnings = news.count { $0.name == ApplicationCallback.didReceiveMemoryWarning.rawValue }
-      return warnings == 1 ? nil : "\(warnings) memory warnings"
+      return warnings == 1 ? nil : "leads to \(warnings) memory warnings instead of one"
     case .terminate, .shutDown:
       let calls = news.count { $0.name == ApplicationCallback.willTerminate.rawValue }
       let questions = news.count { $0.name == ApplicationCallback.shouldTerminate.rawValue }
       let wanted = event == .terminate ? 1 : 0
-      if questions != wanted { return "shouldTerminate is called \(questions) times" }
-      if calls != 1 { return "willTerminate is called \(calls) times" }
+      if questions != wanted { return "shouldTerminate is called \(questions) times instead of \(wanted)" }
+      if calls != 1 { return "willTerminate is called \(calls) times instead of once" }
       return state == .notRunning ? nil : "leaves the application \(state.rawValue)"
     default: return nil
     }
