@@ -28,7 +28,7 @@ extension Application {
   ///
   /// - Parameters:
   ///   - input: the action of the system.
-  ///   - cause: the cause that notifications and the records of all that follows show; the input itself if nil. The record
+  ///   - cause: the cause that notifications and the records of all that follows show; if nil, the input itself. The record
   ///     of the input (``LifecycleRecord/Kind/input``) has the input as its cause in any case.
   /// - Returns: the outcome of the input.
   @discardableResult
@@ -61,7 +61,7 @@ extension Application {
   ///
   /// - Parameters:
   ///   - input: the action of the system.
-  ///   - cause: the cause that notifications and the records of all that follows show; the input itself if nil. The record
+  ///   - cause: the cause that notifications and the records of all that follows show; if nil, the input itself. The record
   ///     of the input (``LifecycleRecord/Kind/input``) has the input as its cause in any case.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
     inbox.add(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))), for: self)

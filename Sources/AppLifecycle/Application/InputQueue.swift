@@ -61,7 +61,8 @@ struct InputQueue: Sendable {
     return add(.input(suspend)).mustStart
   }
 
-  /// Lets the caller run an input itself, if the queue is empty, no task works on it, and no suspension must notice the input.
+  /// Lets the caller run an input itself, if the queue is empty, no task works on it, and no suspension has to notice the
+  /// input.
   ///
   /// - Returns: whether the caller may run its input.
   mutating func beginOwnTurn() -> Bool {

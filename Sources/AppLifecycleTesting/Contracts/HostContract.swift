@@ -132,7 +132,7 @@ public enum HostContract {
     for scenario in scenarios { try await play(scenario, on: try await makeSubject(), into: &report) }
     report.missing.formUnion(Set(Event.allCases).subtracting(report.played))
     for event in [Event.launch, .shutDown] where report.missing.contains(event) {
-      report.violations.append(ContractViolation(place: event.rawValue, message: "the host does not know it"))
+      report.violations.append(ContractViolation(place: event.rawValue, message: "every host must support this event"))
     }
     return report
   }

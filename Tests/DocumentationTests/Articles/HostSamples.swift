@@ -32,7 +32,7 @@ final class DeviceHost: Sendable {
     let (end, continuation) = AsyncStream.makeStream(of: Void.self)
     let token = application.observe(label: "DeviceHost") { event in
       switch event {
-      case .overran(let overrun): device.log("late: \(overrun.culprits.joined(separator: ", "))")
+      case .overran(let overrun): device.log("\(overrun)")
       case .transitionEnded(let report) where report.to == .notRunning: continuation.finish()
       default: break
       }
@@ -122,7 +122,7 @@ final class Device: Sendable {
       _ = await subject.perform(.sleep)
       try await clock.advance(by: .seconds(5))
       #expect(subject.application.state == .suspended)
-      #expect(subject.device.messages == ["late: upload"])
+      #expect(subject.device.messages == ["applicationDidEnterBackground overran its 5 s: upload"])
       task.end()
       _ = await subject.perform(.comeBack)
       subject.application.shutDown(status: 3)
