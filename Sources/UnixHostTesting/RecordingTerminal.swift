@@ -43,7 +43,7 @@ public import UnixHost
   }
 
   private static func checked(_ size: Terminal.Size) -> Terminal.Size {
-    precondition(size.rows > 0 && size.columns > 0, "a terminal has at least one line of one character")
+    precondition(size.rows > 0 && size.columns > 0, "a terminal needs at least one row and one column")
     return size
   }
 }

@@ -10,14 +10,14 @@ enum Mistake: String, CaseIterable, Sendable {
 
   var complaint: RunComplaint {
     switch self {
-    case .leaksOnTheSide: RunComplaint(.resource, "“file” was open when the application had ended in order")
-    case .closesTwice: RunComplaint(.resource, "“file” was closed, and is not open")
-    case .opensTwice: RunComplaint(.resource, "“file” was opened, and is open already")
+    case .leaksOnTheSide: RunComplaint(.resource, "“file” was still open after the application had ended in order")
+    case .closesTwice: RunComplaint(.resource, "“file” was closed while it was not open")
+    case .opensTwice: RunComplaint(.resource, "“file” was opened while it was already open")
     case .leavesBackgroundTask:
       RunComplaint(.backgroundTask, "the background task “upload” was not ended within its time")
     case .endsBackgroundTaskTwice: RunComplaint(.backgroundTask, "the background task “upload” was ended twice")
     case .ignoresCancellation:
-      RunComplaint(.task, "the task “stubborn” has not ended with its process; let it heed its cancellation")
+      RunComplaint(.task, "the task “stubborn” did not end with its process; it must respond to its cancellation")
     case .escapes:
       RunComplaint(
         .escapedWork,
@@ -31,7 +31,7 @@ enum Mistake: String, CaseIterable, Sendable {
         .owner,
         """
         “SelfKept” is captured by its own handler, and never released: AppLifecycleTestSupportTests/Mistake.swift:\
-        \(SelfKept.subscription); use the owner that the handler is passed
+        \(SelfKept.subscription); use the owner that is passed to the handler
         """)
     case .throwsInHandler:
       RunComplaint(

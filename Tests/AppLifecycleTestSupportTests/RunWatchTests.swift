@@ -81,7 +81,7 @@ import Testing
     }
     try await system.play("launch; kill; launch; crash")
     #expect(
-      watch.complaints == [RunComplaint(.resource, "“file” was open when the application had ended in order")])
+      watch.complaints == [RunComplaint(.resource, "“file” was still open after the application had ended in order")])
   }
 
   @Test func `does not complain of an overrun that a script asks for`() async throws {
@@ -123,7 +123,8 @@ import Testing
     try await system.play("launch")
     watch.resources.take(.held, of: "socket")
     #expect(
-      await watch.end() == [RunComplaint(.resource, "“socket” was held when the application had ended in order")])
+      await watch.end() == [RunComplaint(.resource, "“socket” was still held after the application had ended in order")]
+    )
   }
 
   @Test func `says the kind, the fault and the place in one line`() {
@@ -146,7 +147,8 @@ import Testing
   }
 
   @Test func `is not acquired twice`() {
-    #expect(complaints([(.held, "a"), (.held, "a"), (.releasing, "a")]) == ["“a” was acquired, and is held already"])
+    #expect(
+      complaints([(.held, "a"), (.held, "a"), (.releasing, "a")]) == ["“a” was acquired while it was already held"])
   }
 
   @Test func `does not vanish without a release, unless the process does`() {
@@ -164,7 +166,7 @@ import Testing
   @Test func `allows as many as are said to be allowed`() {
     #expect(messages { balance in for _ in 0..<3 { balance.opened("a", atMost: 3) } } == [])
     let said = messages { balance in for _ in 0..<3 { balance.opened("a", atMost: 2) } }
-    #expect(said == ["“a” was opened, and 2 are open already"])
+    #expect(said == ["“a” was opened while 2 were already open"])
   }
 
   @Test func `of a lost process may be closed by what remains of it, and no more often`() {
@@ -175,6 +177,6 @@ import Testing
       balance.closed("a")
       balance.closed("a")
     }
-    #expect(said == ["“a” was closed, and is not open"])
+    #expect(said == ["“a” was closed while it was not open"])
   }
 }

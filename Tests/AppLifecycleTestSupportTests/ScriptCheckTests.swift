@@ -82,14 +82,14 @@ extension FileDelegate: ApplicationDelegate {
     let report = try await ScriptChecker(of: program(.leakOnInterruptedReturn)).checkAll(upTo: 6)
     let failure = try #require(report.failure)
     #expect(failure.script == "launch; home; interrupt:call; open")
-    #expect(failure.complaints == [RunComplaint(.resource, "“file” was opened, and is open already")])
+    #expect(failure.complaints == [RunComplaint(.resource, "“file” was opened while it was already open")])
     #expect(failure.isRepeatable)
   }
 
   @Test func `looks at the end of each script`() async throws {
     let failure = try await ScriptChecker(of: program(.leakAtEnd)).checkAll(upTo: 3).failure
     #expect(failure?.script == "launch")
-    #expect(failure?.complaints.map(\.message) == ["“cache” was open when the application had ended in order"])
+    #expect(failure?.complaints.map(\.message) == ["“cache” was still open after the application had ended in order"])
   }
 
   @Test func `shortens waits, and compares the test's own checks by kind`() async throws {
@@ -117,7 +117,7 @@ extension FileDelegate: ApplicationDelegate {
     }
     let failure = try #require(try await checker.checkAll(upTo: 2).failure)
     #expect(!failure.isRepeatable)
-    #expect("\(failure)".contains("did not show again"))
+    #expect("\(failure)".contains("did not occur again"))
   }
 
   @Test func `takes what a check throws for a complaint`() async throws {
@@ -325,7 +325,7 @@ extension FileDelegate: ApplicationDelegate {
     try await withKnownIssue {
       try await checkScript("launch; home; interrupt:call; open; kill", of: program(.leakOnInterruptedReturn))
     } matching: { issue in
-      issue.comments.contains { $0.rawValue.contains("“file” was opened, and is open already") }
+      issue.comments.contains { $0.rawValue.contains("“file” was opened while it was already open") }
         && issue.sourceLocation?.line == line
     }
   }

@@ -96,7 +96,7 @@ import class Foundation.JSONDecoder
   @Test func `a host that does not wake what it ends is found out`() async throws {
     let violations = try await HostContract.violations { SimulatedHost(ends: "kill") }
     #expect(violations.map(\.place) == ["launch, leave, suspend, shutDown"])
-    #expect(violations.map(\.message) == ["willTerminate is called 0 times"])
+    #expect(violations.map(\.message) == ["willTerminate is called 0 times instead of once"])
   }
 
   /// Another one may lack what its world does not have, and its application has ended after each scenario.

@@ -92,7 +92,7 @@ import Testing
     let number = lines(String(decoding: content, as: UTF8.self)).count
     #expect(
       lines(result.error) == [
-        "lifecycle: \(path):\(number - 2): no JSON object, at byte \(size)",
+        "lifecycle: \(path):\(number - 2): not a JSON object, at byte \(size)",
         "lifecycle: \(path):\(number): a line without an end, at byte \(content.count - 5)",
       ])
     // What a terminal would obey is written out.

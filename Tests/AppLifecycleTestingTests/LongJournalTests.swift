@@ -54,7 +54,7 @@
       let complaints = lines(log.error)
       #expect(complaints.count == min(journal.damagedLines, 20) + (journal.damagedLines > 20 ? 1 : 0))
       #expect(complaints.count < 21 || complaints.last == more)
-      let kinds = ["no JSON object", "not in the journal's format", "too long to be one of a journal"]
+      let kinds = ["not a JSON object", "not in the journal's format", "too long to be one of a journal"]
       for kind in kinds { #expect(complaints.contains { $0.contains(": \(kind)") || $0.contains(kind) }, "\(kind)") }
 
       let sessions = try run(

@@ -122,8 +122,8 @@ import Testing
       // Names.
       ("interrupt:", "1:1: a name is missing in \"interrupt:\""),
       ("scene:open:", "1:1: a name is missing in \"scene:open:\""),
-      ("interrupt:a/b", "1:1: malformed name in \"interrupt:a/b\": letters, digits, _, . and - may stand in it"),
-      ("task:begin:a#b", "1:1: malformed name in \"task:begin:a#b\": letters, digits, _, . and - may stand in it"),
+      ("interrupt:a/b", "1:1: malformed name in \"interrupt:a/b\": expected letters, digits, _, . and -"),
+      ("task:begin:a#b", "1:1: malformed name in \"task:begin:a#b\": expected letters, digits, _, . and -"),
       ("interrupt:anru\u{301}f", "1:1: unknown action \"interrupt:anru\\u{301}f\""),
       // Durations.
       ("wait", "1:1: malformed action \"wait\": expected wait:DURATION"),

@@ -14,6 +14,9 @@ import PubSub
   var status = Status.idle
   /// Names the handle that is held.
   var number = 0
+  /// Whether it was reported as late: if its phase has closed, what it depends on does not wait for it, up to the end of
+  /// its next release.
+  var isLate = false
 
   init(_ name: String, while phase: LifecyclePhase, after dependencies: [RandomResource]) {
     (self.name, self.phase, self.dependencies) = (name, phase, dependencies)
@@ -88,7 +91,7 @@ extension RandomApplication {
     } catch {
       note("failed to acquire \(resource.name)")
       count("failed acquires")
-      if process == self.process { resource.status = .idle }
+      if process == self.process { (resource.status, resource.isLate) = (.idle, false) }
       throw error
     }
     note("acquired \(resource.name)")
@@ -105,13 +108,17 @@ extension RandomApplication {
     if resource.status != .held { fault("\(resource.name) is released while \(resource.status)") }
     if resource.number != handle.number { fault("\(resource.name) is released with a stale handle") }
     for other in resource.dependents where other.status != .idle {
+      if other.isLate {
+        count("releases without a late dependent")
+        continue
+      }
       fault("\(resource.name) is released while \(other.name) is \(other.status)")
     }
     for body in bodies where body.phase.rank >= resource.phase.rank && body.process == process {
       fault("\(resource.name) is released while \(body.name) runs")
     }
     resource.status = .releasing
-    defer { if process == self.process { resource.status = .idle } }
+    defer { if process == self.process { (resource.status, resource.isLate) = (.idle, false) } }
     try await work("release \(resource.name)")
     note("released \(resource.name)")
     count("releases")

@@ -77,6 +77,7 @@ import PubSub
     case .report where record.name.hasPrefix("watchdog:"):
       endsInOrder = false
       if record.name.hasSuffix("applicationShouldTerminate") { handedIn += 1 }
+      for resource in resources where record.name == "watchdog:\(resource.name)" { resource.isLate = true }
       count("watchdog")
     case .state where record.state == .notRunning:
       if endsInOrder {
@@ -87,7 +88,7 @@ import PubSub
         for body in bodies where body.process == process { fault("\(body.name) runs at the end") }
       }
       process += 1
-      for resource in resources { resource.status = .idle }
+      for resource in resources { (resource.status, resource.isLate) = (.idle, false) }
       backgroundTasks = []
       backgroundModes = []
       endsInOrder = false

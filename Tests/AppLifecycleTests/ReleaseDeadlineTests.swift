@@ -113,6 +113,8 @@ import Testing
     try await system.play("wait:2s")
     #expect(world.lines == ["+1", "view of 1", "-1 cancelled at 65", "+2", "view of 2"])
     #expect(reports(system) == ["watchdog:slow"])
+    // The words name the release: the application did not enter the background.
+    #expect(system.application.ledger.overruns.map(\.description) == ["release of slow overran its 5 s"])
     #expect(system.record.last { $0.kind == .report }?.cause.rawValue == "wait:2s")
     // And the process goes on: no budget was overrun that the system knows of.
     #expect(system.application.state == .active)
@@ -140,7 +142,7 @@ import Testing
       lines.append("-free")
     }
     try await system.play("launch; home; open; wait:1h")
-    #expect(lines == ["+base", "+free", "+stuck", "-free", "+free"])
+    #expect(lines == ["+base", "+free", "+stuck", "-free", "-base", "+base", "+free"])
     #expect(stuck.status == .releasing)
     opener.finish()
     while stuck.status != .held { await clock.settle() }
@@ -177,6 +179,7 @@ import Testing
     #expect(base.status == .held && reports(system) == ["watchdog:stuck"])
     let entry = try #require(application.ledger.pages.flatMap(\.entries).last { $0.name == "stuck" })
     #expect(entry.step == "acquire" && entry.outcome == .overran)
+    #expect(application.ledger.pages.contains { "\($0)".contains("; acquire of stuck overran its 5 s;") })
     #expect(system.record.last { $0.kind == .report }?.cause.rawValue == "wait:1m")
     opener.finish()
     while stuck.status != .held { await clock.settle() }

@@ -16,6 +16,14 @@ private struct World {
   var releases: [Int: Int] = [:]
   var order: [String] = []
   var forgotten: Set<Int> = []
+  /// The open phases.
+  var openPhases: PhaseSet = []
+  /// The resources whose running operation is late.
+  var late: Set<Int> = []
+  /// The resources for whose operation their dependencies no longer wait.
+  var givenUp: Set<Int> = []
+  /// Those that are acquired from a dependency that has been released meanwhile.
+  var stale: Set<Int> = []
 
   @discardableResult
   mutating func add(_ phase: LifecyclePhase, after: [Int] = [], maximumRetries: Int? = nil) -> Int {
@@ -40,7 +48,48 @@ private struct World {
   /// The indices that are in use.
   var managed: [Int] { phases.indices.filter { !forgotten.contains($0) && !graph.isRemoved($0) } }
 
-  mutating func open(_ phases: PhaseSet) { perform(graph.setOpenPhases(phases)) }
+  mutating func open(_ phases: PhaseSet) {
+    openPhases = phases
+    giveUp()
+    perform(graph.setOpenPhases(phases))
+  }
+
+  /// Whether the phase of a resource and of all that it depends on is open.
+  func isWanted(_ index: Int) -> Bool {
+    openPhases.contains(phases[index]) && dependencies[index].allSatisfy { isWanted($0) }
+  }
+
+  private mutating func giveUp() {
+    givenUp.formUnion(late.filter { !isWanted($0) && (acquiring.contains($0) || releasing.contains($0)) })
+  }
+
+  /// The budget of a tear-down passes: what still runs is late.
+  mutating func passBudget() {
+    let running = acquiring.union(releasing).filter { !isWanted($0) }
+    #expect(Set(graph.markLate()) == running.subtracting(late))
+    late.formUnion(running)
+    giveUp()
+    perform(graph.giveUpLate())
+  }
+
+  /// The deadline of one release or cancelled acquire passes.
+  mutating func passDeadline(of index: Int) {
+    graph.markLate(index)
+    late.insert(index)
+    giveUp()
+    perform(graph.giveUp(index))
+  }
+
+  /// A held resource whose phase has closed waits for a dependent that is not given up, and for nothing else.
+  func expectProgress() {
+    for index in held where !isWanted(index) {
+      let waits = phases.indices.contains { other in
+        dependencies[other].contains(index) && !forgotten.contains(other) && !givenUp.contains(other)
+          && (held.contains(other) || acquiring.contains(other) || releasing.contains(other))
+      }
+      #expect(waits, "\(index) waits for nothing")
+    }
+  }
 
   mutating func perform(_ actions: [ResourceGraph.Action]) {
     for action in actions {
@@ -56,7 +105,11 @@ private struct World {
       case .release(let index):
         #expect(held.contains(index))
         for other in phases.indices where dependencies[other].contains(index) && !forgotten.contains(other) {
-          #expect(!held.contains(other) && !acquiring.contains(other) && !releasing.contains(other))
+          if givenUp.contains(other) {
+            if acquiring.contains(other) { stale.insert(other) }
+          } else {
+            #expect(!held.contains(other) && !acquiring.contains(other) && !releasing.contains(other))
+          }
         }
         held.remove(index)
         releasing.insert(index)
@@ -75,10 +128,15 @@ private struct World {
   mutating func endAcquire(_ index: Int, succeeds: Bool = true) {
     acquiring.remove(index)
     cancelled.remove(index)
+    late.remove(index)
+    let isStale = stale.remove(index) != nil
+    // One that is stale holds nothing of its dependencies, up to the end of its release.
+    if !isStale || !succeeds { givenUp.remove(index) }
     if succeeds {
       held.insert(index)
       acquires[index, default: 0] += 1
       perform(graph.didAcquire(index))
+      if isStale { #expect(releasing.contains(index), "what it was acquired from is gone") }
     } else {
       perform(graph.didFailToAcquire(index))
     }
@@ -86,6 +144,8 @@ private struct World {
 
   mutating func endRelease(_ index: Int) {
     releasing.remove(index)
+    late.remove(index)
+    givenUp.remove(index)
     releases[index, default: 0] += 1
     perform(graph.didRelease(index))
   }
@@ -222,7 +282,58 @@ private struct World {
     #expect(world.graph.status(of: 0) == .idle && world.graph.openPhases.isEmpty && world.releases.isEmpty)
   }
 
-  @Test(arguments: 0..<40)
+  @Test func `releases a dependency without a late release whose phase has closed`() {
+    var world = World()
+    let database = world.add(.running)
+    let feed = world.add(.foreground, after: [database])
+    world.open([.running, .foreground])
+    world.settle()
+    world.open([.running])
+    world.passBudget()
+    #expect(world.held == [database] && world.releasing == [feed], "its own phase is open")
+    world.open([])
+    #expect(world.releasing == [database, feed] && world.graph.awaited == 1)
+    world.endRelease(database)
+    #expect(world.graph.awaited == 0 && world.graph.tearingDown == 1)
+    world.open([.running, .foreground])
+    world.endAcquire(database)
+    #expect(world.acquiring.isEmpty, "the late release still runs")
+    world.endRelease(feed)
+    #expect(world.acquiring == [feed])
+  }
+
+  @Test func `keeps a dependency for a late release whose phase is open`() {
+    var world = World()
+    let database = world.add(.running)
+    let feed = world.add(.foreground, after: [database])
+    world.open([.running, .foreground])
+    world.settle()
+    world.invalidate(database)
+    world.passDeadline(of: feed)
+    #expect(world.held == [database])
+    world.open([.running])
+    #expect(world.releasing == [database, feed], "given up when its phase closes")
+  }
+
+  @Test func `releases what was acquired from a dependency that is gone, and acquires it anew`() {
+    var world = World()
+    let base = world.add(.foreground)
+    let feed = world.add(.foreground, after: [base])
+    let view = world.add(.foreground, after: [feed])
+    world.open([.foreground])
+    world.endAcquire(base)
+    world.open([])
+    world.passBudget()
+    world.endRelease(base)
+    world.open([.foreground])
+    world.endAcquire(base)
+    world.endAcquire(feed)
+    #expect(world.releasing == [feed] && world.acquiring.isEmpty)
+    world.settle()
+    #expect(world.held == [base, feed, view] && world.acquires[feed] == 2)
+  }
+
+  @Test(arguments: 0..<80)
   func `keeps balance and order under random phases, failures and delays`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var world = World()
@@ -231,7 +342,7 @@ private struct World {
     ]
     var level = 0
     for _ in 0..<400 {
-      switch Int.random(in: 0..<13, using: &random) {
+      switch Int.random(in: 0..<15, using: &random) {
       case 0 where world.managed.count < 12:
         let earlier = world.managed.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
         let maximum = Bool.random(using: &random) ? Int.random(in: 0..<3, using: &random) : nil
@@ -245,6 +356,10 @@ private struct World {
         if let index = unneeded.randomElement(using: &random) { world.remove(index) }
       case 12:
         if let index = world.managed.randomElement(using: &random) { world.perform(world.graph.retryNow(index)) }
+      case 13: world.passBudget()
+      case 14:
+        let running = world.releasing.union(world.cancelled).subtracting(world.late).sorted()
+        if let index = running.randomElement(using: &random) { world.passDeadline(of: index) }
       case 1...3:
         level = min(max(level + (Bool.random(using: &random) ? 1 : -1), 0), 3)
         world.open(nested[level])
@@ -257,8 +372,14 @@ private struct World {
         if let index = world.releasing.sorted().randomElement(using: &random) { world.endRelease(index) }
       default: if let index = world.retrying.sorted().randomElement(using: &random) { world.endRetry(index) }
       }
+      world.expectProgress()
     }
     world.open([])
+    // No late operation keeps the others from being released.
+    while !world.held.isEmpty {
+      world.passBudget()
+      world.expectProgress()
+    }
     world.settle()
     #expect(world.graph.tearingDown == 0 && world.held.isEmpty, "seed \(seed)")
     #expect(world.acquires == world.releases, "every acquire has one release; seed \(seed)")

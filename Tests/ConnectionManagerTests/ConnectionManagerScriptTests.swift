@@ -94,7 +94,7 @@ import Testing
     let report = try await ScriptChecker(of: Self.leakingProgram).checkAll(upTo: 6)
     let failure = try #require(report.failure)
     #expect(failure.script == "launch; home; interrupt:call; open")
-    #expect(failure.complaints.first == RunComplaint(.resource, "“subscription” was opened, and is open already"))
+    #expect(failure.complaints.first == RunComplaint(.resource, "“subscription” was opened while it was already open"))
     print("the planted leak: \(report)")
   }
 

@@ -96,6 +96,22 @@ extension NotesDelegate: ApplicationDelegate {
     #expect(system.record.contains { $0.name == "backgroundTimeExpired:upload" })
   }
 
+  @Test(.simulatedSystem(allowing: [.overrun]))
+  @MainActor func `a late release ends the process`() async throws {
+    let application = try SimulatedSystem.current.application
+    let database = try application.manage("database", while: .running) { "a database" }
+    try application.manage("feed", while: .foreground, after: database) { database in
+      "a feed of \(database)"
+    } release: { _ in
+      try await application.clock.sleep(for: .seconds(6))
+    }
+    try await SimulatedSystem.current.play("launch; home")
+    #expect(application.ledger.overruns.map(\.culprits) == [["feed"]])
+    #expect(try SimulatedSystem.current.record.contains { $0.name == "watchdog:feed" })
+    // Killed: the database was not released, and willTerminate was not called.
+    #expect(application.state == .notRunning && database.current == nil)
+  }
+
   @Test @MainActor func `No short script breaks the program`() async throws {
     try await checkAllScripts(upTo: 4) { run in
       let delegate = AppDelegate(ServerDouble(run.balance))

@@ -91,7 +91,7 @@ import Testing
         try await Setting(terminal: terminal, directory: setting.directory).start()
         let failure = "cannot lock \(setting.journal): process \(first) (PregTracker) writes it; "
         let screen = try await terminal.waitForScreen(
-          containing: failure + "nothing is recorded until it can be written again")
+          containing: failure + "nothing is recorded until the journal can be written again")
         #expect(!screen.contains("previous run"))
         terminal.send("q")
         #expect(

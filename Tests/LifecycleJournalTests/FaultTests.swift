@@ -115,7 +115,7 @@ import Testing
     let late = EventBus()
     _ = Journal(at: "/proc/nothing/here.jsonl", bus: late)
     var events = late.events(Journal.DidFail.self, replay: .latest).makeAsyncIterator()
-    #expect(await events.next()?.missing == "nothing is recorded until it can be written again")
+    #expect(await events.next()?.missing == "nothing is recorded until the journal can be written again")
   }
 
   @Test func `directories that are missing are made; where that cannot be, or no file is there, the program goes on`()

@@ -42,7 +42,7 @@ import Testing
     let subscription = bus.subscribe(to: Journal.DidFail.self) { told.append($0) }
     defer { withExtendedLifetime(subscription) {} }
     let journal = Journal(at: path, bus: bus)
-    let reason = "cannot recognize \(path): it holds something else than a journal, and is left as it is"
+    let reason = "cannot recognize \(path): the file is not a journal, and is not changed"
     #expect(journal.failure?.description == reason && journal.failure?.operation == .recognize)
     #expect(told.value.map(\.failure.description) == [reason])
     #expect(journal.previousExit.kind == .unknown && journal.previousExit.evidence == "no run can be read")
@@ -159,7 +159,7 @@ import Testing
     #expect(text(of: path + suffix) == "milk\n")
     #expect(
       told.value.map(\.description) == [
-        "cannot rotate \(path): \(path)\(suffix) holds something else than a journal, and is left as it is"
+        "cannot rotate \(path): \(path)\(suffix) is not a journal, and is not changed"
       ])
     let all = entries(of: path).records.map(\.name)
     #expect(all == (0..<100).map { "n\($0)" } && bytes(of: path).count > 1_000)

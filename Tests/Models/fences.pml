@@ -1,24 +1,40 @@
-/* How posters do without a fence, and how it is known that none reads a root: CPubSub.c (protects_unfenced, protect_fenced,
- * reconsider_fences, is_unfenced, ask_for_fences, mark_surely, meet_posters, pubsub_first_protected, pubsub_make_record). What is
- * retired, drained and freed, and when: hazard-pointers.pml.
+/* How posters read a root without a fence, and how a reclaimer finds out that no poster reads it.
  *
- * Every thread's plain stores go through a store buffer, as on x86; a locked instruction waits until its own is empty, and
- * the barrier across threads until each has been empty. Each of two reclaimers has a topic and a lock of its own, so both
- * may be at work at once. An owner takes a mark off after one post, not a thousand; a record may be given back and taken by
- * another thread. Shown for all interleavings: no poster is in a root that was freed, and no record is left with marks that
- * its owner would never take off. In the worlds of STAYS the reclaimers cancel a handler in a root that stays: no poster is in a
- * handler that was freed. Where it was the last one (ENDED), the root is taken away, and shown again once its memory has been used
- * for others.
+ * The code is in CPubSub.c: protects_unfenced, protect_fenced, reconsider_fences, is_unfenced, ask_for_fences,
+ * mark_surely, meet_posters, pubsub_first_protected, pubsub_make_record. The model hazard-pointers.pml covers the rest:
+ * when memory is retired and freed, and when a drain ends.
  *
- * check.sh runs it as it is, and once for each of the mistakes below, which must be found:
- *   NO_BARRIER, EARLY_RELIANCE (on a mark before the barrier), LOOK_FIRST (before the store), NO_LOOK_AT_DUTIES (after the
- *   store), NO_SECOND_LOOK, NO_SCAN, UNFENCED_TAKE (of a record); and where the poster is MARKED at first
- *   UNFENCED_DROP (of the marks), BLIND_MARK (surely, though the owner has taken the mark off meanwhile). */
+ * The plain stores of each thread go through a store buffer, as on x86. A locked instruction waits until the buffer of its
+ * own thread is empty. The barrier across threads waits until the buffer of each thread has been empty.
+ *
+ * Each of the two reclaimers has a topic and a lock of its own, so both may run at once. The owner of a record clears its
+ * marks after one post with a fence; the real one waits for 256. A thread may give its record back, and another thread may
+ * take it.
+ *
+ * The model shows for all interleavings:
+ *
+ *   - No poster reads a root that was freed.
+ *   - No record keeps marks that its owner would never clear.
+ *   - With STAYS, the reclaimers cancel a handler in a root that stays. No poster calls a handler that was freed.
+ *   - With ENDED, that handler was the last one. The reclaimer removes the root, and publishes the same address again once
+ *     other data has used its memory.
+ *
+ * check.sh checks the model as it stands, and once with each of these mistakes, which it must find:
+ *
+ *   NO_BARRIER         no barrier runs
+ *   EARLY_RELIANCE     a reclaimer relies on a mark before the barrier has run
+ *   LOOK_FIRST         the poster checks its duties before the store only, and does not check the root again
+ *   NO_LOOK_AT_DUTIES  the poster does not check its duties after the store
+ *   NO_SECOND_LOOK     the poster does not check the root after the store
+ *   NO_SCAN            the reclaimer does not read the slots
+ *   UNFENCED_TAKE      a thread takes a record without a fence
+ *   UNFENCED_DROP      the owner clears its marks without a fence (with MARKED: the record has marks at first)
+ *   BLIND_MARK         a reclaimer sets SURELY although the owner has cleared its marks meanwhile (with MARKED) */
 
 #define POSTERS 2
 #define TOPICS 2
-/* All together are too many states: two threads that post once; or one that posts until its marks are off again, beside
- * one that has posted, and will not again. */
+/* One world with everything has too many states. In the first, two threads post once each. In the others, one thread
+ * posts until it has cleared its marks again, and the record of another, which does not post, is in use. */
 #if defined(MARKED)
 #define POSTS_OF_FIRST 3
 #define POSTS_OF_SECOND 0
@@ -33,7 +49,7 @@
 #define FENCES 1
 #define SURELY 2
 #define RELIED_ON 4
-/* In a store buffer, for two of the mistakes: the duties become none; the record is in use. */
+/* Values in a store buffer, for two of the mistakes: a store that clears the duties, and one that takes the record. */
 #define TAKES_OFF 255
 #define TAKES 254
 
@@ -41,12 +57,12 @@
 
 byte root[TOPICS];
 byte freed;                       /* a bit for each root */
-bool cancelled[TOPICS];           /* the handler that stands in each root */
+bool cancelled[TOPICS];           /* whether the handler in each root is cancelled */
 byte slot[POSTERS];
 chan stores[POSTERS] = [3] of { byte };
 byte duties[POSTERS];
 bool in_use[POSTERS];
-bool asking;                      /* the mutex of the threads that ask for fences */
+bool asking;                      /* the mutex that a reclaimer holds while it asks for fences */
 
 #define BIT(number) (1 << (number))
 #define FENCE(poster) (empty(stores[poster]))
@@ -60,7 +76,7 @@ inline arrive(poster, value) {
   value = 0
 }
 
-/* The store buffers empty themselves, at any time. */
+/* At any time, a store leaves a store buffer and becomes visible to all threads. */
 active proctype Memory() {
   byte value;
 end:
@@ -84,7 +100,7 @@ proctype Poster(byte me; byte posts) {
         atomic { FENCE(me) -> in_use[me] = true }
 #endif
      fi;
-     /* For the second one without a choice: the topics are alike. */
+     /* Only the first poster chooses its topic, which is enough: the topics are alike. */
      if
      :: me == 0 -> topic = 0
      :: topic = 1
@@ -159,7 +175,7 @@ reading:
      :: else -> skip
      fi;
      posts--; topic = 0; mine = 0; looksAtNone = false;
-     /* The thread may end, and another one take the record. */
+     /* The thread may end, and another thread may take its record. */
      if
      :: posts > 0 -> atomic { FENCE(me) -> in_use[me] = false; isMine = false }
      :: skip
@@ -168,7 +184,7 @@ reading:
   od
 }
 
-/* Whether a record has to be asked to fence. */
+/* Sets isUnfenced if the record's owner must be asked to use fences. Otherwise notes that a reclaimer relies on them. */
 inline is_unfenced(reader) {
   isUnfenced = false;
   if
@@ -266,7 +282,7 @@ proctype Reclaimer(byte topic) {
   fi
 }
 
-/* A thread that has any mark has the one that has it taken off. */
+/* A record with any mark also has FENCES: its owner clears marks only if FENCES is among them. */
 active proctype Watcher() {
 end:
   atomic { (duties[0] != 0 && (duties[0] & FENCES) == 0) || (duties[1] != 0 && (duties[1] & FENCES) == 0) -> assert(false) }

@@ -1,23 +1,37 @@
-/* How posters read a topic's root without a lock, and how writers free what they take out: CPubSub.c (pubsub_enter,
- * pubsub_leave, pubsub_settle, pubsub_first_protected), Retirement.swift, HandlerStore+Publish.swift (reclaim, whenUnread),
- * BusCore.swift (housekeep). Marks that are taken off again, and two threads that free at once: fences.pml.
+/* How posters read a topic's root without a lock, and how writers free the memory that they remove.
  *
- * Every poster's plain stores to its slot go through a store buffer, as on x86; an exchange waits until it is empty, and the
- * barrier across threads until each has been. A poster stores without a fence, and falls back to the exchange if it is marked
- * or the root is another. Shown for all interleavings of four worlds:
+ * The code is in CPubSub.c (pubsub_enter, pubsub_leave, pubsub_settle, pubsub_first_protected), Retirement.swift,
+ * HandlerStore+Publish.swift (reclaim, whenUnread) and BusCore.swift (housekeep). The model fences.pml covers owners that
+ * clear their marks, and two threads that reclaim at once.
  *
- *   - no poster looks into a buffer that was freed, or calls a handler whose captured state was freed;
- *   - once a drain has returned, no poster is in the handler, nor will be;
- *   - every drain returns, though a poster leaves by a plain store;
- *   - nothing is freed twice, and the next writer finds nothing that could have been freed and was forgotten.
+ * The plain stores of each poster to its slot go through a store buffer, as on x86. An exchange waits until the buffer of
+ * its own thread is empty. The barrier across threads waits until each buffer has been empty. A poster stores without a
+ * fence, and falls back to the exchange if it is marked or the root has changed.
  *
- * check.sh runs it as it is, and once for each of the mistakes below, which must be found:
- *   NO_SCAN, NO_MEETING (the posters are marked, and no barrier is passed), LOOK_FIRST (before the store), NO_SECOND_LOOK,
- *   NO_FENCE, NO_OLDER, NO_BARRIER (for a drain), NO_LOOK_BACK, NO_PATIENCE, and NO_URGENT
- * (with BIG_BUFFERS, which are too large to be copied for a drain). */
+ * The model shows for all interleavings of four worlds:
+ *
+ *   - No poster reads a buffer that was freed, or calls a handler whose captured state was freed.
+ *   - Once a drain has returned, no poster runs the handler or will run it.
+ *   - Every drain returns, although a poster leaves with a plain store.
+ *   - No memory is freed twice. At the end, the next writer frees all garbage that is left, so none was forgotten.
+ *
+ * check.sh checks the model as it stands, and once with each of these mistakes, which it must find:
+ *
+ *   NO_SCAN         the reclaimer does not read the slots
+ *   NO_MEETING      the reclaimer marks the posters, but runs no barrier
+ *   LOOK_FIRST      the unmarked poster checks its mark and the root before the store instead of after it
+ *   NO_SECOND_LOOK  the fenced poster does not check the root after the store
+ *   NO_FENCE        the fenced poster stores without a fence
+ *   NO_OLDER        the reclaimer frees the garbage of a root although a thread protects an older root
+ *   NO_BARRIER      a drain runs no barrier before it scans again
+ *   NO_LOOK_BACK    the holder of the lock does not check for housekeeping that came meanwhile
+ *   NO_PATIENCE     a waiting drain does not make every leaving post scan
+ *   NO_URGENT       a leaving post scans only if its root was replaced (with BIG_BUFFERS, which are too large to copy for
+ *                   a drain) */
 
 #define POSTERS 2
-/* All together are too many states: two posters and a thread that drains; or one that posts twice, one that drains, and a writer. */
+/* One world with everything has too many states. By default there are two posters and a thread that drains. With
+ * TWO_WRITERS there are one poster that posts twice, a thread that drains, and a writer. */
 #ifdef TWO_WRITERS
 #define POSTS 2
 #define WORKERS 3
@@ -35,25 +49,25 @@
 #define URGENT 2
 
 byte root = 1;                    /* the present buffer; 0 while there is no subscriber */
-byte slot[POSTERS];               /* what each poster protects, as others see it */
-chan stores[POSTERS] = [2] of { byte };  /* its stores to the slot that are still on their way */
-bool marked[POSTERS];             /* a marked thread fences for itself */
-byte named[BUFFERS] = 0;          /* the handlers that stand in a buffer, not cancelled */
+byte slot[POSTERS];               /* the root that each poster protects, as other threads see it */
+chan stores[POSTERS] = [2] of { byte };  /* the stores to the slot that other threads do not see yet */
+bool marked[POSTERS];             /* whether the poster uses fences */
+byte named[BUFFERS] = 0;          /* the handlers in each buffer that are not cancelled */
 byte freshest = 1;
-byte freed_buffers;               /* a bit for each */
+byte freed_buffers;               /* a bit for each buffer */
 byte freed_contexts;
-byte calling[POSTERS];            /* the handler that each poster is in */
-byte drained;                     /* handlers whose drain has returned */
-byte called_back;                 /* drains whose action has been called */
-byte over;                        /* posters and writers that are done */
+byte calling[POSTERS];            /* the handler that each poster is calling */
+byte drained;                     /* the handlers whose drain has returned */
+byte called_back;                 /* the drains whose action has been called */
+byte over;                        /* the number of posters and writers that have ended */
 
 bool lock;
 bool owed;
 byte flags;
 
-byte epochs = 1;                  /* the roots that may still be read, oldest first */
-byte epoch_root[EPOCHS];
-byte contexts[EPOCHS];            /* what was retired while each was the root */
+byte epochs = 1;                  /* the number of roots that may still be read */
+byte epoch_root[EPOCHS];          /* these roots, oldest first */
+byte contexts[EPOCHS];            /* the garbage that was retired while each was the root, by kind */
 byte buffers[EPOCHS];
 byte actions[EPOCHS];
 
@@ -64,7 +78,7 @@ byte actions[EPOCHS];
                      actions[4] != 0 || actions[5] != 0)
 #define WAITS_FOR_PRESENT (contexts[epochs - 1] != 0 || buffers[epochs - 1] != 0 || actions[epochs - 1] != 0)
 
-/* A thread that posts without a fence is marked, and then passes a barrier. */
+/* Marks the posters that post without a fence, and then runs a barrier on them. */
 inline meet_posters() {
   if
   :: marked[0] && marked[1] -> skip
@@ -78,7 +92,7 @@ inline meet_posters() {
   fi
 }
 
-/* first = the oldest epoch that any thread protects; one slot is read after the other. */
+/* Sets first to the oldest epoch that a thread protects; reads one slot after the other. */
 inline scan(first) {
   first = epochs;
 #ifndef NO_SCAN
@@ -102,7 +116,7 @@ inline scan(first) {
 #endif
 }
 
-/* Frees what was retired while those were the root that no thread can read any more. */
+/* Frees the garbage of the epochs before first: no thread can read their roots any more. */
 inline free_unread(first) {
   d_step {
     index = 0;
@@ -125,7 +139,7 @@ inline free_unread(first) {
        index++
     :: else -> break
     od;
-    /* The oldest go, but for the present one. */
+    /* Removes these epochs, except the present one. */
     do
     :: first > 0 && epochs > 1 ->
        index = 0;
@@ -144,7 +158,7 @@ inline free_unread(first) {
   }
 }
 
-/* Shows readers a copy without the cancelled, or nothing; the former root is retired under itself. */
+/* Publishes a copy without the cancelled handlers, or 0 if none is left; retires the former root in its own epoch. */
 inline replace_root() {
   d_step {
     former = root;
@@ -189,7 +203,7 @@ inline reclaim() {
   set_flags()
 }
 
-/* By a thread that leaves a topic in which something waits; never waits for the lock. */
+/* Runs in a post that leaves a topic in which garbage waits; never waits for the lock. */
 inline housekeep() {
   owed = true;
   do
@@ -217,7 +231,7 @@ inline let_go() {
 #endif
 }
 
-/* The store buffers empty themselves, at any time. */
+/* At any time, a store leaves a store buffer and becomes visible to all threads. */
 active proctype Memory() {
 end:
   do
@@ -290,7 +304,7 @@ reading:
         od
      :: else -> skip
      fi;
-     /* Leaving is a plain store; then a look at whether any thread waits. */
+     /* The post leaves with a plain store, and then checks whether garbage waits. */
      stores[me]!0;
      if
      :: (flags & RECLAIM) != 0 && ((flags & URGENT) != 0 || root != mine) ->
@@ -305,7 +319,7 @@ reading:
   over++
 }
 
-/* Cancels wherever the handler is named, retires what it captured, and sometimes moves the living together. */
+/* Cancels a handler in every buffer that contains it, frees or retires its captured state, and may replace the root. */
 inline cancel(handler) {
   named[root] = named[root] & ~handler;
   index = 0;
@@ -384,7 +398,7 @@ proctype Canceller() {
   over++
 }
 
-/* Makes room, as a subscriber does that finds the buffer full, or cancels the other handler. */
+/* May copy the buffer, as a subscriber does that finds it full; then cancels the other handler. */
 proctype Writer() {
   byte first, reader, seen, index, former, fresh;
   take_lock();
@@ -402,7 +416,7 @@ proctype Writer() {
   over++
 }
 
-/* When all is over, the next writer finds nothing that still waits. */
+/* After all others have ended, the next writer frees the remaining garbage, and no garbage is left. */
 proctype Last() {
   byte first, reader, seen, index, former, fresh;
   over == WORKERS;

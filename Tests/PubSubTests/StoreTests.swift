@@ -386,4 +386,26 @@ private final class Counted: Sendable {
     bus.post(Tick(), from: subjects[4_995])
     #expect(log.all.count == 4)
   }
+
+  /// Against a search through all: identifiers with gaps of any size, buffers of any length.
+  @Test func `a buffer finds each identifier that it has, and no other`() {
+    let site = Site(Subscriber(label: nil, fileID: "", line: 0))
+    for seed in 0..<200 as Range<UInt64> {
+      var random = SplitMix64(seed: seed)
+      let buffer = HandlerBuffer(capacity: 200, priority: 0)
+      defer { buffer.deallocate() }
+      let widest = ([1, 2, 40, 1_000_000] as [UInt64]).randomElement(using: &random)!
+      var ids: [UInt64] = []
+      for _ in 0..<Int.random(in: 0...200, using: &random) {
+        let id = (ids.last ?? 0) + UInt64.random(in: 1...widest, using: &random)
+        ids.append(id)
+        buffer.append(.init(function: pubsub_cancelled(), context: nil), .init(id: id, site: .passUnretained(site)))
+      }
+      for (place, id) in ids.enumerated() {
+        #expect(buffer.index(of: id) == place, "seed \(seed)")
+        if !ids.contains(id + 1) { #expect(buffer.index(of: id + 1) == nil, "seed \(seed)") }
+      }
+      #expect(buffer.index(of: 0) == nil, "seed \(seed)")
+    }
+  }
 }

@@ -160,6 +160,8 @@ import Testing
       #expect(terminal.text.contains("overran its budget of 0.1 seconds: slow\r\n"))
       #expect(try await terminal.status(in: .dash) == 70)
       #expect(probe.records.contains("report watchdog:slow background SIGTERM"))
+      // Its dependency is released in the step of willTerminate, which has a budget of its own.
+      #expect(probe.log.lines.contains("base released"))
     }
   }
 }

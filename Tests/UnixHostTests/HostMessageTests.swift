@@ -11,6 +11,13 @@ import Testing
 @Suite(.serialized, .timeLimit(.hang)) struct HostMessageTests {
   private let overrun = BudgetOverrun(callback: .willTerminate, budget: .seconds(5), culprits: [])
 
+  @Test func anOperationOutsideATearDownIsNamed() {
+    let late = BudgetOverrun(
+      callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"], operation: "release")
+    #expect(HostMessage(late).text == "the release of feed overran its budget of 5.0 seconds")
+    #expect(HostMessage(late.namingEachOnce) == HostMessage(late))
+  }
+
   private func call(
     _ name: String, _ kind: LedgerEntry.Kind = .subscriber, isSynchronous: Bool = true, id: UInt64 = 1
   ) -> TracedCall {

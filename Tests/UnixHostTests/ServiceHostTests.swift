@@ -266,7 +266,7 @@ import Testing
       #expect(try await finished.ending == .exited(0))
       #expect(
         try await finished.errors
-          == "ServiceProbe: the service manager cannot be told anything: No such file or directory\n")
+          == "ServiceProbe: cannot send messages to the service manager: No such file or directory\n")
     }
   }
 
@@ -277,9 +277,9 @@ import Testing
       try await probe.log.line(startingWith: "acquire end")
       try probe.signal(SIGTERM)
       #expect(try await finished.ending == .exited(0))
-      let reason = "$NOTIFY_SOCKET is no socket that can be used"
+      let reason = "$NOTIFY_SOCKET does not name a usable socket"
       #expect(
-        try await finished.errors == "ServiceProbe: the service manager cannot be told anything: \(reason)\n")
+        try await finished.errors == "ServiceProbe: cannot send messages to the service manager: \(reason)\n")
     }
   }
 

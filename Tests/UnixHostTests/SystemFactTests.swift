@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("/dev/null", "", "$MEMORY_PRESSURE_WATCH says not to look"),
+    ("/dev/null", "", "$MEMORY_PRESSURE_WATCH is /dev/null, which turns the watch off"),
     ("/nonexistent/file", "", "/nonexistent/file: No such file or directory"),
     ("relative", "", "relative: not an absolute path"),
     ("/dev/zero", "", "/dev/zero: neither a file nor a pipe nor a socket"),
@@ -154,7 +154,7 @@ import Testing
   /// By a billionth of a second, and back.
   @Test func theMachinesClockIsSet() async throws {
     try await withProbe { probe in
-      #expect(try capability("clock", of: probe) == "available: told by the kernel")
+      #expect(try capability("clock", of: probe) == "available: reported by the kernel")
       do { try shiftClock(nanoseconds: 1) } catch { try cannot("the clock cannot be set: \(error)") }
       try shiftClock(nanoseconds: -1)
       try await probe.log.line(startingWith: changed("clock set"))
@@ -175,7 +175,7 @@ import Testing
     let zone = "HERE\(west / 3600):\(west / 60 % 60):\(west % 60)"
     var isInTime = false
     try await withProbe(environment: ["TZ": zone]) { probe in
-      #expect(try capability("zone", of: probe) == "not available: TZ is set, and does not change")
+      #expect(try capability("zone", of: probe) == "not available: TZ is set, so the time zone does not change")
       isInTime = time(nil) < midnight
       if isInTime { try await probe.log.line(startingWith: changed("midnight"), within: .seconds(90)) }
     }

@@ -5,9 +5,9 @@ extension Application {
     public var didEnterBackgroundBudget: Duration = .seconds(5)
     /// The time for `willTerminate`: its delegate call, its handlers and the tear-down, together.
     public var willTerminateBudget: Duration = .seconds(5)
-    /// The time for the delegate's answer whether the application may end.
+    /// The time for the delegate to answer whether the application may end.
     ///
-    /// A delegate that has not answered by then is reported as an overrun, and the application ends in order.
+    /// If the delegate has not answered by then, the overrun is reported, and the application ends in order.
     public var shouldTerminateBudget: Duration = .seconds(30)
     /// The time that the system lets the application run in the background before it suspends the application.
     ///
@@ -24,10 +24,10 @@ extension Application {
     public var profile = LifecycleProfile.application
     /// Whether `applicationDidEnterBackground` is called at a launch into the background.
     ///
-    /// Apple's documentation says that it is called; experiments show that it is not. With scenes only the notification
-    /// is posted.
+    /// Apple's documentation says that it is called; experiments show that it is not. With scenes, only the
+    /// notification is posted.
     public var callsDidEnterBackgroundOnBackgroundLaunch = false
-    /// The policy for retries of managed resources that have none of their own.
+    /// The retry policy for managed resources that have no policy of their own.
     public var retry = RetryPolicy()
     /// The number of transitions and stays that the ledger keeps, at least 1.
     public var ledgerLimit = 64

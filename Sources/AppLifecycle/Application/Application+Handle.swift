@@ -1,9 +1,10 @@
 internal import PubSub
 
-// What a host calls: each input waits in the inbox until its turn comes.
+// The methods with which a host reports inputs; the inbox runs one input after another.
 
 extension Application {
-  /// Runs the transition of an input, and returns when it has finished, tear-down included, or when its budget has passed.
+  /// Runs the transition of an input, and returns when it has finished, tear-down included, or when its budget has
+  /// passed.
   ///
   /// Inputs run in order of arrival, after the current transition. Cancelling the calling task does not shorten the
   /// wait.
@@ -18,15 +19,16 @@ extension Application {
   /// - in an asynchronous handler of a bus for which such code waits with `postAndWait` or `cancelAndDrain`, directly
   ///   or along a chain of waits
   ///
-  /// In the handler of an event of a plain `post`, for which no code waits, the method does wait. So it does in a task
-  /// that such code has started, once that code has returned.
+  /// In a handler of a plain `post`, for which no code waits, the method does wait. It also waits in a task that one of
+  /// the pieces of code above has started, once that code has returned.
   ///
   /// For a ``SystemInput/terminate`` the method returns when the application has ended or the delegate has refused.
-  /// Other inputs run until the delegate has answered. Inside `applicationShouldTerminate` itself the input is queued.
+  /// Other inputs run until the delegate has answered. Inside `applicationShouldTerminate` itself the method queues the
+  /// input.
   ///
   /// - Parameters:
   ///   - input: the action of the system.
-  ///   - cause: the cause that records and notifications show; the input itself if nil.
+  ///   - cause: the cause that records and notifications show; if nil, the input itself.
   /// - Returns: the outcome of the input.
   @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
@@ -39,7 +41,7 @@ extension Application {
       inbox.add(.input(PendingInput(input: input, cause: cause)), for: self)
       return TransitionReport(outcome: .queued, cause: cause, from: present.state, to: present.state)
     }
-    // What may have to wait for an answer goes through the queue.
+    // The input `terminate` may have to wait for the delegate's answer, so it always goes through the queue.
     if input != .terminate, canTakeTurn, inbox.beginOwnTurn() {
       let report = await TransitionRun(PendingInput(input: input, cause: cause), of: self).perform()
       inbox.endOwnTurn(for: self)
@@ -54,13 +56,13 @@ extension Application {
   ///
   /// - Parameters:
   ///   - input: the action of the system.
-  ///   - cause: the cause that records and notifications show; the input itself if nil.
+  ///   - cause: the cause that records and notifications show; if nil, the input itself.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
     inbox.add(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))), for: self)
   }
 
-  /// Whether transitions may run in the present task: it belongs to no handler, old or new, and need not be seen by a
-  /// simulation.
+  /// Whether a transition may run in the current task: the task belongs to no handler, not even one that has returned,
+  /// no observer is being called, and no simulation must run the transition on its own executor.
   private var canTakeTurn: Bool {
     HandlerContext.bound == nil && tasks.executor == nil && !observers.isCalling
   }

@@ -5,38 +5,41 @@ extension Application {
 
   /// The program's application.
   ///
-  /// On the main actor, the first of these that exists:
+  /// On the main actor, it is the first of these applications that exists:
   ///
   /// 1. the application of the innermost `withShared(_:_:)` that encloses the task;
-  /// 2. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its own before it makes the first callback.
+  /// 2. the application that was adopted last (``adopt(_:)``); a host's `main` adopts its application before it makes
+  ///    the first callback.
   ///
-  /// Few components need it. Delegate calls pass the application, and the events of the life cycle, of resources and of
-  /// a terminal carry it.
+  /// Few components need this property. Delegate calls pass the application, and the events of the life cycle, of
+  /// resources and of a terminal carry it.
   ///
-  /// - Precondition: one of them exists. Otherwise the program ends with a message that says what to do.
+  /// - Precondition: one of the two applications exists. Otherwise the program ends with a message that says what to
+  ///   do.
   public static var shared: Application {
     if let application = SharedObject.current as? Application ?? adopted { return application }
-    // Not a precondition: releases leave the message of one out.
+    // A release build omits the message of a precondition, so use fatalError.
     fatalError(
       """
       there is no shared application. A program gets one from the `main` of its delegate, or calls Application.adopt(_:) before \
-      its host runs. A test encloses what it calls: Application.withShared(application) { … }
+      its host runs. A test calls its code inside Application.withShared(application) { … }
       """)
   }
 
   /// Makes an application ``shared`` for the whole program.
   ///
-  /// The `main` of `@main` calls this method. A program with its own `main` calls it before its host runs.
+  /// The `main` that `@main` supplies calls this method. A program with its own `main` calls it before its host runs.
   ///
   /// - Parameter application: the application, which is retained until another one is adopted.
   public static func adopt(_ application: Application) { adopted = application }
 
   /// Runs a body in which an application is ``shared``; for tests.
   ///
-  /// It takes precedence over an adopted application. Parallel tests do not see each other's application. Handlers that
-  /// run while the body posts see it, and so do tasks that the body starts, also after its end. An asynchronous handler
-  /// sees the application that was shared where it was subscribed. Tasks that were started earlier keep the application
-  /// that they saw.
+  /// The application takes precedence over an adopted one. Parallel tests do not see each other's application.
+  ///
+  /// Handlers that run while the body posts see the application. So do tasks that the body starts, even after the body
+  /// has returned. An asynchronous handler sees the application that was shared where the handler was subscribed. Tasks
+  /// that were started earlier keep the application that they saw.
   ///
   /// - Parameters:
   ///   - application: the application that becomes ``shared``.
@@ -51,10 +54,11 @@ extension Application {
 
   /// Runs an asynchronous body in which an application is ``shared``; for tests.
   ///
-  /// It takes precedence over an adopted application. Parallel tests do not see each other's application. Handlers that
-  /// run while the body posts see it, and so do tasks that the body starts, also after its end. An asynchronous handler
-  /// sees the application that was shared where it was subscribed. Tasks that were started earlier keep the application
-  /// that they saw.
+  /// The application takes precedence over an adopted one. Parallel tests do not see each other's application.
+  ///
+  /// Handlers that run while the body posts see the application. So do tasks that the body starts, even after the body
+  /// has returned. An asynchronous handler sees the application that was shared where the handler was subscribed. Tasks
+  /// that were started earlier keep the application that they saw.
   ///
   /// - Parameters:
   ///   - application: the application that becomes ``shared``.

@@ -1,13 +1,13 @@
 extension Application {
   /// Ends the application in order, without asking its delegate, and sets the exit status of its host.
   ///
-  /// Use it in a program that cannot continue, such as a service whose last listener failed. After several calls the
-  /// first status other than zero counts, until the next launch. A host that ended the tear-down early returns its own
-  /// status instead.
+  /// Use it in a program that cannot continue, such as a service whose last listener failed. After several calls, the
+  /// first status other than zero counts, until the next launch. If the host ends the tear-down early, it returns a
+  /// status of its own instead.
   ///
   /// - Parameters:
   ///   - status: the exit status, which becomes ``exitStatus``.
-  ///   - cause: the cause that records and notifications show; the input itself if nil.
+  ///   - cause: the cause that records and notifications show; if nil, the input ``SystemInput/shutDown``.
   public func shutDown(status: Int32, cause: LifecycleCause? = nil) {
     transitions.setExitStatus(status)
     send(.shutDown, cause: cause)

@@ -10,7 +10,7 @@ public import PubSub
 /// application acquire and release its resources (`manage`). Components depend neither on the delegate nor on each
 /// other.
 @MainActor public final class Application {
-  // MARK: What the program sees
+  // MARK: The public interface
 
   /// The bus on which the application posts its notifications; any thread may use it.
   public nonisolated let bus: EventBus
@@ -32,29 +32,29 @@ public import PubSub
   nonisolated let inbox: Inbox
   /// The question whether the application may end.
   let questions: TerminationQuestions
-  /// What the state machine decides, and where the application stands.
+  /// The state machine, and the current position in the life cycle.
   let transitions: Transitions
   /// The scenes and their sessions.
   let sceneDirectory = SceneDirectory()
-  /// What a step closes, and the budget for it.
+  /// The phases that a step closes, and the budget for closing them.
   let tearDown: TearDown
 
-  // MARK: What runs and is held for the program
+  // MARK: The program's resources and tasks
 
   /// The managed resources.
   let manager: ResourceManager
   /// The bodies of `run(while:)`.
   let runs: PhaseRuns
-  /// What ``task(label:fileID:line:_:)`` has started.
+  /// The tasks that ``task(label:fileID:line:_:)`` has started.
   let ownTasks: ApplicationTasks
   /// The background tasks and modes.
   let background: BackgroundTaskManager
 
-  // MARK: What the application tells
+  // MARK: Observers and the ledger
 
-  /// What is read within this package, which is no reason to tell Observation of changes.
+  /// The observable values; code of this package reads them here, without registering with Observation.
   package let present = ObservedValues()
-  /// Tells Observation of what the program reads.
+  /// Notifies Observation of the properties that the program reads, and of their changes.
   nonisolated let observed = LazyObservationRegistrar()
   /// The observers; see ``observe(label:fileID:line:_:)``.
   nonisolated let observers: ObserverList
@@ -65,21 +65,21 @@ public import PubSub
 
   /// Reads the application's clock, and sleeps on it.
   nonisolated let timing: ClockHandle
-  /// The timers on the application's clock, for what lives as long as it does.
+  /// The timers on the application's clock, for objects that live as long as the application.
   package nonisolated let deadlines: Deadlines
-  /// Starts all tasks, so that a simulation has them on its own executor.
+  /// Starts all tasks, so that in a simulation they run on the simulation's executor.
   package nonisolated let tasks: TaskStarter
-  /// Marks the handlers that transitions wait for.
+  /// The owner of the handlers for which transitions wait.
   let scope = WorkOwner()
 
   /// Creates an application that is not running.
   ///
   /// - Parameters:
-  ///   - delegate: the object that is called before each notification; the application retains it.
+  ///   - delegate: the object that the application calls before each notification, and retains.
   ///   - bus: the bus on which the application posts its notifications.
   ///   - configuration: the budgets of the application, and the options of its life cycle.
-  ///   - clock: the clock for budgets and back-off. It should stand still while the machine sleeps, as the default does, so
-  ///     that sleep uses up no budget.
+  ///   - clock: the clock for budgets and back-off. It should stand still while the machine sleeps, as the default
+  ///     clock does, so that sleep uses up no budget.
   public init(
     delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration = Configuration(),
     clock: any Clock<Duration> = SuspendingClock()
@@ -112,7 +112,7 @@ public import PubSub
     connectBackground()
   }
 
-  /// Nothing is left to release anything for: as when a process vanishes, and what is to be tried again is not.
+  /// Drops everything that runs or is held, as when the process vanishes: nothing is released, and nothing is retried.
   isolated deinit {
     manager.loseProcess()
     runs.loseProcess()

@@ -2,54 +2,54 @@ internal import PubSub
 
 /// The inputs of an application that wait for their turn, and the task that works on them.
 ///
-/// One task runs all of them, one transition after another. If the queue is empty and no task works on it, the task that sends an input
-/// runs it itself, which saves two changes of tasks.
+/// One task runs all inputs, one transition after another. If the queue is empty and no task works on it, the task that
+/// sends an input runs it itself. That saves two task switches.
 final class Inbox: Sendable {
   private let queue = Guarded(InputQueue())
   private let tasks: TaskStarter
-  /// The priority at which queued inputs run: that of the code that made the application, whatever the senders have.
+  /// The priority at which queued inputs run: that of the code that created the application, not that of the senders.
   private let priority = Task.currentPriority
 
   init(tasks: TaskStarter) { self.tasks = tasks }
 
-  /// Whether nothing waits.
+  /// Whether no input waits.
   var isEmpty: Bool { queue.withLock { $0.isEmpty } }
 
   // MARK: Adding
 
-  /// Adds an element, and starts a task that works on the queue if there is none; may be called from any thread.
+  /// Adds an element, and starts a task that works on the queue if there is none; any thread may call it.
   func add(_ element: InputQueue.Element, for application: Application) {
     let mustStart = queue.withLock { $0.add(element) }
     if mustStart {
       startWorkingOff(for: application)
     } else if case .input(let pending) = element, pending.input.mayBringToForeground {
-      // It may have to hurry the tear-down that is being awaited.
+      // This input may bring the application back; then a tear-down for which a transition waits must be cancelled.
       tasks.startOnMainActor { self.hurryTearDownIfReturning(of: application) }
     }
   }
 
   /// Cancels the tear-down if a waiting input brings the application back.
   ///
-  /// It is awaited all the same.
+  /// The transition still waits for the end of the tear-down.
   @MainActor func hurryTearDownIfReturning(of application: Application) {
-    // Where one of several scenes has left, the application has not, and cannot come back.
+    // With several scenes, one may have closed while the application stays in the foreground: it does not return.
     guard application.tearDown.isAwaited, !application.present.state.isForeground else { return }
     if application.transitions.comesBack(with: queue.withLock { $0.inputs }) { application.tearDown.hurry() }
   }
 
   // MARK: Working
 
-  /// Begins a turn of the caller's own, if the queue is empty and no task works on it.
+  /// Lets the caller run an input itself, if the queue is empty and no task works on it.
   ///
-  /// - Returns: whether the turn has begun; the caller ends it.
+  /// - Returns: whether the caller may run its input; it must then call ``endOwnTurn(for:)``.
   func beginOwnTurn() -> Bool { queue.withLock { $0.beginOwnTurn() } }
 
-  /// Ends the caller's own turn, and starts a task for what has arrived meanwhile.
+  /// Ends the caller's own turn, and starts a task for the inputs that have arrived meanwhile.
   func endOwnTurn(for application: Application) {
     if queue.withLock({ $0.endOwnTurn() }) { startWorkingOff(for: application) }
   }
 
-  /// The transitions belong to no sender, though one has sent the first input.
+  /// Starts a detached task: the transitions belong to no sender, although one sender's input starts the task.
   private func startWorkingOff(for application: Application) {
     tasks.startDetachedOnMainActor(priority: priority) { await self.workOff(for: application) }
   }
@@ -66,9 +66,10 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Takes an input in its turn.
+  /// Runs an input, or sets it aside.
   ///
-  /// - Returns: what became of it; nil if it was put aside until the delegate has answered, and the question answers its sender.
+  /// - Returns: the outcome; nil if the input is set aside until the delegate has answered, or if its question is over.
+  ///   The question then answers the sender.
   @MainActor private func take(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
     let questions = application.questions
     if let answered = pending.question {

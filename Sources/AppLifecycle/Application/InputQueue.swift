@@ -1,6 +1,6 @@
 internal import PubSub
 
-/// What waits for its turn between transitions: inputs, and what the system's clock does.
+/// The queue of inputs, and of passed deadlines of the background, that are handled between transitions.
 struct InputQueue: Sendable {
   enum Element: Sendable {
     case input(PendingInput)
@@ -10,7 +10,7 @@ struct InputQueue: Sendable {
 
   /// Recent arrivals, in order of arrival.
   private var incoming: [Element] = []
-  /// Earlier arrivals, in reverse order: taking the first of many does not move the others.
+  /// Earlier arrivals, in reverse order, so that removing the first one does not move the others.
   private var outgoing: [Element] = []
   private var isBeingWorkedOff = false
 
@@ -19,7 +19,7 @@ struct InputQueue: Sendable {
     (outgoing.reversed() + incoming).compactMap { if case .input(let pending) = $0 { pending.input } else { nil } }
   }
 
-  /// Whether nothing waits.
+  /// Whether no element waits.
   var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
 
   /// Adds an element.
@@ -31,9 +31,9 @@ struct InputQueue: Sendable {
     return !isBeingWorkedOff
   }
 
-  /// Begins a turn of the caller's own, if the queue is empty and no task works on it.
+  /// Lets the caller run an input itself, if the queue is empty and no task works on it.
   ///
-  /// - Returns: whether the turn has begun.
+  /// - Returns: whether the caller may run its input.
   mutating func beginOwnTurn() -> Bool {
     guard !isBeingWorkedOff else { return false }
     isBeingWorkedOff = true
@@ -48,7 +48,7 @@ struct InputQueue: Sendable {
     return isBeingWorkedOff
   }
 
-  /// Takes the next; nil ends the work.
+  /// Takes the next element; returns nil if none is left, and the caller's work on the queue has ended.
   mutating func next() -> Element? {
     if outgoing.isEmpty {
       outgoing = incoming.reversed()
@@ -62,19 +62,19 @@ struct InputQueue: Sendable {
   }
 }
 
-/// An input on its way.
+/// An input that has not been handled yet, with its sender.
 struct PendingInput: Sendable {
   let input: SystemInput
   let cause: LifecycleCause
   var waiter: UnsafeContinuation<TransitionReport, Never>?
-  /// The wait of the handler that sent the input, if it was sent inside one.
+  /// The wait of the handler that sent the input; nil if no handler sent it.
   var wait: WaitToken?
-  /// The question that was answered before this end; its inputs are this one's.
+  /// The answered question that this end follows; this end answers the senders of all inputs of the question.
   var question: TerminationQuestion?
 
   /// Answers the sender.
   ///
-  /// The wait ends here, and not when the sender goes on: until then another transition may begin.
+  /// The wait ends here, not when the sender resumes: another transition may begin before that.
   func answer(_ report: TransitionReport) {
     wait?.end()
     waiter?.resume(returning: report)

@@ -2,28 +2,28 @@ internal import PubSub
 
 /// The question whether the application may end, from the delegate's call until the end begins or is refused.
 @MainActor final class TerminationQuestion {
-  /// The question inside which the present task runs, or which started it.
+  /// The question whose delegate call runs in this task, or started it; nil if there is none.
   @TaskLocal static var current: TerminationQuestion?
 
-  /// What led to the question.
+  /// The cause of the question.
   let cause: LifecycleCause
-  /// When the delegate was called.
+  /// The time when the delegate was called.
   let began: Duration
-  /// When its answer is late.
+  /// The time after which the delegate's answer is late.
   var deadline: Duration
-  /// What was left of its time when the application was suspended; nil while it runs.
+  /// The delegate's remaining time when the application was suspended; nil while the application runs.
   var timeLeft: Duration?
   /// The inputs that wait for the answer, in order of arrival.
   var inputs: [PendingInput]
-  /// The delegate's answer, or the one that its silence gave.
+  /// The delegate's answer, or `.now` once the answer is late; nil before that.
   var answer: TerminateReply?
-  /// The call of the delegate, as the ledger has it once it is over.
+  /// The ledger's entry for the delegate's call; nil until the question is answered.
   var entry: LedgerEntry?
-  /// The call's number for observers.
+  /// The number of the call for observers; nil if there were none.
   let call: TracedCall.ID?
   /// The delegate's call as work for which the senders of ``inputs`` wait.
   let run: AwaitedRun
-  /// Whether other inputs run while the delegate takes its time.
+  /// Whether the question is set aside, so that other inputs run until the delegate answers.
   var isPutAside = false
   var task: Task<Void, Never>?
   var timer: Deadlines.ID?

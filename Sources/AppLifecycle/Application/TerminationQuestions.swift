@@ -2,33 +2,34 @@ internal import PubSub
 
 /// Asks the delegate whether the application may end, one question at a time.
 ///
-/// A question is no transition: an input that has to wait for its answer is put aside, and others run meanwhile. One rule holds in this
-/// file: no transition ever waits for an answer.
+/// A question is not a transition: an input that has to wait for its answer is set aside, and other inputs run
+/// meanwhile. One rule holds in this file: no transition ever waits for an answer.
 @MainActor final class TerminationQuestions {
-  /// The application that is asked about.
+  /// The application that may end.
   weak var application: Application?
-  /// Marks what the answer waits for.
+  /// The owner of the delegate calls for which the senders of inputs wait.
   let scope = WorkOwner()
   private let timing: ClockHandle
   private let tasks: TaskStarter
   private let deadlines: Deadlines
-  /// The question while it is open.
+  /// The open question; nil if there is none.
   private var present: TerminationQuestion?
-  /// Inputs that waited for an answer when the process ended without it.
+  /// The inputs that waited for an answer when the process ended without one.
   private var overtakenInputs: [PendingInput] = []
 
   init(timing: ClockHandle, tasks: TaskStarter, deadlines: Deadlines) {
     (self.timing, self.tasks, self.deadlines) = (timing, tasks, deadlines)
   }
 
-  /// Whether the present task is the one that answers the open question, or was started by it.
+  /// Whether the current task is the delegate's call of the open question, or was started by it.
   var isInsideOwnQuestion: Bool { present.map { TerminationQuestion.current === $0 && $0.answer == nil } ?? false }
 
   // MARK: Asking
 
-  /// Takes an input to end, in its turn.
+  /// Takes an input that asks the application to end, and asks the delegate unless a question is open.
   ///
-  /// - Returns: what became of it; nil if it was put aside until the delegate has answered, and the question answers its sender.
+  /// - Returns: the outcome; nil if the input is set aside until the delegate has answered. The question then answers
+  ///   the sender.
   func take(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
     application.noteInput(pending.input)
     if let present {
@@ -39,20 +40,20 @@ internal import PubSub
     return await ask(pending, of: application)
   }
 
-  /// Whether the end may begin now that follows an answer: then the question is closed.
+  /// Closes an answered question, if the end that follows it may begin now.
   ///
   /// - Parameters:
-  ///   - answered: the question, which may be over by now: the process has ended meanwhile, and its question with it.
+  ///   - answered: the question; it may be over, if the process has ended meanwhile.
   ///   - application: the application that is to end.
   /// - Returns: whether the end may begin.
   func beginEnd(after answered: TerminationQuestion, of application: Application) -> Bool {
-    // The end comes when the application runs again: a suspended one would be told nothing.
+    // A suspended application receives no calls, so the end waits until the application runs again.
     guard present === answered, application.present.state.runsCode else { return false }
     present = nil
     return true
   }
 
-  /// Asks the delegate; goes on at once where that answers without suspending.
+  /// Asks the delegate, and acts on its answer at once if the delegate answers without suspending.
   private func ask(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
     application.transitions.inputBegins(pending.cause)
     let name = ApplicationCallback.shouldTerminate.rawValue
@@ -82,7 +83,7 @@ internal import PubSub
     }
   }
 
-  /// Calls the delegate, and returns once that has answered or suspended.
+  /// Calls the delegate, and returns when the delegate has answered or suspended.
   private func callDelegate(of application: Application, _ question: TerminationQuestion) async {
     let firstStep = OneShot()
     let call: @Sendable @MainActor () async -> Void = { [self] in
@@ -97,7 +98,7 @@ internal import PubSub
     guard question.task == nil else { return }
     question.task = TerminationQuestion.$current.withValue(question) {
       tasks.startOnMainActor { [tasks] in
-        // It runs as soon as the delegate lets go of the main actor.
+        // This task runs as soon as the delegate leaves the main actor.
         tasks.startOnMainActor { firstStep.settle(false) }
         await call()
       }
@@ -107,14 +108,14 @@ internal import PubSub
 
   // MARK: Answering
 
-  /// The delegate has answered, perhaps to a question that is over.
+  /// Takes the delegate's answer, and ignores it if its question is over.
   private func take(_ answer: TerminateReply, to question: TerminationQuestion) {
     guard present === question, question.answer == nil else { return }
     let isLate = question.timeLeft == nil && timing.now() > question.deadline
     answerQuestion(isLate ? .now : answer, isLate: isLate)
   }
 
-  /// The budget has passed and the delegate has not answered.
+  /// Cancels the delegate's call and lets the application end, because the delegate has not answered within its budget.
   private func questionIsLate(_ question: TerminationQuestion) {
     guard present === question, question.answer == nil, question.timer != nil else { return }
     question.timer = nil
@@ -132,7 +133,7 @@ internal import PubSub
       .delegate, name, step: name, began: question.began, duration: timing.now() - question.began,
       outcome: isLate ? .overran : .completed)
     if isLate { application.record(.report, "watchdog:\(name)", question.cause) }
-    // Answered in the turn of the input itself: what follows is done there.
+    // If the delegate answered without suspending, `ask` acts on the answer.
     guard question.isPutAside else { return }
     switch answer {
     case .now: if application.present.state.runsCode { enqueueEnd(after: question) }
@@ -151,7 +152,7 @@ internal import PubSub
   private func refuse(
     _ pending: PendingInput, _ question: TerminationQuestion, of application: Application
   ) -> TransitionReport {
-    // One call, though several inputs may have waited for it.
+    // Note the call once, although several inputs may have waited for it.
     if let entry = question.entry { application.note(entry, of: question.call) }
     question.entry = nil
     let state = application.present.state
@@ -163,7 +164,7 @@ internal import PubSub
 
   // MARK: Without an answer
 
-  /// The application ends without the answer: that no longer counts.
+  /// Closes the open question, because the application ends without the answer.
   func abandon() {
     guard let question = present else { return }
     present = nil
@@ -175,13 +176,13 @@ internal import PubSub
       let duration = timing.now() - question.began
       let entry = LedgerEntry(
         .delegate, name, step: name, began: question.began, duration: duration, outcome: .cutShort)
-      // Of an answer that no longer counts the ledger has nothing.
+      // Observers learn that the call has ended; the ledger gets no entry for an answer that no longer counts.
       application?.tell(.callEnded(entry, of: call))
     }
     overtakenInputs += question.inputs
   }
 
-  /// The process has ended before they were answered: as if they had come after its end.
+  /// Answers the inputs whose question the end of the process overtook, as if they had arrived after that end.
   func answerOvertakenInputs(in state: ApplicationState) {
     guard !overtakenInputs.isEmpty, !state.isInMemory else { return }
     let inputs = overtakenInputs
@@ -192,14 +193,16 @@ internal import PubSub
     }
   }
 
-  /// The application is suspended: that costs the delegate no time.
+  /// Stops the delegate's time, because the application is suspended.
   func pause() {
     guard let question = present, question.answer == nil else { return }
     clearTimer(of: question)
     question.timeLeft = max(.zero, question.deadline - timing.now())
   }
 
-  /// The application runs again, and with it the delegate's time; or it ends, as the answer came meanwhile.
+  /// Continues the delegate's time, because the application runs again.
+  ///
+  /// If the delegate has answered `.now` meanwhile, the application ends.
   func resume() {
     guard let question = present else { return }
     if question.answer == .now { return enqueueEnd(after: question) }

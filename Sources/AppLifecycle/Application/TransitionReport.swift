@@ -1,6 +1,6 @@
 /// The outcome of an input.
 public struct TransitionReport: Sendable, Hashable {
-  /// Whether the input was taken.
+  /// Whether the input led to a transition, was ignored or was queued.
   public enum Outcome: Sendable, Hashable {
     /// The transition has finished, tear-down included, or its budget has passed.
     case completed
@@ -10,7 +10,7 @@ public struct TransitionReport: Sendable, Hashable {
     case queued
   }
 
-  /// Whether the input was taken.
+  /// Whether the input led to a transition, was ignored or was queued.
   public var outcome: Outcome
   /// The cause of the transition.
   public var cause: LifecycleCause
@@ -27,7 +27,7 @@ public struct TransitionReport: Sendable, Hashable {
     get { kept.all }
     set { kept = LedgerEntries(newValue) }
   }
-  /// The entries as they were noted.
+  /// The entries in the form in which they were noted.
   var kept: LedgerEntries
   /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun]

@@ -1,9 +1,9 @@
 internal import PubSub
 
-/// Performs what the state machine decided about one input, effect after effect.
+/// The transition of one input: performs the effects that the state machine returns, one after another.
 @MainActor struct TransitionRun {
   let application: Application
-  /// What led to the transition.
+  /// The cause of the transition.
   let cause: LifecycleCause
   private let pending: PendingInput
 
@@ -13,20 +13,20 @@ internal import PubSub
 
   /// Runs the transition to its end.
   ///
-  /// - Returns: what became of the input.
+  /// - Returns: the outcome of the input.
   func perform() async -> TransitionReport {
     application.tell(.transitionBegan(pending.input, cause: cause))
     application.transitions.inputBegins(cause)
     defer { application.transitions.inputEnds() }
-    // One that was asked about was noted when its turn came.
+    // An end that follows a question was noted when the delegate was asked.
     if pending.question == nil { application.noteInput(pending.input) }
-    // What is acquired must not delay a callback, of this transition or of the next.
+    // An acquire must not delay a callback of this transition or of the next.
     application.manager.holdBack()
     defer { application.manager.performNow(orLater: !application.inbox.isEmpty) }
     let began = application.instant
     let effects = application.transitions.handle(pending.input)
     var report = begin(effects, at: began)
-    // When the tear-down that has just been waited for had to be done.
+    // The deadline of the tear-down for which this transition last waited.
     var deadline: Duration?
     perform: for (index, effect) in effects.enumerated() {
       switch effect {
@@ -45,7 +45,8 @@ internal import PubSub
       case .endSession(let id): application.sceneDirectory.endSession(id)
       case .awaitTearDown:
         deadline = application.tearDown.deadline
-        // What an overrun ends takes no further step; a window that the user has closed is closed all the same.
+        // A process that the system ends for an overrun takes no further step. A window that the user has closed still
+        // loses its session.
         guard await application.tearDown.finish(of: application, cause: cause) else {
           purge()
           for case .endSession(let id) in effects[index...] { application.sceneDirectory.endSession(id) }
@@ -58,7 +59,7 @@ internal import PubSub
     return report
   }
 
-  /// Opens the page of the ledger, unless the input was ignored, and notes what led to the transition.
+  /// Opens the page of the ledger, unless the input is ignored, and begins the report.
   private func begin(_ effects: [LifecycleStateMachine.Effect], at time: Duration) -> TransitionReport {
     let from = application.present.state
     if effects.first?.isIgnored != true { application.ownLedger.beginTransition(cause, from: from, at: time) }
@@ -89,7 +90,7 @@ internal import PubSub
 // MARK: - Steps of the application
 
 extension TransitionRun {
-  /// Changes the state, and tells the parts that depend on it, in the order in which they may rely on each other.
+  /// Changes the state, and notifies the parts that depend on it; each part may rely on the parts before it.
   private func commit(_ next: ApplicationState) {
     let from = application.present.state
     application.setState(next)
@@ -98,7 +99,7 @@ extension TransitionRun {
     } else if from == .suspended, next.runsCode {
       application.questions.resume()
     }
-    // Before the ledger's page of the stay is closed: what the end of the process cuts short belongs there.
+    // Do this before the page of the stay is closed: tasks that the end of the process cuts short belong on that page.
     application.background.didCommit(next)
     if next == .suspended || from == .suspended { application.manager.suspensions += 1 }
     if next == .notRunning { application.ownTasks.loseProcess() }
@@ -123,7 +124,7 @@ extension TransitionRun {
     notify(callback, next: next)
   }
 
-  /// The notification alone: with scenes, the application's delegate is not called at the steps that scenes take.
+  /// Posts the notification without a delegate call: with scenes, the scenes' delegates are called at these steps.
   private func post(_ callback: ApplicationCallback, next: ApplicationState?) {
     if callback == .willResignActive { application.transitions.willResignActive(at: application.instant) }
     if callback == .didEnterBackground { application.tearDown.beginBudget(of: callback) }
@@ -139,12 +140,12 @@ extension TransitionRun {
     application.tearDown.movePhases(after: callback, isInForeground: application.present.state.isForeground)
   }
 
-  /// The present step, as its notification tells it.
+  /// The current step, as its notification describes it.
   private func step(_ order: CommitOrder, next: ApplicationState? = nil) -> LifecycleTransition {
     application.transitions.step(order, next: next, cause: cause, at: application.instant)
   }
 
-  /// The end begins whose question was answered: its page has the delegate's call, and what that overran.
+  /// Notes the delegate's answer to a question, and its overrun if it was late, on the page of the end that follows.
   private func note(_ question: TerminationQuestion) {
     guard let entry = question.entry else { return }
     let page = application.ownLedger.transitionPage
@@ -160,16 +161,16 @@ extension TransitionRun {
 // MARK: - The end of the process
 
 extension TransitionRun {
-  /// The system ends a process that has misbehaved; the rest of the transition does not happen.
+  /// Ends the process, as the system does after an overrun; the rest of the transition does not happen.
   private func purge() {
-    // The machine stands at the transition's end already, which may be the end of the process.
+    // The state machine has taken all steps of this transition already, perhaps the end of the process, too.
     _ = application.transitions.handle(.purge)
     loseProcess()
     if application.present.state != .notRunning { commit(.notRunning) }
     application.setDeactivationReasons(application.transitions.deactivationReasons)
   }
 
-  /// The process vanishes: what it held is gone, and nothing is released.
+  /// Drops everything that the process ran or held, because the process has vanished; nothing is released.
   private func loseProcess() {
     application.questions.abandon()
     application.tearDown.loseProcess()

@@ -1,15 +1,15 @@
-/// Where an application stands in its life cycle: what the state machine decides, what was committed last, how far the application is
-/// away from active, and what led to the present moment.
+/// The position of an application in its life cycle.
 ///
-/// It decides and calls nothing; a ``TransitionRun`` performs.
+/// It has the state machine, the latest commit, the excursion from the active state, and the current cause. It only
+/// decides; a ``TransitionRun`` makes the calls.
 @MainActor final class Transitions {
   private var machine: LifecycleStateMachine
   private var excursion = ExcursionTracker()
   /// The states on either side of the latest commit.
   private var latestCommit: (from: ApplicationState, to: ApplicationState) = (.notRunning, .notRunning)
-  /// What led to the input whose turn it is; nil between inputs.
+  /// The cause of the input that is being handled; nil between inputs.
   private var inputCause: LifecycleCause?
-  /// What the system is doing, as the cause of what happens outside of a transition.
+  /// The current activity of the system, which is the cause of everything that happens outside a transition.
   var ambientCause: LifecycleCause?
   /// The exit status that the host returns when the application has ended in order.
   private(set) var exitStatus: Int32 = 0
@@ -22,19 +22,19 @@
 
   // MARK: Inputs
 
-  /// What led to what happens now: an input, or what the system is doing outside of any.
+  /// The current cause: that of the input that is being handled, or between inputs the current activity of the system.
   var presentCause: LifecycleCause? { inputCause ?? ambientCause }
 
-  /// The turn of an input begins.
+  /// Notes the cause of an input that is handled from now on.
   func inputBegins(_ cause: LifecycleCause) { inputCause = cause }
 
-  /// The turn of the input has ended.
+  /// Notes that the input has been handled.
   func inputEnds() { inputCause = nil }
 
-  /// Takes an input, and returns what is to be done.
+  /// Takes an input, and returns the effects to perform.
   func handle(_ input: SystemInput) -> [LifecycleStateMachine.Effect] { machine.handle(input) }
 
-  /// Whether inputs that wait bring the application back before they end its process.
+  /// Whether the waiting inputs bring the application into the foreground before they end its process.
   func comesBack(with inputs: [SystemInput]) -> Bool { machine.comesBack(with: inputs) }
 
   /// The reasons that keep the application from being active once every effect has been performed.
@@ -42,13 +42,13 @@
 
   // MARK: Steps
 
-  /// The application is about to resign active, so that its stay outside of active begins.
+  /// Begins an excursion, because the application is about to resign active.
   func willResignActive(at time: Duration) { excursion.willBegin(at: time) }
 
-  /// A state was committed.
+  /// Notes that a state was committed.
   ///
-  /// - Returns: whether the application only passes through it: with scenes, a launch into the foreground passes through the background,
-  ///   which is no stay there.
+  /// - Returns: whether the application only passes through this state. With scenes, a launch into the foreground
+  ///   passes through the background without staying there.
   func didCommit(_ next: ApplicationState, at time: Duration) -> Bool {
     let from = latestCommit.to
     latestCommit = (from, next)
@@ -57,17 +57,17 @@
     return isPassedThrough
   }
 
-  /// A transition has ended with the application active: its stay outside of active is over.
+  /// Ends the excursion, because a transition has ended with the application active.
   func didEndActive() { excursion.end() }
 
-  /// A step of the life cycle, as its notification tells it.
+  /// Describes a step of the life cycle for its notification.
   ///
   /// - Parameters:
-  ///   - order: whether the step's state is committed after the callback or was committed before it.
+  ///   - order: whether the step's state is committed after the callback, was committed before it, or does not change.
   ///   - next: the state that is committed next; nil if none is.
-  ///   - cause: what led to the step.
-  ///   - time: the present time.
-  /// - Returns: the states before and after the step, its cause, and how far the application is away from active.
+  ///   - cause: the cause of the step.
+  ///   - time: the current time.
+  /// - Returns: the states before and after the step, its cause, and the excursion from the active state.
   func step(
     _ order: CommitOrder, next: ApplicationState?, cause: LifecycleCause, at time: Duration
   ) -> LifecycleTransition {
@@ -83,7 +83,7 @@
 
   // MARK: The exit status
 
-  /// A process begins, with nothing to report at its end.
+  /// Resets the exit status to 0, because a process begins.
   func processBegins() { exitStatus = 0 }
 
   /// Sets the exit status; the first one other than zero stays.

@@ -29,7 +29,7 @@ extension Application {
     /// The application whose life cycle it is.
     public var application: Application {
       guard case .strong(let application) = reference else {
-        preconditionFailure("an event leaves the bus with its application")
+        preconditionFailure("the bus must restore the application before it delivers the event")
       }
       return application
     }

@@ -29,12 +29,14 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the resource's name, or the source of the call.
-  ///   - step: what it was doing: `acquire` or `release`.
+  ///   - operation: what it was doing: `acquire` or `release`; `end` for a body.
   ///   - page: the page of the ledger that gets the overrun.
-  func operationIsLate(_ name: String, step: String = "release", on page: LedgerKeeper.PageID?) {
-    record(.report, "watchdog:\(name)", transitions.presentCause ?? LifecycleCause(rawValue: "\(step) of \(name)"))
+  func operationIsLate(_ name: String, _ operation: String, on page: LedgerKeeper.PageID?) {
+    record(
+      .report, "watchdog:\(name)", transitions.presentCause ?? LifecycleCause(rawValue: "\(operation) of \(name)"))
     note(
       BudgetOverrun(
-        callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name]), on: page)
+        callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name],
+        operation: operation), on: page)
   }
 }

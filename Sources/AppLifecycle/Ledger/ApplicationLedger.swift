@@ -1,16 +1,17 @@
-/// The ledger of an application: its pages, and what a post under way has noted of its handlers and not handed over yet.
+/// The ledger of an application: its pages, and the notes about handlers that are not on a page yet.
 ///
-/// Handlers come first: their notes are handed over before anything else is noted.
+/// A post collects notes about its handlers. They are added to a page before anything else is noted, so entries keep
+/// their order.
 @MainActor final class ApplicationLedger {
   private var keeper: LedgerKeeper
-  /// The handlers of the notification that is being posted.
+  /// The notes about the handlers of the notification that is being posted; nil between posts.
   private var handlerNotes: HandlerNotes?
 
   init(limit: Int) { keeper = LedgerKeeper(limit: limit) }
 
   // MARK: Reading
 
-  /// The ledger as it stands.
+  /// The current contents of the ledger.
   ///
   /// - Complexity: linear in the number of pages.
   var snapshot: BudgetLedger {
@@ -21,10 +22,10 @@
   /// The page of the transition under way; nil between transitions.
   var transitionPage: LedgerKeeper.PageID? { keeper.transition }
 
-  /// The page for what happens now and belongs to nothing else.
+  /// The page for events that belong to no particular transition.
   var presentPage: LedgerKeeper.PageID? { keeper.present }
 
-  /// The page for what a transition sets going: its own while it is under way.
+  /// The page for work that a transition starts: that of the transition while it is under way, else the present page.
   var ownPage: LedgerKeeper.PageID? { keeper.ownPage }
 
   // MARK: Pages
@@ -36,7 +37,7 @@
 
   /// Closes the page of the transition.
   ///
-  /// - Returns: the page; nil for an input that was ignored, which has none.
+  /// - Returns: the page; nil for an ignored input, which has no page.
   func endTransition(in state: ApplicationState, at time: Duration) -> LedgerPage? {
     keeper.endTransition(in: state, at: time)
   }
@@ -58,14 +59,14 @@
   /// Adds the overrun of a budget to a page.
   func note(_ overrun: BudgetOverrun, on page: LedgerKeeper.PageID?) { keeper.note(overrun, on: page) }
 
-  /// Posts a notification, whose handlers are noted together.
+  /// Posts a notification, and notes all its handlers together.
   ///
-  /// A post inside one of its handlers has notes of its own.
+  /// A post inside one of these handlers has notes of its own.
   ///
   /// - Parameters:
-  ///   - notes: what the post notes of its handlers.
-  ///   - post: posts the notification.
-  /// - Returns: what `post` returns.
+  ///   - notes: the notes about the handlers of the post.
+  ///   - post: the code that posts the notification.
+  /// - Returns: the value that `post` returns.
   func noteHandlers<Result>(_ notes: HandlerNotes, of post: () -> Result) -> Result {
     let outer = handlerNotes
     outer?.flush(into: &keeper)

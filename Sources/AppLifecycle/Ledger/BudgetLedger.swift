@@ -1,14 +1,14 @@
 /// A record of the calls during the latest transitions and stays in the background.
 ///
-/// It has the duration of each call, the overruns, and the tasks that were never ended.
+/// It contains the duration of each call, the overruns, and the tasks that were never ended.
 ///
 ///     print(application.ledger)
 ///     for entry in application.ledger.late { print(entry.name, entry.duration) }
 ///
 /// The ledger keeps the latest ``Application/Configuration/ledgerLimit`` pages, 64 by default, and at most 8,192
-/// entries in all. It drops the oldest pages first. Then it drops the oldest entries of the stay in the background that
-/// lasts, and those of late code last; ``LedgerPage/dropped`` counts them. The page of a transition keeps all its
-/// entries.
+/// entries in all. It drops the oldest pages first. If that is not enough, it drops the oldest entries of the current
+/// stay in the background; it drops the entries of late code last. ``LedgerPage/dropped`` counts the dropped entries.
+/// The page of a transition keeps all its entries.
 public struct BudgetLedger: Sendable, Hashable {
   /// The pages, oldest first.
   ///

@@ -1,21 +1,21 @@
 internal import PubSub
 
-/// Notes what became of a notification at its handlers.
+/// The notes of one post about the calls of its handlers.
 ///
-/// A handler that has returned, in time and while nothing observes, is added to a list that the ledger takes over in one piece: when
-/// all have been called, or before that when something else is noted or the ledger is read.
+/// A handler that returns in time, while the application has no observers, is added to a list. The ledger takes the
+/// whole list over when all handlers have been called, or earlier, when another note follows or the ledger is read.
 @MainActor final class HandlerNotes {
   let page: LedgerKeeper.PageID?
   let wantsBeginnings: Bool
   private let method: String
   private let isTearDown: Bool
-  /// The application's, while the synchronous handlers are being called; what waits must not keep observers that the application
-  /// alone is to keep.
+  /// The observers of the application while synchronous handlers are called; nil later, because a post whose
+  /// asynchronous handlers still run must not retain the observers.
   private var observers: ObserverList?
-  /// When the handlers have to have returned; nil if there is no such time.
+  /// The time after which a handler is late; nil if the handlers have no deadline.
   private let deadline: Duration?
   private weak var application: Application?
-  // Touched for each handler, by nothing that these accesses call.
+  // Accessed for each handler; no code that runs during an access touches the list.
   @exclusivity(unchecked) private var returned: [HandlerTime] = []
 
   init(of application: Application, _ method: String, on page: LedgerKeeper.PageID?, isTearDown: Bool) {
@@ -25,16 +25,17 @@ internal import PubSub
     deadline = isTearDown ? application.tearDown.deadline : nil
   }
 
-  /// What returns from now on is noted at once.
+  /// Adds the collected handlers to the ledger; handlers that return later are noted one by one.
   func endPosting(into ledger: inout LedgerKeeper) {
     flush(into: &ledger)
     observers = nil
   }
 
-  /// Hands over to the ledger.
+  /// Adds the collected handlers to the ledger, and empties the list.
   func flush(into ledger: inout LedgerKeeper) {
     if returned.isEmpty { return }
-    // Made large enough for all that might follow; what is kept for long is as large as it has to be.
+    // The list has room for every announced handler. The ledger keeps it for long, so a list less than half full is
+    // copied to the size that it needs.
     let kept = returned.capacity > 2 * returned.count ? returned.map(\.self) : returned
     ledger.note(kept, step: method, on: page)
     returned = []
@@ -69,7 +70,7 @@ extension HandlerNotes: PostObserver {
       case .late: .overran
       case .cutShort, .dropped: .cutShort
       }
-    // One that was not called has no entry, and took no time, however long its event waited.
+    // A handler that was not called gets no entry, and took no time, however long its event waited.
     let isDropped = if case .dropped = delivery.outcome { true } else { false }
     let entry = LedgerEntry(
       .subscriber, delivery.subscriber, step: method, began: delivery.began,

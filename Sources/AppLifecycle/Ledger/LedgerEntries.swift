@@ -1,6 +1,6 @@
 internal import PubSub
 
-/// A handler of a notification that has returned.
+/// The times of a call of a handler that has returned.
 struct HandlerTime: Sendable {
   let site: Site
   let began: Duration
@@ -9,8 +9,8 @@ struct HandlerTime: Sendable {
 
 /// The entries of a page, in the form in which they are noted.
 ///
-/// Most are handlers that have returned, many of one notification: of each the place in the source and the times are kept, and the
-/// entry is made of them when it is read.
+/// Most entries are handlers that have returned, and many belong to one notification. For each of them only the source
+/// position and the times are kept; its entry is made when the page is read.
 struct LedgerEntries: Sendable {
   private enum Part: Sendable {
     case entry(LedgerEntry)
@@ -30,13 +30,15 @@ struct LedgerEntries: Sendable {
     count += 1
   }
 
-  /// Appends handlers of a notification that have returned, in order.
+  /// Appends handlers of one notification, in the order in which they returned.
   mutating func append(_ handlers: [HandlerTime], step: String) {
     parts.append(.handlers(step: step, handlers))
     count += handlers.count
   }
 
-  /// Drops the oldest entries until no more than `most` are left: first those that are not late, then any.
+  /// Drops the oldest entries until at most `most` are left: first entries of code that was not late, then any.
+  ///
+  /// Handlers that were noted together are dropped together.
   ///
   /// - Returns: the number of entries that were dropped.
   mutating func dropOldest(keeping most: Int) -> Int {

@@ -6,7 +6,7 @@ public struct LedgerEntry: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A method of the delegate.
     case delegate
-    /// A handler of the notification that followed.
+    /// A handler of a notification of the life cycle.
     case subscriber
     /// An acquire or a release of a managed resource.
     case resource
@@ -66,7 +66,7 @@ public struct LedgerEntry: Sendable, Hashable {
     (ownName, fileID, line) = (name, nil, 0)
   }
 
-  /// An entry of something that stands in the source, with a label or without.
+  /// Creates an entry for code with a position in the source, and perhaps a label.
   init(
     _ kind: Kind, _ subscriber: Subscriber, step: String, began: Duration, duration: Duration, outcome: Outcome
   ) {
@@ -74,7 +74,7 @@ public struct LedgerEntry: Sendable, Hashable {
     (ownName, fileID, line) = (subscriber.label, subscriber.fileID, subscriber.line)
   }
 
-  /// An entry that was written down: a label or name and a position in the source, each where it has one.
+  /// Creates an entry that was read from a file, from a label or name and a position in the source, each if known.
   package init(
     _ kind: Kind, label: String?, source: (fileID: String, line: Int)?, step: String, began: Duration,
     duration: Duration, outcome: Outcome
@@ -86,7 +86,7 @@ public struct LedgerEntry: Sendable, Hashable {
   /// The label or name of the code, or, if it has none, its position in the source: `Module/File.swift:12`.
   public var name: String { ownName ?? source ?? step }
 
-  /// Its label or name; nil where it has none.
+  /// The label or name of the code; nil if it has none.
   package var label: String? { ownName }
 
   /// The position of the code in the source, `Module/File.swift:12`; nil if it is not known.
@@ -118,7 +118,7 @@ extension LedgerEntry.Kind: CustomStringConvertible {
 }
 
 extension Duration {
-  /// As text: seconds, rounded to the millisecond where they are not even that.
+  /// The duration as text, in seconds: whole, or with three decimals, cut off to milliseconds.
   var inSeconds: String {
     let (seconds, attoseconds) = components
     let milliseconds = attoseconds / 1_000_000_000_000_000

@@ -1,15 +1,15 @@
 internal import PubSub
 
-/// Writes the ledger: opens a page for each transition and for each stay, and forgets the oldest.
+/// The pages of a ledger, as a pure value.
 ///
-/// A pure value.
+/// It opens a page for each transition and each stay, and drops the oldest pages.
 struct LedgerKeeper {
-  /// Names a page, also when it has been forgotten.
+  /// An identifier of a page, which stays unique after the page has been dropped.
   struct PageID: Hashable {
     fileprivate let number: Int
   }
 
-  /// So many entries are kept in all.
+  /// The largest number of entries on all pages together.
   static let mostEntries = 8_192
 
   private struct Numbered {
@@ -18,7 +18,7 @@ struct LedgerKeeper {
   }
 
   let limit: Int
-  /// Rising by number.
+  /// The pages, in ascending order of their numbers.
   private var pages: [Numbered] = []
   private var lastNumber = 0
   private var entryCount = 0
@@ -27,14 +27,16 @@ struct LedgerKeeper {
 
   init(limit: Int) { self.limit = max(limit, 1) }
 
+  /// The pages as a ledger.
+  ///
   /// - Complexity: linear in the number of pages.
   var ledger: BudgetLedger { BudgetLedger(pages: pages.map(\.page)) }
 
-  /// The page for what happens now and belongs to nothing else: the stay that lasts, else the transition under way, else the
-  /// latest page.
+  /// The page for events that belong to no particular transition: that of the current stay, else that of the transition
+  /// under way, else the latest page.
   var present: PageID? { stay ?? transition ?? pages.last.map { PageID(number: $0.number) } }
 
-  /// The page for what a transition sets going: its own while it is under way.
+  /// The page for work that a transition starts: that of the transition while it is under way, else the present page.
   var ownPage: PageID? { transition ?? present }
 
   // MARK: Pages
@@ -43,7 +45,7 @@ struct LedgerKeeper {
     transition = open(LedgerPage(kind: .transition, cause: cause, from: state, to: state, began: time))
   }
 
-  /// Ends the page of the transition, and returns it; it may be forgotten from now on.
+  /// Closes the page of the transition, and returns it; from then on the page may be dropped.
   mutating func endTransition(in state: ApplicationState, at time: Duration) -> LedgerPage? {
     guard let transition else { return nil }
     let page = close(transition, in: state, at: time)
@@ -52,13 +54,14 @@ struct LedgerKeeper {
     return page
   }
 
-  /// A stay begins: the state *background* is committed, or the last background mode ends.
+  /// Opens the page of a stay, because *background* has been committed or the last background mode has ended.
   mutating func beginStay(_ cause: LifecycleCause, at time: Duration) {
     endStay(in: .background, at: time)
     stay = open(LedgerPage(kind: .stay, cause: cause, from: .background, to: .background, began: time))
   }
 
-  /// The stay ends, if one lasts: another state is committed.
+  /// Closes the page of the current stay, if there is one, because another state has been committed or a new stay
+  /// begins.
   mutating func endStay(in state: ApplicationState, at time: Duration) {
     guard let stay else { return }
     _ = close(stay, in: state, at: time)
@@ -74,7 +77,7 @@ struct LedgerKeeper {
     if entryCount > Self.mostEntries { forget() }
   }
 
-  /// Notes handlers of a notification that have returned, in order.
+  /// Notes handlers of one notification, in the order in which they returned.
   mutating func note(_ handlers: [HandlerTime], step: String, on page: PageID?) {
     guard let page, let index = index(of: page) else { return }
     pages[index].page.kept.append(handlers, step: step)
@@ -87,7 +90,9 @@ struct LedgerKeeper {
     pages[index].page.overruns.append(overrun)
   }
 
-  /// Where a page is, nearly always among the latest; nil if it has been forgotten.
+  /// The index of a page; nil if it has been dropped.
+  ///
+  /// The search begins at the latest page, the usual result.
   private func index(of page: PageID) -> Int? { pages.lastIndex { $0.number == page.number } }
 
   private mutating func open(_ page: LedgerPage) -> PageID {
@@ -104,9 +109,10 @@ struct LedgerKeeper {
     return pages[index].page
   }
 
-  /// Drops the oldest pages, except the stay that lasts and the transition under way, whose report is made from its page.
+  /// Drops the oldest pages, but not that of the current stay or of the transition under way.
   ///
-  /// If that is not enough, drops the oldest entries of the stay: the stay of a service lasts as long as the process.
+  /// The report of the transition is made from its page. If too many entries are left, the method drops the oldest
+  /// entries of the stay: the stay of a service lasts as long as the process.
   private mutating func forget() {
     while pages.count > 1, pages.count > limit || entryCount > Self.mostEntries {
       let (stay, transition) = (stay?.number, transition?.number)
@@ -117,7 +123,7 @@ struct LedgerKeeper {
       pages.remove(at: oldest)
     }
     guard entryCount > Self.mostEntries, let stay, let index = index(of: stay) else { return }
-    // Half of them at once, so that each entry costs constant time on average.
+    // Drop half of them at once, so that each entry costs constant time on average.
     let dropped = pages[index].page.kept.dropOldest(keeping: Self.mostEntries / 2)
     pages[index].page.dropped += dropped
     entryCount -= dropped

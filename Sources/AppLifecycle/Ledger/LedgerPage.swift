@@ -1,11 +1,18 @@
 /// A budget that was overrun.
 public struct BudgetOverrun: Sendable, Hashable {
   /// The callback whose budget was overrun.
+  ///
+  /// If ``operation`` is not nil, it is the callback whose budget limits an operation outside a tear-down.
   public var callback: ApplicationCallback
-  /// The length of the budget, from the beginning of the delegate call.
+  /// The length of the budget, from the beginning of the delegate call or, if ``operation`` is not nil, of the
+  /// operation.
   public var budget: Duration
-  /// The code that overran the budget: methods of the delegate, labels or source positions of subscribers, names of resources.
+  /// The names of the code that overran the budget: methods of the delegate, labels or source positions of subscribers,
+  /// names of resources.
   public var culprits: [String]
+  /// The operation that was late outside a tear-down, such as a release after a break: `acquire`, `release`, or `end` for
+  /// the end of a body; nil for a budget of the callback itself.
+  public var operation: String?
 
   /// Creates an overrun.
   ///
@@ -13,10 +20,22 @@ public struct BudgetOverrun: Sendable, Hashable {
   ///   - callback: the callback whose budget was overrun.
   ///   - budget: the length of the budget.
   ///   - culprits: the names of the code that overran the budget.
-  public init(callback: ApplicationCallback, budget: Duration, culprits: [String]) {
+  ///   - operation: the operation that was late outside a tear-down; nil for a budget of the callback itself.
+  public init(callback: ApplicationCallback, budget: Duration, culprits: [String], operation: String? = nil) {
     self.callback = callback
     self.budget = budget
     self.culprits = culprits
+    self.operation = operation
+  }
+}
+
+extension BudgetOverrun: CustomStringConvertible {
+  /// The overrun as text: `applicationDidEnterBackground overran its 5 s: feed`, or, outside a tear-down, `release of feed
+  /// overran its 5 s`.
+  public var description: String {
+    let names = culprits.joined(separator: ", ")
+    return operation.map { "\($0) of \(names) overran its \(budget.inSeconds)" }
+      ?? "\(callback.rawValue) overran its \(budget.inSeconds): \(names)"
   }
 }
 
@@ -56,7 +75,7 @@ public struct LedgerPage: Sendable, Hashable {
   }
   /// The number of entries that the ledger has dropped to bound the page of a long stay.
   public var dropped = 0
-  /// The entries as they were noted.
+  /// The entries in the form in which they were noted.
   var kept: LedgerEntries
   /// The budgets that were overrun, each with the code that overran it.
   public var overruns: [BudgetOverrun] = []
@@ -87,14 +106,13 @@ extension LedgerPage: CustomStringConvertible {
 }
 
 extension [LedgerEntry] {
-  /// A line for a person: the subject, the number of calls, the overruns, and the longest call.
+  /// The entries as one readable line: the subject, the number of calls, the overruns, the tasks that were never ended,
+  /// and the longest call.
   func line(about what: String, _ overruns: [BudgetOverrun]) -> String {
     let calls = count == 1 ? "1 call" : "\(count) calls"
-    let blamed = overruns.map { overrun in
-      "\(overrun.callback.rawValue) overran its \(overrun.budget.inSeconds): \(overrun.culprits.joined(separator: ", "))"
-    }
+    let blamed = overruns.map(\.description)
     let unended = filter { $0.outcome == .neverEnded }.map { "\($0.name) never ended" }
-    // The first of several that took equally long: the order of the entries decides nothing else.
+    // Of several calls of equal length, take the first.
     let longest = reduce(into: LedgerEntry?.none) { longest, entry in
       if entry.duration > (longest?.duration ?? .zero) { longest = entry }
     }

@@ -4,7 +4,7 @@ extension LifecycleStateMachine {
   /// Inputs that arrive after the process ended start a new one.
   ///
   /// - Parameter inputs: the inputs that follow, in order.
-  /// - Returns: whether one of them does.
+  /// - Returns: whether the application reaches the foreground before its process ends.
   func comesBack(with inputs: [SystemInput]) -> Bool {
     guard state.isInMemory else { return false }
     var future = self

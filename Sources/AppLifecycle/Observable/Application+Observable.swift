@@ -19,7 +19,8 @@ extension Application: Observable {
     return present.state
   }
 
-  /// The reasons why the application is not active, or, in the background, would not be active in the foreground.
+  /// The reasons that keep the application from being active, or, in the background, would keep it from being active in
+  /// the foreground.
   ///
   /// The set is empty while the application is active. Observable.
   public var deactivationReasons: Set<DeactivationReason> {
@@ -43,7 +44,7 @@ extension Application: Observable {
     observed.change(self, \.deactivationReasons) { present.deactivationReasons = reasons }
   }
 
-  /// The resource manager has changed its state already, so observers are called after the change.
+  /// Notifies observers of ``resources``; the resource manager has already made the change.
   func resourcesDidChange() { observed.change(self, \.resources) {} }
 
   func setLaunchCause(_ cause: LifecycleCause) {

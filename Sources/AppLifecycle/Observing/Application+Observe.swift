@@ -85,9 +85,17 @@ extension Application {
     return call.id
   }
 
+  /// The time if a budget runs, in which observers are timed; nil otherwise.
+  var timeWithinBudget: Duration? { tearDown.deadline == nil ? nil : timing.now() }
+
   /// Calls one observer with an event.
-  func call(_ observer: TraceObserver, with event: TraceEvent) {
-    let began = tearDown.deadline == nil ? nil : timing.now()
+  ///
+  /// - Parameters:
+  ///   - observer: the observer.
+  ///   - event: the event.
+  ///   - began: the time now, if a budget runs.
+  /// - Returns: the time when the observer returned, if a budget runs; the next observer begins then.
+  func call(_ observer: TraceObserver, with event: TraceEvent, at began: Duration?) -> Duration? {
     do {
       if tasks.executor == nil {
         try observer.call(event)
@@ -97,7 +105,7 @@ extension Application {
     } catch {
       note(error, of: observer)
     }
-    if let began { noteOverrun(of: observer, began: began) }
+    return began.map { noteOverrun(of: observer, began: $0) }
   }
 
   /// Reports the first error of an observer.
@@ -112,12 +120,16 @@ extension Application {
   }
 
   /// Blames an observer during whose call a budget ran out.
-  private func noteOverrun(of observer: TraceObserver, began: Duration) {
+  ///
+  /// - Returns: the time when the call ended.
+  private func noteOverrun(of observer: TraceObserver, began: Duration) -> Duration {
     let end = timing.now()
-    guard tearDown.blames(observer.source, from: began, to: end) else { return }
-    noteOnly(
-      LedgerEntry(
-        .observer, observer.source, step: "observe", began: began, duration: end - began, outcome: .overran))
+    if tearDown.blames(observer.source, from: began, to: end) {
+      noteOnly(
+        LedgerEntry(
+          .observer, observer.source, step: "observe", began: began, duration: end - began, outcome: .overran))
+    }
+    return end
   }
 
   /// Adds an entry to the ledger without calling observers: reporting an observer's own call to observers would never

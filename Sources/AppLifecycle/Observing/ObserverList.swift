@@ -61,9 +61,10 @@ internal import Synchronization
 
   private func deliver(_ event: TraceEvent, number: Int, to application: Application) {
     open.eventBegan(at: event.instant ?? application.instant)
+    var time = application.timeWithinBudget
     for (place, (observer, from)) in observers.enumerated() where from <= number && !observer.isCancelled {
       open.callsObserver(at: place)
-      application.call(observer, with: event)
+      time = application.call(observer, with: event, at: time)
     }
   }
 

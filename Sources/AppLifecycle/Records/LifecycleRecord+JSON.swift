@@ -49,7 +49,7 @@ extension LifecycleRecord: Decodable {
     let fields = try decoder.container(keyedBy: Field.self)
     let seconds = try fields.decode(Double.self, forKey: .t)
     guard seconds.magnitude < 9.0e18 else {
-      throw DecodingError.dataCorruptedError(forKey: .t, in: fields, debugDescription: "a time beyond all clocks")
+      throw DecodingError.dataCorruptedError(forKey: .t, in: fields, debugDescription: "the time is out of range")
     }
     let whole = seconds.rounded(.towardZero)
     let nanoseconds = ((seconds - whole) * 1_000_000_000).rounded()

@@ -13,8 +13,8 @@ extension Application {
   ///       await connection.close()
   ///     }
   ///
-  /// A resource is acquired after its dependencies, and released before them. Independent resources are acquired
-  /// concurrently. An acquire never delays a callback. It begins after the synchronous handlers of the notification
+  /// A resource is acquired after its dependencies, and released before them. Independent resources are acquired and
+  /// released concurrently. An acquire never delays a callback. It begins after the synchronous handlers of the notification
   /// that opens the phase (`.running`: didFinishLaunching; `.foreground`: willEnterForeground, at a cold launch
   /// didFinishLaunching; `.active`: didBecomeActive). If the phase is already open, it begins now. A release begins
   /// after all handlers of the notification that closes the phase (willTerminate, didEnterBackground,
@@ -27,7 +27,7 @@ extension Application {
   ///
   /// A release has a deadline: the end of the current budget of didEnterBackground or willTerminate, or, if none runs,
   /// ``Configuration/didEnterBackgroundBudget`` after its own beginning. A late release is cancelled, and reported with
-  /// the name of the resource.
+  /// the name of the resource. If the phase has closed, the dependencies of the resource are then released without it.
   ///
   /// The application retries an acquire that throws, according to the resource's ``RetryPolicy``. Dependent resources
   /// wait. When a resource breaks while it is held, invalidate it (``ManagedResource/invalidate(because:)``,

@@ -58,6 +58,34 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   /// The status of the resource: held, being acquired or released, or waiting.
   public var status: ResourceStatus { holding.status }
 
+  /// Waits until the resource is held, and returns the handle.
+  ///
+  ///     let connection = try await feed.untilHeld()
+  ///
+  /// The call returns at once if the resource is held. Otherwise it waits, also while the phase is closed, and while the
+  /// resource is tried again or has failed for good. The handle is valid when the method returns, and may be released
+  /// later, as every handle. In `run(while:after:)` and in an `acquire` with dependencies no wait is needed.
+  ///
+  /// - Parameter isolation: the caller's isolation, in which the method runs.
+  /// - Returns: the handle.
+  /// - Throws: `CancellationError` if the task is cancelled; ``ResourceError/unmanaged(_:)`` if the resource is no longer
+  ///   managed, or the application was deallocated.
+  public func untilHeld(isolation: isolated (any Actor)? = #isolation) async throws -> Handle {
+    while true {
+      try Task.checkCancellation()
+      if let handle = holding.heldHandle { return Self.unboxed(handle) }
+      if holding.isForgotten { throw ResourceError.unmanaged(name) }
+      let wait = OneShot()
+      holding.add(wait)
+      _ = await withTaskCancellationHandler {
+        await wait.value
+      } onCancel: {
+        wait.settle(false)
+      }
+      holding.remove(wait)
+    }
+  }
+
   /// Declares the resource broken, so that the application releases it and its dependents, and acquires them again.
   ///
   /// The dependents are released first, in reverse order. Any thread may call this method, also the handle's own

@@ -38,6 +38,8 @@ internal import PubSub
     (self.acquire, self.release) = (acquire, release)
   }
 
+  deinit { holding.forget() }
+
   /// The name and position that a simulation reports for escaped work.
   var source: Subscriber { body ?? Subscriber(label: name, fileID: "", line: 0) }
 }

@@ -14,6 +14,8 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   case notHeld(String)
   /// The resource has been released or is being released, and has not been acquired again.
   case released(String)
+  /// The application no longer manages the resource, so it will not be held again.
+  case unmanaged(String)
   /// The application cannot stop managing the resource, because these resources depend on it.
   case neededBy([String], String)
   /// The resource's run loop returned although it was not asked to end.
@@ -31,6 +33,7 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .dependencyCycle(let names): names.map { "“\($0)”" }.joined(separator: " depends on ")
     case .notHeld(let name): "“\(name)” has not been acquired yet"
     case .released(let name): "“\(name)” has been released"
+    case .unmanaged(let name): "“\(name)” is no longer managed"
     case .neededBy(let dependents, let name):
       "“\(name)” is needed by \(dependents.map { "“\($0)”" }.joined(separator: ", "))"
     case .runLoopReturned(let name): "the run loop of “\(name)” returned"

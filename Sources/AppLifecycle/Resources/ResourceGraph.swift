@@ -5,6 +5,9 @@
 /// held, being acquired or being released. Each resource has one operation at a time, and every successful acquire is
 /// followed by exactly one release. An event of one resource costs time linear in the number of its neighbors; opening
 /// or closing a phase, linear in the number of resources.
+///
+/// A late operation is *given up* when the phase of its resource has closed: its dependencies are then released without
+/// it. The resource itself is not acquired again before the operation has ended.
 struct ResourceGraph {
   /// An action for the driver.
   enum Action: Hashable {
@@ -41,7 +44,7 @@ struct ResourceGraph {
     let isBody: Bool
     var dependents: [Int] = []
     var heldDependencies = 0
-    /// The number of busy dependents; the resource is not released while there are any.
+    /// The number of busy dependents that have not let go; the resource is not released while there are any.
     var busyDependents = 0
     var status = ResourceStatus.idle
     /// The position, in `dependencies`, of the one for which it waits; nil while it waits for none.
@@ -51,8 +54,10 @@ struct ResourceGraph {
     var isAcquireCancelled = false
     /// Whether its operation was reported as late, so that no tear-down waits for it.
     var isLate = false
-    /// Whether this is a late body, for which its dependencies do not wait.
+    /// Whether its dependencies do not wait for it: it is a late body, or its late operation was given up.
     var hasLetGo = false
+    /// Whether a dependency was released after its acquire was given up, so that its handle must be released.
+    var isStale = false
     /// Whether it broke while it was held, and must be released and acquired again.
     var isBroken = false
     /// Whether it is no longer managed, and must be released and forgotten.
@@ -61,7 +66,7 @@ struct ResourceGraph {
     var leavingDependencies = 0
 
     /// Whether it must be released although its phase is open.
-    var isLeaving: Bool { isBroken || isRemoved || leavingDependencies > 0 }
+    var isLeaving: Bool { isBroken || isStale || isRemoved || leavingDependencies > 0 }
   }
 
   private(set) var nodes: [Node] = []
@@ -146,6 +151,8 @@ struct ResourceGraph {
     for index in order where isBeingTornDown(index) {
       tearingDown += 1
       if isAwaited(index) { awaited += 1 }
+      // An operation that was late already while its phase was open.
+      letGoIfGivenUp(index)
     }
     return collectActions { graph in
       for index in graph.order.reversed() where !graph.isWanted(index) { graph.consider(index) }
@@ -211,10 +218,15 @@ struct ResourceGraph {
     }
   }
 
-  mutating func didAcquire(_ index: Int) -> [Action] { settle(index, .held) }
+  mutating func didAcquire(_ index: Int) -> [Action] {
+    // What was acquired from a released dependency is released, and acquired anew without a wait.
+    if nodes[index].isStale { nodes[index].failures = 0 }
+    return settle(index, .held)
+  }
 
   /// Handles a failed acquire: it is retried later, unless it was cancelled.
   mutating func didFailToAcquire(_ index: Int) -> [Action] {
+    if nodes[index].isStale { _ = updateLeaving(index) { $0.isStale = false } }
     guard isWanted(index), !nodes[index].isAcquireCancelled else {
       nodes[index].failures = 0
       return settle(index, .idle)
@@ -242,7 +254,7 @@ struct ResourceGraph {
   mutating func didRelease(_ index: Int) -> [Action] {
     let wasBroken = nodes[index].isBroken
     // Its dependents were released before it, and now wait for it.
-    if wasBroken { _ = updateLeaving(index) { $0.isBroken = false } }
+    if wasBroken || nodes[index].isStale { _ = updateLeaving(index) { ($0.isBroken, $0.isStale) = (false, false) } }
     if wasBroken, isWanted(index), !nodes[index].isLeaving, nodes[index].failures > 0 { return settleFailure(index) }
     nodes[index].failures = 0
     return settle(index, .idle)
@@ -266,6 +278,7 @@ struct ResourceGraph {
       nodes[index].isAcquireCancelled = false
       nodes[index].isLate = false
       nodes[index].hasLetGo = false
+      nodes[index].isStale = false
       nodes[index].heldDependencies = 0
       nodes[index].busyDependents = 0
       nodes[index].isBroken = false
@@ -300,14 +313,43 @@ struct ResourceGraph {
 
   /// Lets the dependencies of a late body be released without waiting for it; the body's next run still waits.
   mutating func letGoOfDependencies(_ index: Int) -> [Action] {
-    guard nodes[index].isBody, nodes[index].status == .releasing, !nodes[index].hasLetGo else { return [] }
-    nodes[index].hasLetGo = true
+    guard nodes[index].isBody, nodes[index].status == .releasing else { return [] }
     return collectActions { graph in
-      for dependency in graph.nodes[index].dependencies.reversed() {
-        graph.nodes[dependency].busyDependents -= 1
-        graph.consider(dependency)
+      graph.letGo(index)
+      for dependency in graph.nodes[index].dependencies.reversed() { graph.consider(dependency) }
+    }
+  }
+
+  /// Gives up a late operation if the phase of its resource has closed.
+  mutating func giveUp(_ index: Int) -> [Action] {
+    collectActions { graph in
+      guard graph.letGoIfGivenUp(index) else { return }
+      for dependency in graph.nodes[index].dependencies.reversed() { graph.consider(dependency) }
+    }
+  }
+
+  /// Gives up all late operations of resources whose phase has closed.
+  mutating func giveUpLate() -> [Action] {
+    collectActions { graph in
+      let givenUp = graph.order.reversed().filter { graph.letGoIfGivenUp($0) }
+      for index in givenUp {
+        for dependency in graph.nodes[index].dependencies.reversed() { graph.consider(dependency) }
       }
     }
+  }
+
+  /// - Returns: whether the dependencies of the resource no longer wait for its operation since this call.
+  @discardableResult
+  private mutating func letGoIfGivenUp(_ index: Int) -> Bool {
+    nodes[index].isLate && isBeingTornDown(index) && letGo(index)
+  }
+
+  @discardableResult
+  private mutating func letGo(_ index: Int) -> Bool {
+    guard !nodes[index].hasLetGo else { return false }
+    nodes[index].hasLetGo = true
+    for dependency in nodes[index].dependencies { nodes[dependency].busyDependents -= 1 }
+    return true
   }
 
   /// Returns the resources whose status has changed since the last call, in order; consecutive changes of a resource
@@ -344,12 +386,22 @@ extension ResourceGraph {
     awaited += (isAwaited(index) ? 1 : 0) - (wasAwaited ? 1 : 0)
     if changes.last != index { changes.append(index) }
     if (status == .held) != (former == .held) {
-      for dependent in nodes[index].dependents { nodes[dependent].heldDependencies += status == .held ? 1 : -1 }
+      for dependent in nodes[index].dependents {
+        nodes[dependent].heldDependencies += status == .held ? 1 : -1
+        // Only an acquire that was given up still runs when its dependency is released.
+        if status == .releasing, nodes[dependent].status == .acquiring {
+          _ = updateLeaving(dependent) { $0.isStale = true }
+        }
+      }
     }
-    let hadLetGo = nodes[index].hasLetGo
-    nodes[index].hasLetGo = false
-    if status.isBusy != (former.isBusy && !hadLetGo) {
-      for dependency in nodes[index].dependencies { nodes[dependency].busyDependents += status.isBusy ? 1 : -1 }
+    let heldItsDependencies = former.isBusy && !nodes[index].hasLetGo
+    // A late acquire that succeeds holds its dependencies again, unless one of them was released meanwhile.
+    nodes[index].hasLetGo = nodes[index].hasLetGo && nodes[index].isStale && status.isBusy
+    let holdsItsDependencies = status.isBusy && !nodes[index].hasLetGo
+    if holdsItsDependencies != heldItsDependencies {
+      for dependency in nodes[index].dependencies {
+        nodes[dependency].busyDependents += holdsItsDependencies ? 1 : -1
+      }
     }
   }
 

@@ -27,11 +27,15 @@ final class ResourceHolding: @unchecked Sendable {
     var reason: String?
     /// Whether a body was cancelled for good.
     var isCancelled = false
+    /// Whether the resource is no longer managed, so that it will not be held again.
+    var isForgotten = false
   }
 
   private let lock = Lock()
   /// Guarded by the lock, so the exclusivity checks are not needed.
   @exclusivity(unchecked) private var state = State()
+  /// The waits for the resource to be held; guarded by the lock, and apart from the state, which readers copy.
+  @exclusivity(unchecked) private var waits: [OneShot] = []
 
   private let observed = LazyObservationRegistrar()
 
@@ -117,6 +121,42 @@ final class ResourceHolding: @unchecked Sendable {
 
   func setStatus(_ status: ResourceStatus) {
     observed.change(self, \.status) { lock.withLock { state.status = status } }
+    if status == .held { endWaits() }
+  }
+
+  // MARK: Waiting
+
+  /// The handle while the resource has the status *held*, read without notifying Observation.
+  var heldHandle: HeldHandle? {
+    let state = read
+    return state.status == .held ? state.handle : nil
+  }
+
+  /// Whether the resource is no longer managed.
+  var isForgotten: Bool { read.isForgotten }
+
+  /// Adds a wait, which ends when the resource is held or no longer managed.
+  func add(_ wait: OneShot) {
+    let isOver = change { state in
+      if state.isForgotten || (state.status == .held && state.handle != nil) { return true }
+      waits.append(wait)
+      return false
+    }
+    if isOver { wait.settle(true) }
+  }
+
+  func remove(_ wait: OneShot) { lock.withLock { waits.removeAll { $0 === wait } } }
+
+  /// Ends all waits, because the resource is no longer managed.
+  func forget() {
+    change { $0.isForgotten = true }
+    endWaits()
+  }
+
+  private func endWaits() {
+    var ended: [OneShot] = []
+    lock.withLock { swap(&ended, &waits) }
+    for wait in ended { wait.settle(true) }
   }
 }
 

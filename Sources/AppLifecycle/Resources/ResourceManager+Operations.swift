@@ -157,17 +157,18 @@ extension ResourceManager {
     if !graph.isLate(index) {
       note(index, .overran, at: clock.now(), in: application)
       graph.markLate(index)
-      let step = graph.status(of: index) == .acquiring ? "acquire" : "release"
-      application.operationIsLate(resource.operations.name, step: step, on: resource.page)
+      let release = resource.operations.body == nil ? "release" : "end"
+      application.operationIsLate(
+        resource.operations.name, graph.status(of: index) == .acquiring ? "acquire" : release, on: resource.page)
     }
     abandon(index)
-    perform([])
+    perform(graph.giveUp(index))
     if resource.operations.body != nil { application.tearDown.bodiesDidEnd() }
   }
 
   /// Cancels a late operation, and stops waiting for its loop.
   ///
-  /// Only the next run of a body still waits for the body.
+  /// Only the next acquire, or the next run of a body, still waits for it.
   private func abandon(_ index: Int) {
     queue?.cancel(index)
     guard graph.status(of: index) == .releasing, let resource = resources[index] else { return }
@@ -199,6 +200,9 @@ extension ResourceManager {
     }
     return names
   }
+
+  /// Releases the resources that wait only for late operations of a tear-down.
+  func giveUpLate() { perform(graph.giveUpLate()) }
 
   // MARK: Breaking
 

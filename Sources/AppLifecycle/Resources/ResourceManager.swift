@@ -216,6 +216,7 @@ internal import PubSub
     let operations = resources[index]?.operations
     resources[index] = nil
     graph.recycle(index)
+    operations?.holding.forget()
     operations?.whenForgotten?()
   }
 

@@ -1,10 +1,23 @@
 /// A policy that determines when a failed resource is tried again.
 ///
-/// The delay grows with each failure. Its random part makes processes differ.
+/// The delay grows with each failure in a row. Its random part makes processes differ. A *failure* is an acquire that
+/// throws, or a break before the resource was held for ``resetAfter``.
 ///
-/// A failure is an acquire that throws, or a resource that breaks before it was held for ``resetAfter``.
+/// | what happens | next attempt | row of failures |
+/// | --- | --- | --- |
+/// | an acquire throws | after a delay | grows by one |
+/// | the resource breaks before it was held for ``resetAfter`` | after a delay | grows by one: earlier failures still count |
+/// | the resource breaks after it was held for ``resetAfter`` or longer | at once | ends |
+/// | the first health check fails, however late | after a delay | grows by one |
+/// | the phase closes | when the phase opens again | ends |
+///
+/// The delay after the first failure in a row is ``first``, after the second ``first`` times ``factor``, and so on up to
+/// ``longest``. A successful acquire alone does not end the row: a connection that breaks two seconds after each acquire
+/// is tried again after about 0.25 s, 0.5 s, 1 s, … by default.
 public struct RetryPolicy: Sendable, Hashable {
-  /// The delay after the first failure.
+  /// The delay after the first failure in a row.
+  ///
+  /// A break after ``resetAfter`` is no failure, so no delay follows it: the resource is acquired again at once.
   public var first: Duration
   /// The longest delay.
   public var longest: Duration
@@ -18,9 +31,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// When a resource fails after the last retry, its status becomes ``ResourceStatus/failed(failures:)``. Zero or less
   /// allows no retry.
   public var maximumRetries: Int?
-  /// The time for which a resource must be held so that its next failure counts as the first in a row.
+  /// The time for which a resource must be held so that its break is no failure and ends the row of failures.
   ///
-  /// If the first health check of a resource fails, that counts as a failure, however long the resource was held.
+  /// After such a break the resource is acquired again at once. A shorter hold does not end the row: earlier failures
+  /// still count. If the first health check of a resource fails, that counts as a failure, however long the resource was
+  /// held.
   public var resetAfter: Duration
 
   /// Creates a policy.
@@ -29,12 +44,13 @@ public struct RetryPolicy: Sendable, Hashable {
   /// retries has no limit.
   ///
   /// - Parameters:
-  ///   - first: the delay after the first failure.
+  ///   - first: the delay after the first failure in a row.
   ///   - longest: the longest delay.
   ///   - factor: the factor by which each delay grows.
   ///   - jitter: the random part of each delay, from 0 to 1.
   ///   - maximumRetries: the number of retries after the first failure in a row; nil for no limit.
-  ///   - resetAfter: the time for which a resource must be held so that its next failure counts as the first in a row.
+  ///   - resetAfter: the time for which a resource must be held so that its break is no failure and ends the row of
+  ///     failures.
   public init(
     first: Duration = .milliseconds(250), longest: Duration = .seconds(30), factor: Double = 2, jitter: Double = 0.2,
     maximumRetries: Int? = nil, resetAfter: Duration = .seconds(10)

@@ -184,7 +184,7 @@ internal import PubSub
     call.isLate = true
     call.task?.cancel()
     noteEnd(of: call, .overran)
-    application.operationIsLate(call.source.description, on: application.ownLedger.ownPage)
+    application.operationIsLate(call.source.description, "end", on: application.ownLedger.ownPage)
     application.tearDown.bodiesDidEnd()
   }
 

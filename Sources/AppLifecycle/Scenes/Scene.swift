@@ -25,9 +25,9 @@ public import Observation
   }
   /// Whether the scene's window has the keyboard focus.
   ///
-  /// True at first; a host that observes the focus sends ``SystemInput/unfocusScene(_:)`` and
+  /// The value is true at first. A host that observes the focus sends ``SystemInput/unfocusScene(_:)`` and
   /// ``SystemInput/focusScene(_:)``. A scene in the foreground without focus is inactive. The property changes before
-  /// the callbacks to which the change leads. Observable.
+  /// the callbacks that follow from the change. Observable.
   public var hasFocus: Bool {
     observed.access(self, \.hasFocus)
     return presentFocus

@@ -1,7 +1,7 @@
-// What the state machine decided about scenes, performed.
+// The effects on scenes.
 
 extension TransitionRun {
-  /// Connects the scene if it is about to be, calls its delegate, and posts its notification.
+  /// Calls the scene's delegate, and posts its notification; connects the scene first if the callback is `willConnect`.
   func callScene(
     _ id: SceneIdentifier, _ callback: SceneCallback, rest: ArraySlice<LifecycleStateMachine.Effect>
   ) {
@@ -17,7 +17,7 @@ extension TransitionRun {
     if callback == .didDisconnect { application.sceneDirectory.forget(scene) }
   }
 
-  /// Changes a scene's state; an unattached scene is no longer among the connected ones.
+  /// Changes a scene's state; an unattached scene is removed from the connected scenes.
   func commitScene(_ id: SceneIdentifier, _ state: SceneState) {
     guard let scene = application.sceneDirectory[id] else { return }
     scene.setState(state)
@@ -26,7 +26,7 @@ extension TransitionRun {
     }
   }
 
-  /// The process vanishes, and its scenes with it; no delegate is called.
+  /// Removes all scenes, because the process has vanished; no delegate is called.
   func loseScenes() {
     guard !application.sceneDirectory.connected.isEmpty else { return }
     var lost: [Scene] = []
@@ -45,7 +45,7 @@ extension TransitionRun {
     return scene
   }
 
-  /// From where to where a callback's step goes.
+  /// Describes a callback's step for its notification: its states, its cause and its time.
   private func step(
     _ order: CommitOrder, of scene: Scene, rest: ArraySlice<LifecycleStateMachine.Effect>
   ) -> SceneTransition {

@@ -24,7 +24,7 @@ extension Application {
   ///   - event: the notification.
   ///   - subject: the application or scene from which it is posted.
   ///   - method: the delegate method that precedes the notification.
-  ///   - awaits: whether the application waits for its asynchronous handlers.
+  ///   - awaits: whether the application waits for the notification's asynchronous handlers.
   ///   - phase: the phase that closes when the handlers have ended.
   ///   - cause: the cause of the step.
   func postMeasured<E: MainActorEvent>(
@@ -40,7 +40,7 @@ extension Application {
     tearDown.keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))
   }
 
-  /// Notes a call that has ended, and during a tear-down also whether the deadline passed during the call.
+  /// Notes a call that has ended; in a tear-down, the call is noted as an overrun if the deadline passed during it.
   func note(
     _ entry: LedgerEntry, of call: TracedCall.ID? = nil, on page: LedgerKeeper.PageID?, isTearDown: Bool
   ) {

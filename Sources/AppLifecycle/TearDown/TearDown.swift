@@ -80,7 +80,9 @@ extension TearDown {
     return true
   }
 
-  /// - Returns: whether the budget was kept.
+  /// Ends the running budget, and reports the code that overran it.
+  ///
+  /// - Returns: whether the step kept its budget.
   private func endBudget(of application: Application, cause: LifecycleCause) -> Bool {
     guard let began = budget else { return true }
     if isAwaited || !began.culprits.isEmpty { nameLate() }
@@ -155,6 +157,7 @@ extension TearDown {
       if gate[phase] == .bodies { gate[phase] = .closed }
     }
     updateResources()
+    resources.giveUpLate()
   }
 
   /// Blames a call if the budget ended during it.

@@ -16,7 +16,7 @@ struct HeldResources {
     switch status {
     case .held:
       if !held.insert(name).inserted {
-        complaints.append(RunComplaint(.resource, "“\(name)” was acquired, and is held already"))
+        complaints.append(RunComplaint(.resource, "“\(name)” was acquired while it was already held"))
       }
     case .releasing: held.remove(name)
     case .idle, .waiting, .acquiring, .retrying, .failed: if held.remove(name) != nil { vanished.insert(name) }

@@ -47,8 +47,8 @@ public final class ResourceBalance: Sendable {
       let count = state.open[name, default: 0] + 1
       state.open[name] = count
       guard count > limit else { return }
-      let fault = limit == 1 ? "and is open already" : "and \(limit) are open already"
-      state.complaints.append(RunComplaint(.resource, "“\(name)” was opened, \(fault)"))
+      let fault = limit == 1 ? "it was already open" : "\(limit) were already open"
+      state.complaints.append(RunComplaint(.resource, "“\(name)” was opened while \(fault)"))
     }
   }
 
@@ -62,7 +62,7 @@ public final class ResourceBalance: Sendable {
       } else if let count = state.lost[name] {
         state.lost[name] = count == 1 ? nil : count - 1
       } else {
-        state.complaints.append(RunComplaint(.resource, "“\(name)” was closed, and is not open"))
+        state.complaints.append(RunComplaint(.resource, "“\(name)” was closed while it was not open"))
       }
     }
   }

@@ -45,7 +45,7 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
     (self.kind, self.message, self.place) = (kind, message, place)
   }
 
-  /// The kind, the message, and the place in parentheses: `resource: “socket” was opened, and is open already`.
+  /// The kind, the message, and the place in parentheses: `resource: “socket” was opened while it was already open`.
   public var description: String { "\(kind.rawValue): \(message)" + (place.map { " (\($0))" } ?? "") }
 
   /// Returns whether the other complaint is about the same fault, at any place.

@@ -99,12 +99,12 @@ import PubSub
     takeViolations()
     if system.application.launchCause != nil {
       for name in system.application.openTasks {
-        add(RunComplaint(.task, "the task “\(name)” has not ended with its process; let it heed its cancellation"))
+        add(RunComplaint(.task, "the task “\(name)” did not end with its process; it must respond to its cancellation"))
       }
     }
     for owner in system.bus.endSubscriptionsOfOwners() {
       let fault = "“\(owner.type)” is captured by its own handler, and never released"
-      add(RunComplaint(.owner, "\(fault): \(owner.subscriber.place); use the owner that the handler is passed"))
+      add(RunComplaint(.owner, "\(fault): \(owner.subscriber.place); use the owner that is passed to the handler"))
     }
     return found
   }
@@ -202,9 +202,11 @@ extension RunWatch {
   private func processEnded(_ end: ProcessEnd) {
     let held = resources.loseProcess()
     if end == .inOrder {
-      for name in held { add(RunComplaint(.resource, "“\(name)” was held when the application had ended in order")) }
+      for name in held {
+        add(RunComplaint(.resource, "“\(name)” was still held after the application had ended in order"))
+      }
       for name in balance.open.keys.sorted() {
-        add(RunComplaint(.resource, "“\(name)” was open when the application had ended in order"))
+        add(RunComplaint(.resource, "“\(name)” was still open after the application had ended in order"))
       }
     }
     balance.loseProcess()

@@ -42,10 +42,10 @@ public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible 
   public var description: String {
     var lines = ["The script “\(script)” shows a fault:"] + complaints.map { "  \($0)" }
     if !isRepeatable {
-      lines.append("  The fault did not show again: something in the test depends on more than the script.")
+      lines.append("  The fault did not occur again: something in the test depends on more than the script.")
     }
     if foundIn != script { lines.append("Found in “\(foundIn)”.") }
-    if let seed { lines.append("Seed \(seed): checkRandomScripts(seed: \(seed), count: 1, …) makes it again.") }
+    if let seed { lines.append("Seed \(seed): checkRandomScripts(seed: \(seed), count: 1, …) generates it again.") }
     return lines.joined(separator: "\n")
   }
 }

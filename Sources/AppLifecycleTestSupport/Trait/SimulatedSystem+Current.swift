@@ -10,8 +10,8 @@ public struct NoSimulatedSystem: Error, Sendable, Hashable, CustomStringConverti
   /// Advice on how to get a simulated system.
   public var description: String {
     """
-    This test has no simulated system. Write @Test(.simulatedSystem), and ask in a task of the test: \
-    a detached task and an asynchronous handler do not know the test to which they belong.
+    There is no simulated system here. Write @Test(.simulatedSystem), and read `current` in the test's task or in a \
+    task that it starts. In a detached task and in an asynchronous handler the test is not known.
     """
   }
 }

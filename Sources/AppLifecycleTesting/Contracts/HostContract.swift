@@ -94,7 +94,7 @@ public enum HostContract {
       let before = record.records.count
       guard try await subject.perform(event) else {
         if event == .launch || event == .shutDown {
-          violations.append(ContractViolation(place: event.rawValue, message: "the host does not know it"))
+          violations.append(ContractViolation(place: event.rawValue, message: "every host must support this event"))
         } else {
           _ = try await subject.perform(.shutDown)
         }
@@ -140,13 +140,13 @@ public enum HostContract {
     switch event {
     case .shortMemory:
       let warnings = news.count { $0.name == ApplicationCallback.didReceiveMemoryWarning.rawValue }
-      return warnings == 1 ? nil : "\(warnings) memory warnings"
+      return warnings == 1 ? nil : "leads to \(warnings) memory warnings instead of one"
     case .terminate, .shutDown:
       let calls = news.count { $0.name == ApplicationCallback.willTerminate.rawValue }
       let questions = news.count { $0.name == ApplicationCallback.shouldTerminate.rawValue }
       let wanted = event == .terminate ? 1 : 0
-      if questions != wanted { return "shouldTerminate is called \(questions) times" }
-      if calls != 1 { return "willTerminate is called \(calls) times" }
+      if questions != wanted { return "shouldTerminate is called \(questions) times instead of \(wanted)" }
+      if calls != 1 { return "willTerminate is called \(calls) times instead of once" }
       return state == .notRunning ? nil : "leaves the application \(state.rawValue)"
     default: return nil
     }

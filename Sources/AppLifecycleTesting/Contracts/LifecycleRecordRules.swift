@@ -66,31 +66,35 @@ public struct LifecycleRecordRules: Sendable {
   /// - Complexity: linear in the number of connected scenes.
   public mutating func take(_ record: LifecycleRecord) {
     number += 1
-    if let instant { expect(record.instant >= instant, "time runs backwards", record) }
+    if let instant { expect(record.instant >= instant, "the time is earlier than that of the record before", record) }
     instant = record.instant
     let isOwed = owed != nil
     checkWhatIsOwed(record)
-    if record.kind != .state { expect(record.state == state, "the state is \(state.rawValue)", record) }
+    if record.kind != .state { expect(record.state == state, "the state must be \(state.rawValue)", record) }
     switch record.kind {
     case .input:
-      expect(record.cause.rawValue == record.name, "an input is its own cause", record)
+      expect(record.cause.rawValue == record.name, "the cause of an input must be the input itself", record)
       for message in unrest { expect(false, message, record) }
       lastInput = record
     case .ignored where record.reason == IgnoredReason.refused.rawValue: refuse(record)
     case .ignored:
-      expect(record.reason?.isEmpty == false, "ignored without a reason", record)
-      if let lastInput { expect(lastInput.name == record.name, "it is \(lastInput.name) that was ignored", record) }
+      expect(record.reason?.isEmpty == false, "the ignored input has no reason", record)
+      if let lastInput {
+        expect(lastInput.name == record.name, "the ignored input must be the latest one, \(lastInput.name)", record)
+      }
     case .state: commit(record)
     case .delegate: call(record)
     case .notification: post(record, isOwed: isOwed)
-    case .task: expect(state.runsCode, "background tasks while no code runs", record)
-    case .report: expect(state != .notRunning, "a report about no process", record)
+    case .task: expect(state.runsCode, "a background task changes while the application is \(state.rawValue)", record)
+    case .report: expect(state != .notRunning, "a report is made while no process runs", record)
     }
   }
 
   /// Ends the run, and checks that no launch, end or notification is incomplete.
   public mutating func end() {
-    if let owed { found.append(ContractViolation(place: "the end", message: "\(owed.name) was not posted")) }
+    if let owed {
+      found.append(ContractViolation(place: "the end", message: "the notification \(owed.name) was not posted"))
+    }
     found += unrest.map { ContractViolation(place: "the end", message: $0) }
   }
 
@@ -104,20 +108,36 @@ public struct LifecycleRecordRules: Sendable {
   private mutating func checkWhatIsOwed(_ record: LifecycleRecord) {
     guard let owed, record.kind != .task, record.kind != .report else { return }
     let isIt = record.kind == .notification && record.name == owed.name && record.scene == owed.scene
-    expect(isIt, "\(owed.name) has to be posted first", record)
+    expect(isIt, "the notification \(owed.name) must be posted first", record)
     self.owed = nil
   }
 
   /// The steps that are incomplete at a point where none may be, such as between two inputs.
   var unrest: [String] {
     var unrest: [String] = []
-    if told.hasBegunLaunch != told.hasLaunched { unrest.append("in the middle of a launch") }
-    if told.isTerminating { unrest.append("in the middle of its end") }
-    if told.isActive != (state == .active) { unrest.append("\(state.rawValue), and it was told otherwise") }
-    if told.isForeground != state.isForeground { unrest.append("\(state.rawValue), and it was told otherwise") }
+    if told.hasBegunLaunch != told.hasLaunched { unrest.append("the launch is not complete") }
+    if told.isTerminating { unrest.append("the end of the application is not complete") }
+    if told.isActive != (state == .active) {
+      let missing = told.isActive ? ApplicationCallback.willResignActive : .didBecomeActive
+      unrest.append("the state is \(state.rawValue), but \(missing.shortName) was not called")
+    }
+    if told.isForeground != state.isForeground {
+      let missing = told.isForeground ? ApplicationCallback.didEnterBackground : .willEnterForeground
+      unrest.append("the state is \(state.rawValue), but \(missing.shortName) was not called")
+    }
     guard profile == .scenes else { return unrest }
-    if told.isActive != told.scenes.contains(where: \.isActive) { unrest.append("not as its most active scene") }
-    if told.isForeground != told.scenes.contains(where: \.isForeground) { unrest.append("not where its scenes are") }
+    if told.isActive != told.scenes.contains(where: \.isActive) {
+      unrest.append(
+        told.isActive
+          ? "the application is active, but no scene is"
+          : "a scene is active, but the application is not")
+    }
+    if told.isForeground != told.scenes.contains(where: \.isForeground) {
+      unrest.append(
+        told.isForeground
+          ? "the application is in the foreground, but no scene is"
+          : "a scene is in the foreground, but the application is not")
+    }
     return unrest
   }
 
@@ -125,13 +145,13 @@ public struct LifecycleRecordRules: Sendable {
   ///
   /// Each input that waited for the answer is ignored.
   private mutating func refuse(_ record: LifecycleRecord) {
-    expect(record.name == SystemInput.terminate.scriptToken, "an input without a question cannot be refused", record)
-    expect(told.wasAsked, "refused without having been asked", record)
+    expect(record.name == SystemInput.terminate.scriptToken, "the delegate can refuse only terminate", record)
+    expect(told.wasAsked, "the input is refused, but the delegate was not asked", record)
   }
 
   private mutating func commit(_ record: LifecycleRecord) {
-    expect(record.name == record.state.rawValue, "a commit of a state that the record does not show", record)
-    expect(record.scene == nil, "the application's state is no scene's", record)
+    expect(record.name == record.state.rawValue, "the name of a state record must be its state", record)
+    expect(record.scene == nil, "a record of the application's state must not name a scene", record)
     let isAllowed =
       switch (state, record.state) {
       case (.notRunning, .inactive): profile == .application
@@ -143,7 +163,7 @@ public struct LifecycleRecordRules: Sendable {
     expect(isAllowed, "\(state.rawValue) does not lead to \(record.state.rawValue)", record)
     state = record.state
     if profile == .scenes, state.runsCode {
-      expect(state == told.aggregate, "it is not the most active scene's", record)
+      expect(state == told.aggregate, "the most active scene requires the state \(told.aggregate.rawValue)", record)
     }
     if state == .notRunning { told = Told() }
   }

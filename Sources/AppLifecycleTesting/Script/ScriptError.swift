@@ -38,7 +38,7 @@ extension ScriptError.Problem {
     case .unknownAction: "unknown action \"\(token)\""
     case .malformed(let expected): "malformed action \"\(token)\": expected \(expected)"
     case .missingName: "a name is missing in \"\(token)\""
-    case .malformedName: "malformed name in \"\(token)\": letters, digits, _, . and - may stand in it"
+    case .malformedName: "malformed name in \"\(token)\": expected letters, digits, _, . and -"
     case .malformedDuration:
       "malformed duration in \"\(token)\": expected up to 12 digits and a unit, ms, s, m, h or d, as in 500ms"
     case .unknownCall:

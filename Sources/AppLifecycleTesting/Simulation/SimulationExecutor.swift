@@ -32,10 +32,18 @@ public final class SimulationExecutor: TaskExecutor {
 
   /// The number of passes through the main queue without work after which the simulation counts as idle.
   ///
-  /// A hop to the main actor that is under way is already in the main queue, so it runs before the next pass. After a
-  /// hop from an actor, each call between asynchronous main-actor functions takes two passes that this executor cannot
-  /// see. The number is fixed, so that runs stay equal even for code that needs more passes.
+  /// A hop to the main actor goes directly to the main queue, and runs before the next pass. ``MainQueueJobs`` counts it
+  /// as work. After a hop from an actor, each call between asynchronous main-actor functions takes two hops, there and
+  /// back: its task prefers this executor, and the main queue runs it without a task executor. If the runtime cannot
+  /// count the hops, a simulation waits for no more of them than this number.
   private static let passesUntilQuiet = 8
+
+  /// The number of passes without known work of this simulation after which it counts as idle, although the main queue
+  /// runs other jobs.
+  ///
+  /// These jobs may belong to code that keeps the main actor busy forever. Or they are the hops of an error or a value
+  /// on its way back through main-actor functions, one for each. A call of such a function is known work.
+  private static let passesDespiteOthers = 1_000
 
   private let state: Guarded<State>
 
@@ -52,6 +60,7 @@ public final class SimulationExecutor: TaskExecutor {
     self.state = Guarded(state)
     MainQueue.mark()
     OutsideWork.count()
+    MainQueueJobs.count()
   }
 
   /// The number of undeclared wake-ups from threads outside the simulation; if it is 0, the order is repeatable.
@@ -165,7 +174,7 @@ extension SimulationExecutor {
     await withUnsafeContinuation { continuation in
       let schedules = state.withLock { state in
         state.quietWaiters.append(continuation)
-        state.quietPasses = 0
+        state.restartCount()
         return state.takeVisit()
       }
       if schedules { scheduleVisit() }
@@ -243,6 +252,10 @@ extension SimulationExecutor {
     var visitIsDue = false
     /// The number of consecutive passes without work.
     var quietPasses = 0
+    /// The number of consecutive passes without known work of this simulation.
+    var passesWithoutKnownWork = 0
+    /// The counts at the last visit.
+    var mainQueue = MainQueueJobs()
     var quietWaiters: [Continuation] = []
     var workWaiters: [Continuation] = []
     /// The number of calls that drive the simulation.
@@ -270,6 +283,9 @@ extension SimulationExecutor {
       return !visitIsScheduled
     }
 
+    /// Begins to count the passes without work anew.
+    mutating func restartCount() { (quietPasses, passesWithoutKnownWork) = (0, 0) }
+
     mutating func nextJob() -> UnownedJob? {
       if random != nil { ready.bringForward(using: &random!) }
       return ready.popFirst()
@@ -282,22 +298,29 @@ extension SimulationExecutor {
       return held
     }
 
-    /// Returns what must happen after a visit that ran `jobs` jobs.
-    mutating func next(afterRunning jobs: Int) -> Next {
+    /// Returns what must happen after a visit that ran `jobs` jobs; `mainQueue` has the counts when it began.
+    mutating func next(afterRunning jobs: Int, _ mainQueue: MainQueueJobs) -> Next {
+      let isAtWork = jobs > 0 || mainQueue.ownCalls != self.mainQueue.ownCalls
+      let isQuiet = !isAtWork && mainQueue.all == self.mainQueue.all
+      self.mainQueue = mainQueue
       if !ready.isEmpty {
-        quietPasses = 0
+        restartCount()
         return .passAgain
       }
       let isAwaited = externalCalls.isEmpty ? !quietWaiters.isEmpty : externalCalls[0].whatFollows != nil
       guard isAwaited else {
         // No visit is needed now: the end of an external call, a waiter or a job will schedule one.
-        quietPasses = 0
+        restartCount()
         visitIsScheduled = false
         return .rest
       }
-      quietPasses = jobs > 0 ? 0 : quietPasses + 1
-      guard quietPasses > SimulationExecutor.passesUntilQuiet else { return .passAgain }
-      quietPasses = 0
+      quietPasses = isQuiet ? quietPasses + 1 : 0
+      passesWithoutKnownWork = isAtWork ? 0 : passesWithoutKnownWork + 1
+      guard
+        quietPasses > SimulationExecutor.passesUntilQuiet
+          || passesWithoutKnownWork > SimulationExecutor.passesDespiteOthers
+      else { return .passAgain }
+      restartCount()
       // The simulation waits for declared external work in another way.
       if externalCalls.isEmpty, !held.isEmpty || OutsideWork.isUnderWay { return .awaitOutsideWork }
       if let call = externalCalls.first, let whatFollows = call.whatFollows {
@@ -325,6 +348,8 @@ extension SimulationExecutor {
   /// Then, if a task waits for the simulation to be idle, it passes through the main queue once more. A hop to the main
   /// actor that was under way runs before that pass.
   @MainActor private func visit() {
+    let mainQueue = MainQueueJobs(before: self)
+    defer { mainQueue.endVisit() }
     let isHeld = state.withLock { state in
       state.visitIsDue = state.holds > 0
       return state.visitIsDue
@@ -341,7 +366,7 @@ extension SimulationExecutor {
     }
     Self.running = nil
     let (next, released) = state.withLock { state in
-      let next = state.next(afterRunning: jobs)
+      let next = state.next(afterRunning: jobs, mainQueue)
       return (next, state.release(before: next))
     }
     for job in released { OutsideWork.begin(job) }

@@ -40,9 +40,9 @@ extension JournalDamage: CustomStringConvertible {
     switch self {
     case .unfinished: "a line without an end"
     case .tooLong: "a line too long to be one of a journal"
-    case .notJSON: "no JSON object"
+    case .notJSON: "not a JSON object"
     case .notInFormat: "not in the journal's format"
-    case .newerVersion(let version): "format version \(version), newer than this program"
+    case .newerVersion(let version): "format version \(version), which is newer than this program"
     case .unreadable(let error): "cannot be read: \(error)"
     }
   }

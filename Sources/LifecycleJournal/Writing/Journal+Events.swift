@@ -40,7 +40,7 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
 
   /// Makes the failure for a file that is not a journal.
   static func foreign(_ path: String) -> JournalFailure {
-    JournalFailure(.recognize, path, reason: "it holds something else than a journal, and is left as it is")
+    JournalFailure(.recognize, path, reason: "the file is not a journal, and is not changed")
   }
 }
 
@@ -60,8 +60,8 @@ extension Journal {
     /// A sentence that says what the journal lacks from now on.
     public var missing: String {
       switch failure.operation {
-      case .open, .lock, .recognize, .write: "nothing is recorded until it can be written again"
-      case .flush: "what was recorded last may be lost if the machine goes down"
+      case .open, .lock, .recognize, .write: "nothing is recorded until the journal can be written again"
+      case .flush: "the latest records may be lost if the machine goes down"
       case .rotate: "nothing is missing; the file grows beyond its limit"
       }
     }

@@ -63,14 +63,14 @@ extension JournalWriter {
         throw failure
       }
     }
-    throw JournalFailure(.lock, path, reason: "it is exchanged all the time")
+    throw JournalFailure(.lock, path, reason: "another program replaces the file again and again")
   }
 
   /// Takes the lock of an open file; returns nil if the path leads to another file by now.
   private func lock(_ descriptor: Int32) -> Result<OpenFile?, JournalFailure> {
     do throws(FileError) {
       let status = try files.status(of: descriptor)
-      guard status.isRegular else { return .failure(JournalFailure(.open, path, reason: "not a file")) }
+      guard status.isRegular else { return .failure(JournalFailure(.open, path, reason: "not a regular file")) }
       guard try files.lock(descriptor) else {
         return .failure(JournalFailure(.lock, path, reason: "another program writes it"))
       }
@@ -146,7 +146,8 @@ extension JournalWriter {
     release()
     guard outage == nil, file.records > 0 else { return }
     outage = Outage(
-      failure: JournalFailure(.write, path, reason: "the file was cut"), since: header.instant, lost: file.records)
+      failure: JournalFailure(.write, path, reason: "the file was truncated"), since: header.instant, lost: file.records
+    )
   }
 
   // MARK: Putting the file aside
@@ -202,7 +203,7 @@ extension JournalWriter {
       throw JournalFailure(.rotate, path, error)
     }
     throw JournalFailure(
-      .rotate, path, reason: "\(name) holds something else than a journal, and is left as it is")
+      .rotate, path, reason: "\(name) is not a journal, and is not changed")
   }
 
   private func makeFile(beginningWith header: RunHeader) throws(FileError) -> OpenFile {

@@ -51,7 +51,7 @@ struct Passage {
 
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    guard pthread_key_create(&key, nil) == 0 else { preconditionFailure("no thread-specific memory is left") }
+    guard pthread_key_create(&key, nil) == 0 else { preconditionFailure("no key for thread-specific data is left") }
     return key
   }()
 

@@ -198,7 +198,7 @@ internal import PubSub
     configuration.waitForEnd(budgets + .seconds(1)) { progress.remaining == 0 }
     if progress.remaining == 0 { return }
     let message =
-      "\(cause.rawValue) was posted inside work of the main queue: the process ends before it is torn down\n"
+      "\(cause.rawValue) was posted inside work of the main queue: the process ends before its tear-down is complete\n"
     FileHandle.standardError.write(Data(message.utf8))
   }
 

@@ -2,7 +2,7 @@
 ///
 /// C calls it by its address.
 class HandlerBox {
-  func call(_ event: UnsafeRawPointer) throws { preconditionFailure("a box of no type") }
+  func call(_ event: UnsafeRawPointer) throws { preconditionFailure("a subclass must override this method") }
 
   /// Calls the closure; returns the thrown error in an object that the caller must release, or nil.
   final func thrown(by event: UnsafeRawPointer) -> UnsafeMutableRawPointer? {

@@ -9,11 +9,11 @@ class Receiver: @unchecked Sendable {
 
   /// Stores an event; does not start a task, and does not release an event.
   func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
-    preconditionFailure("a receiver of no type")
+    preconditionFailure("a subclass must override this method")
   }
 
   /// Starts or resumes the task that handles the held events, and releases dropped events.
-  func wake() { preconditionFailure("a receiver of no type") }
+  func wake() { preconditionFailure("a subclass must override this method") }
 
   /// The receiver, if it is a mailbox.
   var mailbox: (any AsynchronousReceiver)? { nil }

@@ -86,17 +86,17 @@ class HandlerStore: @unchecked Sendable {
   }
 
   /// Returns the event at an address, for code that does not know its type.
-  func event(at event: UnsafeRawPointer) -> any BusEvent { preconditionFailure("a store of no type") }
+  func event(at event: UnsafeRawPointer) -> any BusEvent { preconditionFailure("a subclass must override this method") }
 
   /// Runs `body`, which begins a post.
   ///
   /// For a sticky type it atomically also stores the event as the latest.
   func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
-    preconditionFailure("a store of no type")
+    preconditionFailure("a subclass must override this method")
   }
 
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
-  func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a store of no type") }
+  func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }
 }
 
 // MARK: - The order of receivers

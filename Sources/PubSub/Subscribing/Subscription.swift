@@ -6,6 +6,11 @@ internal import Synchronization
 /// exception: it ends when the owner is released, and this object may be discarded. Any thread may cancel, any number
 /// of times, even after the bus has been released.
 public final class Subscription: Sendable {
+  // In the order in which cancelling reads them, so that it reads one cache line where it can.
+
+  /// The identifier of a plain subscription, and zero once it is cancelled; ``registered`` for a subscription with a
+  /// registration.
+  private let id: Atomic<UInt64>
   /// The store of a plain subscription (a synchronous handler without owner, label or subject); for any other
   /// subscription its registration.
   ///
@@ -14,9 +19,9 @@ public final class Subscription: Sendable {
   /// The source position of a plain subscription, which the core keeps alive; nil for a subscription with a
   /// registration.
   private let site: Unmanaged<Site>?
-  /// The identifier of a plain subscription; zero once it is cancelled, and zero for a subscription with a
-  /// registration.
-  private let id: Atomic<UInt64>
+
+  /// In the place of an identifier: the registration has it.
+  private static var registered: UInt64 { .max }
 
   /// A plain subscription.
   init(_ id: UInt64, at site: Unmanaged<Site>, in store: HandlerStore) {
@@ -29,7 +34,7 @@ public final class Subscription: Sendable {
   init(_ registration: Registration) {
     target = UnsafeRawPointer(Unmanaged.passRetained(registration).toOpaque())
     site = nil
-    id = Atomic(0)
+    id = Atomic(Self.registered)
   }
 
   deinit {
@@ -50,7 +55,9 @@ public final class Subscription: Sendable {
     case registered(Unmanaged<Registration>)
   }
 
-  private var form: Form { site == nil ? .registered(.fromOpaque(target)) : .plain(.fromOpaque(target)) }
+  private var form: Form {
+    id.load(ordering: .relaxed) == Self.registered ? .registered(.fromOpaque(target)) : .plain(.fromOpaque(target))
+  }
 
   private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
     let id = id.load(ordering: .acquiring)

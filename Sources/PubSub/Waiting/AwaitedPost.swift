@@ -123,7 +123,7 @@ extension AwaitedPost {
   func outcome(_ delivery: AwaitedDelivery) -> (DeliveryReport.Outcome, Duration) {
     state.withLock { state in
       guard case .ended(let outcome, let duration) = state.slots[delivery.index].phase else {
-        preconditionFailure("asked before the end")
+        preconditionFailure("the delivery has not ended")
       }
       return (outcome, duration)
     }

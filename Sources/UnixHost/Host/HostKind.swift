@@ -32,7 +32,7 @@ enum HostKind: Sendable, Hashable {
       !TerminalDevice.hasControllingTerminal, TerminalDevice.streamAtTerminal != nil
     else { return }
     HostMessage(
-      .notice, "there is no controlling terminal: runs as a service; SIGTERM ends it (process \(getpid()))"
+      .notice, "without a controlling terminal, the program runs as a service; SIGTERM ends it (process \(getpid()))"
     ).send()
   }
 

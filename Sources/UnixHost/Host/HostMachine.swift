@@ -53,7 +53,9 @@ extension BudgetOverrun {
   /// The overrun without duplicate culprits; code that is late with two calls is listed twice before.
   var namingEachOnce: BudgetOverrun {
     var seen: Set<String> = []
-    return BudgetOverrun(callback: callback, budget: budget, culprits: culprits.filter { seen.insert($0).inserted })
+    var overrun = self
+    overrun.culprits.removeAll { !seen.insert($0).inserted }
+    return overrun
   }
 }
 

@@ -86,6 +86,11 @@ extension HostMessage {
   ///   - openCalls: the calls that have begun and not ended; if the main actor names no code, the message names one of
   ///     them.
   init(_ overrun: BudgetOverrun, openCalls: [TracedCall] = []) {
+    if let operation = overrun.operation {
+      let names = overrun.culprits.joined(separator: ", ")
+      self.init(.error, "the \(operation) of \(names) overran its budget of \(overrun.budget)")
+      return
+    }
     let reason =
       overrun.culprits.isEmpty ? Self.silence(in: openCalls) : overrun.culprits.joined(separator: ", ")
     // The budget covers all code that follows from the delegate call, which may itself have taken no time.

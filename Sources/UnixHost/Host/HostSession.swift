@@ -28,7 +28,7 @@ import CUnixHost
     clock: WallClock? = nil, setTrouble: (@MainActor (String?) -> Void)? = nil,
     work: @escaping @Sendable (HostThread<Machine>.Parts) -> Void
   ) async -> Int32 {
-    precondition(!isRunning, "a process has one set of signals: a host runs already")
+    precondition(!isRunning, "a host is running already; the signals of a process can belong to one host only")
     isRunning = true
     defer { isRunning = false }
     var hasBudget = false
@@ -73,7 +73,7 @@ import CUnixHost
         didFinish: { continuation.resume(returning: $0) })
       guard !NativeThread.start({ work(parts) }) else { return }
       signals.close(orderTaken: nil)
-      continuation.resume(returning: refused("no thread can be made", EAGAIN))
+      continuation.resume(returning: refused("no thread can be created", EAGAIN))
     }
     // After an end in order the program chooses the status.
     return status == ExitStatus.success ? application.exitStatus : status

@@ -60,7 +60,7 @@ public enum MainLoop {
       var queue = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
       // Signals, which the host handles, may interrupt the wait. Any other failure would make this a busy loop.
       guard poll(&queue, 1, -1) > 0 || errno == EINTR else {
-        fatalError("the main queue cannot be waited for: \(errno)")
+        fatalError("cannot wait for the main queue: error \(errno)")
       }
       if queue.revents != 0 { performWork() }
     }

@@ -99,7 +99,7 @@
       let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
       do {
         try ask(
-          .inhibitor, "Inhibit", of: Self.manager, ["sleep:shutdown", program, "Tears down what it holds", "delay"])
+          .inhibitor, "Inhibit", of: Self.manager, ["sleep:shutdown", program, "Releases its resources", "delay"])
       } catch {
         lose(error)
       }
@@ -193,7 +193,7 @@
       guard message.readString() == Self.service, message.readString() != nil, let next = message.readString(),
         next != owner ?? ""
       else { return }
-      loseLogind("logind does not run")
+      loseLogind("logind is not running")
       if !next.isEmpty { try introduce(to: next) }
     }
 
@@ -202,7 +202,7 @@
       switch question {
       case .match: if let failure { absence = failure.reason }
       case .owner:
-        guard let name = answer.readString(), failure == nil else { return absence = "logind does not run" }
+        guard let name = answer.readString(), failure == nil else { return absence = "logind is not running" }
         try introduce(to: name)
       case .delay:
         if failure == nil, let delay = answer.readVariant("t", answer.readUnsigned) {

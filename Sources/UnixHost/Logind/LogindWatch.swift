@@ -120,7 +120,7 @@ extension HostThread {
     case .armDeadline(let duration): logind?.deadline = duration.map { .now + $0 }
     case .report(let overrun): report(overrun)
     case .reportDelay(let delay):
-      HostMessage(.error, "the machine waits no longer for the tear-down: logind's delay of \(delay) has passed").send()
+      HostMessage(.error, "logind no longer waits for the tear-down: its delay of \(delay) has passed").send()
     }
   }
 

@@ -111,7 +111,7 @@
     /// The failure of the call that the message answers, which can be read once; nil if the call did not fail.
     var failure: SystemBus.Failure? {
       guard systembus_message_is_method_error(message, nil) > 0 else { return nil }
-      return SystemBus.Failure(readString() ?? "it was refused")
+      return SystemBus.Failure(readString() ?? "the call was refused")
     }
 
     /// The name of the connection that sent the message.

@@ -34,7 +34,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
       timeoutExtension: configuration.timeoutExtension, causesThatAsk: configuration.causesThatAsk)
     super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))
     if environment.address != nil, manager == nil { reportSilence() }
-    if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET is no socket that can be used") }
+    if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET does not name a usable socket") }
   }
 
   /// Creates the thread of a process host, without a manager.
@@ -126,7 +126,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     guard !hasReportedSilence else { return }
     hasReportedSilence = true
     let reason = reason ?? String(cString: strerror(error))
-    HostMessage(.warning, "the service manager cannot be told anything: \(reason)").send()
+    HostMessage(.warning, "cannot send messages to the service manager: \(reason)").send()
   }
 
   private func reload() {

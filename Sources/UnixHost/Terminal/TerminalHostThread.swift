@@ -48,7 +48,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if device.strayStream >= 0 {
       HostMessage(
         .notice,
-        "there is no controlling terminal: runs in the background, without a screen, until this terminal is closed"
+        "without a controlling terminal, the program runs in the background until this terminal closes, and has no screen"
       ).send()
     }
     process(.started(device.look))
@@ -227,7 +227,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       ]
     case .stopSelf: return stop()
     case .reportRefusedStop:
-      HostMessage(.warning, "cannot be stopped here: no shell with job control could continue it").send()
+      HostMessage(.warning, "the program cannot be stopped here: no shell with job control could continue it").send()
     case .reportUncaughtStop: tell(TerminalHost.WasContinued(application: parts.application, terminal: terminal))
     case .report(let overrun): report(overrun)
     case .die(let signal):

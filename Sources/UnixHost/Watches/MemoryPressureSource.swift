@@ -51,7 +51,9 @@ struct MemoryPressureSource: Sendable {
         try self.init(path: "/proc/pressure/memory", arming: Self.trigger)
         return
       }
-      guard path != "/dev/null" else { throw Unavailable(reason: "$MEMORY_PRESSURE_WATCH says not to look") }
+      guard path != "/dev/null" else {
+        throw Unavailable(reason: "$MEMORY_PRESSURE_WATCH is /dev/null, which turns the watch off")
+      }
       let text = variable("MEMORY_PRESSURE_WRITE") ?? ""
       guard let bytes = Base64.decode(text) else { throw Unavailable(reason: "$MEMORY_PRESSURE_WRITE is not Base64") }
       try self.init(path: path, arming: bytes)

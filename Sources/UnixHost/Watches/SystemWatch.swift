@@ -45,7 +45,7 @@ struct SystemWatch: Sendable {
     (self.zone, self.clock) = (zone, clock)
     capabilities = HostCapabilities(
       memoryPressure: .unavailable(""), wallClock: clock.availability, timeZone: zone.availability,
-      suspension: .available("SIGCONT, the machine's clocks, and the scheduler's account, each second"),
+      suspension: .available("SIGCONT, the machine's clocks and the scheduler's statistics, read once a second"),
       session: LogindWatch.availability)
     do {
       let source = try MemoryPressureSource { getenv($0).map { String(cString: $0) } }
@@ -55,7 +55,7 @@ struct SystemWatch: Sendable {
       capabilities.memoryPressure = .unavailable(error.reason)
     }
     #if canImport(Darwin)
-      capabilities.suspension = .available("SIGCONT and the machine's clocks, each second")
+      capabilities.suspension = .available("SIGCONT and the machine's clocks, read once a second")
     #endif
     let nothing = SuspensionDetector.Sample(running: .zero, sleep: .zero, runDelay: nil)
     detector = SuspensionDetector(nothing)

@@ -50,7 +50,7 @@ package struct WallClock: Sendable {
   /// Without a timer that reports when the clock is set, the host reads the clock whenever it wakes up, once a second.
   static func live() -> WallClock {
     let timer = unixhost_clock_timer_open()
-    let way = timer >= 0 ? "told by the kernel" : "looked at once a second"
+    let way = timer >= 0 ? "reported by the kernel" : "read once a second"
     return WallClock(
       descriptor: timer, availability: .available(way),
       read: {
@@ -89,10 +89,10 @@ struct TimeZoneFile: Sendable {
   /// Opens the source of the machine.
   static func live() -> TimeZoneFile {
     if getenv("TZ") != nil {
-      return TimeZoneFile(descriptor: -1, availability: .unavailable("TZ is set, and does not change"))
+      return TimeZoneFile(descriptor: -1, availability: .unavailable("TZ is set, so the time zone does not change"))
     }
     #if canImport(Darwin)
-      return TimeZoneFile(descriptor: -1, availability: .unavailable("this system does not tell"))
+      return TimeZoneFile(descriptor: -1, availability: .unavailable("this system does not report changes"))
     #else
       let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
       // Watch the directory, because the file is replaced and not overwritten.

@@ -181,7 +181,12 @@ extension Probe {
     let slow = options.slow
     guard gate != nil || slow != nil else { return }
     do {
-      try application.manage("slow", while: .foreground, after: []) {
+      let base = try application.manage("base", while: .running) {
+      } release: {
+        await Task.yield()
+        Log.shared.write("base released")
+      }
+      try application.manage("slow", while: .foreground, after: base) { _ in
         Log.shared.write("acquire")
       } release: {
         Log.shared.write("release begin")

@@ -1,0 +1,104 @@
+import AppLifecycleTesting
+import PubSub
+import TestTraits
+import Testing
+
+@testable import AppLifecycle
+
+/// The wait for one resource.
+@MainActor @Suite(.timeLimit(.hang)) struct `The wait until a resource is held` {
+  private struct Refused: Error {}
+  private final class Delegate: ApplicationDelegate {}
+
+  private let system = SimulatedSystem()
+  private var application: Application { system.application }
+
+  /// A resource whose first acquires fail.
+  private func manage(while phase: LifecyclePhase = .foreground, failures: Int = 0) throws -> ManagedResource<Int> {
+    var attempts = 0
+    return try application.manage("feed", while: phase) {
+      attempts += 1
+      if attempts <= failures { throw Refused() }
+      return attempts
+    }
+  }
+
+  /// A task outside the application that waits.
+  @MainActor private final class Wait {
+    private var task: Task<Void, Never>?
+    private var outcome: Result<Int, any Error>?
+
+    init(for feed: ManagedResource<Int>, _ clock: ManualClock) {
+      task = TaskStarter(clock: clock).start {
+        await self.run(feed)
+      }
+    }
+
+    private func run(_ feed: ManagedResource<Int>) async {
+      do { outcome = .success(try await feed.untilHeld()) } catch { outcome = .failure(error) }
+    }
+
+    func cancel() { task?.cancel() }
+
+    func end() async throws -> Int {
+      await task?.value
+      return try #require(outcome).get()
+    }
+  }
+
+  private func wait(for feed: ManagedResource<Int>) -> Wait { Wait(for: feed, system.clock) }
+
+  @Test func `ends at once where it is held`() async throws {
+    let feed = try manage()
+    try await system.play("launch")
+    #expect(try await feed.untilHeld() == 1)
+  }
+
+  @Test func `lasts while the phase is closed, and through failures`() async throws {
+    let feed = try manage(failures: 3)
+    let (first, second) = (wait(for: feed), wait(for: feed))
+    try await system.play("launch:background; wait:1s")
+    #expect(feed.status == .idle)
+    try await system.play("open; wait:1m")
+    #expect(try await first.end() == 4)
+    #expect(try await second.end() == 4)
+  }
+
+  @Test func `outlasts the process`() async throws {
+    let feed = try manage(failures: 1)
+    let waiting = wait(for: feed)
+    try await system.play("launch; crash; launch; wait:1m")
+    #expect(try await waiting.end() == 2)
+  }
+
+  @Test func `is over when it is cancelled, before or during the wait`() async throws {
+    let feed = try manage()
+    let early = wait(for: feed)
+    early.cancel()
+    let late = wait(for: feed)
+    await system.clock.settle()
+    late.cancel()
+    for waiting in [early, late] {
+      await #expect(throws: CancellationError.self) { try await waiting.end() }
+    }
+  }
+
+  @Test func `is over when the resource is no longer managed`() async throws {
+    let feed = try manage()
+    let waiting = wait(for: feed)
+    await system.clock.settle()
+    try application.unmanage(feed)
+    await #expect(throws: ResourceError.unmanaged("feed")) { try await waiting.end() }
+    await #expect(throws: ResourceError.unmanaged("feed")) { try await feed.untilHeld() }
+    #expect(ResourceError.unmanaged("feed").description == "“feed” is no longer managed")
+  }
+
+  @Test func `is over when the application is gone`() async throws {
+    var application: Application? = Application(delegate: Delegate(), clock: system.clock)
+    let feed = try #require(application).manage("feed", while: .running) { 1 }
+    let waiting = wait(for: feed)
+    await system.clock.settle()
+    application = nil
+    await #expect(throws: ResourceError.unmanaged("feed")) { try await waiting.end() }
+  }
+}
