@@ -61,7 +61,10 @@ struct SimulateCommand: Equatable {
       if self.profile == nil, records.contains(where: { $0.scene != nil }) { profile = .scene }
       script = try Script(replaying: records)
     }
-    let record = try await SimulatedSystem(profile: profile == .scene ? .scenes : .application).play(script)
+    let system = SimulatedSystem(profile: profile == .scene ? .scenes : .application)
+    // A test's own actions are ignored in the record of a test, and are a mistake in a script.
+    if case .trace = source {} else { try system.requireActions(of: script) }
+    let record = try await system.play(script)
     switch format {
     case .table: try StandardStreams.write(record.table, to: .output)
     case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)

@@ -6,7 +6,7 @@ import PubSub
 /// What a program under test may do wrong, and what is said about it.
 enum Mistake: String, CaseIterable, Sendable {
   case leaksOnTheSide, closesTwice, opensTwice, leavesBackgroundTask, endsBackgroundTaskTwice, ignoresCancellation
-  case escapes, isSlow, capturesItself
+  case escapes, isSlow, capturesItself, throwsInHandler
 
   var complaint: RunComplaint {
     switch self {
@@ -33,6 +33,10 @@ enum Mistake: String, CaseIterable, Sendable {
         “SelfKept” is captured by its own handler, and never released: AppLifecycleTestSupportTests/Mistake.swift:\
         \(SelfKept.subscription); use the owner that is passed to the handler
         """)
+    case .throwsInHandler:
+      RunComplaint(
+        .handler, "“save the draft” threw an error while it handled UIApplicationDidEnterBackgroundNotification",
+        at: "DiskFull()")
     }
   }
 
@@ -67,6 +71,11 @@ enum Mistake: String, CaseIterable, Sendable {
         await Self.waitForEver()
       }
     case .capturesItself: SelfKept(bus: system.bus).begin()
+    case .throwsInHandler:
+      system.bus.subscribe(application, to: Application.DidEnterBackground.self, label: "save the draft") { _, _ in
+        await Task.yield()
+        throw DiskFull()
+      }
     }
   }
 
@@ -75,6 +84,8 @@ enum Mistake: String, CaseIterable, Sendable {
     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   }
 }
+
+private struct DiskFull: Error {}
 
 /// A component whose handler captures it, and does not use what it is passed.
 @MainActor final class SelfKept {

@@ -92,6 +92,19 @@ import Testing
     #expect(await watch.end() == [])
   }
 
+  @Test func `does not complain of a handler that heeds its cancellation, nor of a task that throws`() async throws {
+    struct Lost: Error {}
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    system.bus.subscribe(watch, to: Application.DidBecomeActive.self) { _, _ in throw CancellationError() }
+    try await system.play("launch")
+    let task = system.application.task { throw Lost() }
+    await #expect(throws: Lost.self) { try await task.value }
+    let entries = system.application.ledger.pages.flatMap(\.entries).filter { $0.kind == .task }
+    #expect(entries.map(\.outcome) == [.failed("Lost()")])
+    #expect(await watch.end() == [])
+  }
+
   @Test func `says each fault once, and where it was found first`() async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)

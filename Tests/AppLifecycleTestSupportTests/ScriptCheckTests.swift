@@ -130,6 +130,46 @@ extension FileDelegate: ApplicationDelegate {
     #expect(failure?.complaints == [RunComplaint(.check, "Wrong()")])
   }
 
+  @Test func `shortens and prints actions of the test's own as it does others`() async throws {
+    // The fault: what was typed in the background is lost at an orderly end.
+    func make(_ run: ScriptRun) -> SimulatedSystem {
+      let system = SimulatedSystem(order: run.order)
+      var (text, saved) = ("", "")
+      system.addAction("type") { text += "a" }
+      system.bus.subscribe(run, to: Application.DidEnterBackground.self) { _, _ in saved = text }
+      run.afterEachAction { [unowned system] in if system.hasEndedInOrder { run.expect(saved == text, "lost") } }
+      return system
+    }
+    let alphabet = "\(ScriptAlphabet.standard) do:type"
+    let checker = try ScriptChecker(alphabet: alphabet, of: make)
+    let all = try #require(try await checker.checkAll(upTo: 4).failure)
+    #expect(all.script == "launch; home; do:type")
+    let random = try #require(try await checker.checkRandom(seed: 3, count: 100, length: 30).failure)
+    #expect(random.script.split(separator: "; ").count == 3 && random.script.hasSuffix("do:type"), "\(random)")
+    #expect(try await checker.complaints(about: all.script) == [RunComplaint(.check, "lost")])
+  }
+
+  @Test func `prunes an action of the user where there is no user, and plays what happens outside`() async throws {
+    var played: [String: Int] = [:]
+    let report = try await ScriptChecker(alphabet: "launch do:type do:outage") { run in
+      let system = SimulatedSystem()
+      system.addAction("type") { played["type", default: 0] += 1 }
+      system.addAction("outage", always: true) { played["outage", default: 0] += 1 }
+      return system
+    }.checkAll(upTo: 2)
+    // launch, outage; launch type, launch outage, outage launch, outage outage.
+    #expect(report.played == 6 && report.scripts == 12)
+    #expect(played["type"] == 1)
+  }
+
+  @Test func `refuses an action that the program does not have`() async throws {
+    let checker = try ScriptChecker(alphabet: "launch do:typo", of: program())
+    let error = await #expect(throws: ScriptError.self) { try await checker.checkAll(upTo: 2) }
+    #expect(error?.problem == .actionNotAdded && error?.token == "do:typo")
+    await #expect(throws: ScriptError.self) { try await checker.checkRandom(seed: 1, count: 1) }
+    await #expect(throws: ScriptError.self) { try await checker.complaints(about: "launch; do:other") }
+  }
+
   @Test func `counts as many scripts as there are numbers`() async throws {
     let report = try await ScriptChecker(alphabet: "home memory", of: program()).checkAll(upTo: 100)
     #expect(report.played == 0 && report.pruned == .max && report.scripts == .max)

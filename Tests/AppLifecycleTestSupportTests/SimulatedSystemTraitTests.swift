@@ -54,6 +54,13 @@ import Testing
     try Mistake.leavesBackgroundTask.make(in: try SimulatedSystem.current, try ResourceBalance.current)
   }
 
+  @Test(.simulatedSystem(allowing: [.handler]))
+  func `leaves out the error of a handler if that is allowed`() async throws {
+    try await SimulatedSystem.current.play("launch")
+    try Mistake.throwsInHandler.make(in: try SimulatedSystem.current, try ResourceBalance.current)
+    try await SimulatedSystem.current.play("home")
+  }
+
   @Test(arguments: Mistake.allCases)
   func `fails a test by itself, at the place of the test`(mistake: Mistake) async throws {
     let test = try #require(Test.current)

@@ -42,7 +42,7 @@ import Testing
       .focusScene("main"), .reclaimScene("main"), .closeScene("main"),
     ]
     #expect(Set(inputs.map(\.scriptToken)).subtracting(actions).isEmpty)
-    let others = ["wait:5s", "task:begin:call", "task:end:call", "mode:begin:call", "mode:end:call"]
+    let others = ["wait:5s", "task:begin:call", "task:end:call", "mode:begin:call", "mode:end:call", "do:call"]
     #expect(Set(others + ["slow:didEnterBackground:5s"]).subtracting(actions).isEmpty)
   }
 }

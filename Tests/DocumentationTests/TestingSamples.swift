@@ -52,6 +52,17 @@ extension AppDelegate: ApplicationDelegate {
   func applicationWillEnterForeground(_ application: Application) { returns += 1 }
 }
 
+@MainActor private final class NotesDelegate {
+  var note = ""
+  private(set) var saved = ""
+}
+
+extension NotesDelegate: ApplicationDelegate {
+  func applicationDidEnterBackground(_ application: Application) { saved = note }
+
+  func applicationWillTerminate(_ application: Application) { saved = note }
+}
+
 @Suite @MainActor struct `The samples of the page on testing` {
   @Test @MainActor func `A day in the background`() async throws {
     let system = SimulatedSystem()
@@ -116,6 +127,18 @@ extension AppDelegate: ApplicationDelegate {
     let seed = UInt64.random(in: 0 ... .max)
     try await checkRandomScripts(seed: seed, count: 100, length: 30) { run in
       SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)), order: run.order)
+    }
+  }
+
+  @Test @MainActor func `No short script loses a note`() async throws {
+    try await checkAllScripts(upTo: 4, alphabet: "\(ScriptAlphabet.standard) do:type") { run in
+      let delegate = NotesDelegate()
+      let system = SimulatedSystem(delegate: delegate, order: run.order)
+      system.addAction("type") { delegate.note += "a" }
+      run.afterEachAction {
+        run.expect(!system.hasEndedInOrder || delegate.saved == delegate.note, "the note was not saved")
+      }
+      return system
     }
   }
 

@@ -56,9 +56,12 @@ extension Application {
   ///
   /// All tasks share one allowance for each stay in the background; see
   /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, the application cancels the
-  /// operation. If the task is refused, the operation runs, cancelled from the beginning. At a termination that a host
-  /// orders, the application awaits the operation for the rest of the tear-down's budget. When the process ends, the
-  /// application cancels an operation that still runs.
+  /// operation. If the task is refused, the operation runs, cancelled from the beginning.
+  ///
+  /// When the process ends, the application cancels an operation that still runs. In a terminal program and in a service
+  /// it first awaits the operation, before `willTerminate`: for the rest of the budget of `didEnterBackground`, or, if it
+  /// was in the background already, for half of the budget of `willTerminate`. In a script, `kill` and `quit` end the
+  /// application as a phone does: without waiting for background tasks.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.

@@ -20,8 +20,9 @@ extension EventBus {
   ///   - fileID: the source position.
   ///   - line: the source position.
   ///   - timing: `.afterChange`: states that the handler runs after the change.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: AnnouncingEvent>(

@@ -22,8 +22,10 @@ extension Application {
   /// owner until the first run begins: an object made for its run, such as one client of a server, lives as long as
   /// that.
   ///
-  /// You may call it at any time and any number of times, also with the same label. A call leaves nothing behind once
-  /// its owner is gone. A body that needs the application captures it as `unowned`.
+  /// You may call it at any time and any number of times, also with the same label. When the owner has been released,
+  /// the application keeps the closure, and what it captures, until the body would begin next, such as at the next
+  /// opening of the phase. So capture nothing, and use the owner that is passed. A body that needs the application
+  /// captures it as `unowned`.
   ///
   /// - Parameters:
   ///   - owner: the object that is passed to the body.

@@ -7,6 +7,9 @@ internal import PubSub
 /// task that does not belong to the simulation, with the line of the sleep.
 public struct ApplicationClock: Clock {
   /// A point in the clock's time.
+  ///
+  /// ``offset`` is the time since the creation of the application, and ``duration(to:)`` the time between two instants:
+  /// `start.duration(to: clock.now) / .milliseconds(1)` is the time since `start` in milliseconds.
   public struct Instant: InstantProtocol {
     /// The time since the creation of the application.
     public var offset: Duration

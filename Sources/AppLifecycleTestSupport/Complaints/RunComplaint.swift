@@ -16,6 +16,8 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
     case escapedWork = "escaped work"
     /// A handler, a release or the delegate exceeded its budget, and no `slow:` in the script caused that.
     case overrun
+    /// A handler threw an error, other than `CancellationError`.
+    case handler
     /// A handler captured its own owner, and nothing else held the owner, so the owner would have lived as long as the
     /// bus.
     case owner
@@ -30,7 +32,7 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
   /// It names the cause, and contains neither a time nor the number of a record. So the same fault has the same message
   /// in two runs.
   public let message: String
-  /// The place in the run where the fault was found; nil if the message needs none.
+  /// The place in the run where the fault was found, or the error that was thrown; nil if the message needs neither.
   public let place: String?
 
   /// Makes a complaint.
@@ -38,7 +40,7 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
   /// - Parameters:
   ///   - kind: the kind of fault.
   ///   - message: the fault as a sentence.
-  ///   - place: the place in the run where it was found.
+  ///   - place: the place in the run where it was found, or the error that was thrown.
   public init(_ kind: Kind, _ message: String, at place: String? = nil) {
     (self.kind, self.message, self.place) = (kind, message, place)
   }

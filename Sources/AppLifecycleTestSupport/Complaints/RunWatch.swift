@@ -14,7 +14,7 @@ import PubSub
 @MainActor public final class RunWatch {
   /// The system that is watched.
   public nonisolated let system: SimulatedSystem
-  /// The balance of the balance of what doubles open and close.
+  /// The balance of what doubles open and close.
   public nonisolated let balance: ResourceBalance
 
   private var rules: LifecycleRecordRules
@@ -31,6 +31,8 @@ import PubSub
   private var end = ProcessEnd.none
   /// How the latest process ended; nil once that has been examined.
   private var past: ProcessEnd?
+  /// The errors that handlers have thrown since the last examination.
+  private let failures = HandlerFailures()
   private var subscriptions: [Subscription] = []
 
   private enum ProcessEnd {
@@ -60,7 +62,10 @@ import PubSub
     ) { [weak self] event in
       if event.transition.from == .notRunning { self?.examine() }
     }
-    subscriptions = [resourceChanges, stateChanges]
+    let failedHandlers = system.bus.subscribe(to: HandlerFailure.self, label: "RunWatch") { [failures] in
+      failures.note($0)
+    }
+    subscriptions = [resourceChanges, stateChanges, failedHandlers]
   }
 
   /// The faults of the run so far, each fault once, in the order in which they were found.
@@ -168,6 +173,7 @@ extension RunWatch {
     takeViolations()
     for complaint in balance.takeComplaints() { add(complaint) }
     for complaint in resources.takeComplaints() { add(complaint) }
+    for complaint in failures.takeComplaints() { add(complaint) }
     if let past { processEnded(past) }
     past = nil
   }

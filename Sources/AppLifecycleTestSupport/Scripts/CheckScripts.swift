@@ -21,7 +21,8 @@ public import Testing
 ///   - sourceLocation: the place at which the issue is recorded.
 ///   - make: makes a new program under test and its system for each script.
 /// - Returns: the numbers of scripts that were played and pruned, and the failure.
-/// - Throws: a `ScriptError` for a mistake in the alphabet, or an error of `make`.
+/// - Throws: a `ScriptError` for a mistake in the alphabet, such as a `do:NAME` that `make` did not add; or an error of
+///   `make`.
 @MainActor @discardableResult
 public func checkAllScripts(
   upTo length: Int, alphabet: String = ScriptAlphabet.standard, allowing allowed: Set<RunComplaint.Kind> = [],
@@ -48,7 +49,8 @@ public func checkAllScripts(
 ///   - sourceLocation: the place at which the issue is recorded.
 ///   - make: makes a new program under test and its system for each script.
 /// - Returns: the number of scripts that were played, and the failure.
-/// - Throws: a `ScriptError` for a mistake in the alphabet, or an error of `make`.
+/// - Throws: a `ScriptError` for a mistake in the alphabet, such as a `do:NAME` that `make` did not add; or an error of
+///   `make`.
 @MainActor @discardableResult
 public func checkRandomScripts(
   seed: UInt64, count: Int, length: Int = 20, alphabet: String = ScriptAlphabet.extended,

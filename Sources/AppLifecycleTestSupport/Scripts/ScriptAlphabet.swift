@@ -1,7 +1,15 @@
 /// The actions from which the script checks make their scripts.
 ///
-/// An alphabet is a script that contains each action once. It may also contain the system's other actions
-/// (Docs/LifeCycle.md): `task:begin:upload`, `scene:open:left`, `slow:didEnterBackground:1s`.
+/// An alphabet is a script that contains each action once. It may contain every action of the article *The script
+/// language* in the documentation of `AppLifecycleTesting`: `task:begin:upload`, `scene:open:left`,
+/// `slow:didEnterBackground:1s`. An action of your own, `do:type`, is added to the system with `addAction`:
+///
+///     try await checkAllScripts(upTo: 4, alphabet: "\(ScriptAlphabet.standard) do:type") { run in
+///       let delegate = AppDelegate()
+///       let system = SimulatedSystem(delegate: delegate, order: run.order)
+///       system.addAction("type") { delegate.editor?.text += "a" }
+///       return system
+///     }
 public enum ScriptAlphabet {
   /// The actions that affect every application: launch, leaving and returning, interruptions, the lock, suspension, the
   /// end.

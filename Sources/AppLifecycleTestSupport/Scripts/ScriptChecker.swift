@@ -57,18 +57,22 @@ public import AppLifecycleTesting
   }
 
   private func complaints(about script: [String], _ order: SimulationExecutor.Order) async throws -> [RunComplaint] {
-    let player = try player(order)
+    let script = try script.map { try Script($0) }
+    let player = try player(order, for: script)
     for action in script {
-      _ = await player.play(try Script(action))
+      _ = await player.play(action)
       if !player.complaints.isEmpty { return player.complaints }
     }
     await player.end()
     return player.complaints
   }
 
-  private func player(_ order: SimulationExecutor.Order) throws -> ScriptPlayer {
+  /// Makes a player on a new instance of the program, which must have the test's own actions among these.
+  private func player(_ order: SimulationExecutor.Order, for actions: [Script]) throws -> ScriptPlayer {
     try Task.checkCancellation()
-    return try ScriptPlayer(order: order, allowing: allowed, make)
+    let player = try ScriptPlayer(order: order, allowing: allowed, make)
+    for action in actions { try player.requireActions(of: action) }
+    return player
   }
 }
 
@@ -100,7 +104,8 @@ extension ScriptChecker {
   ///
   /// - Parameter length: the greatest number of actions.
   /// - Returns: the numbers, and the first failure. As shorter scripts come first, no shorter script of the alphabet shows a fault.
-  /// - Throws: an error of `make`; `CancellationError` if the task is cancelled.
+  /// - Throws: a `ScriptError` for a `do:NAME` that `make` did not add; an error of `make`; `CancellationError` if the
+  ///   task is cancelled.
   /// - Complexity: exponential in `length`. Of *n* actions an application ignores about half at any point, so about
   ///   (*n*/2)^`length` scripts are played.
   public func checkAll(upTo length: Int) async throws -> ScriptCheckReport {
@@ -145,7 +150,7 @@ extension ScriptChecker {
   private func playAll(after script: KnownScript, _ search: inout Search) async throws {
     var next = 0
     while let action = nextAction(after: script, from: &next, &search) {
-      let player = try player(.fifo)
+      let player = try player(.fifo, for: actions)
       for earlier in script.actions { _ = await player.play(actions[earlier]) }
       var played = action
       // An ignored action changes nothing, so the next action can use the same program.
@@ -218,7 +223,8 @@ extension ScriptChecker {
   ///   - length: the number of actions of each script.
   /// - Returns: the numbers, and the first failure with a short script: actions are removed while the fault still
   ///   shows, and then up to 3,000 shorter scripts of standard actions are tried.
-  /// - Throws: an error of `make`; `CancellationError` if the task is cancelled.
+  /// - Throws: a `ScriptError` for a `do:NAME` that `make` did not add; an error of `make`; `CancellationError` if the
+  ///   task is cancelled.
   /// - Complexity: linear in `count` and `length`.
   public func checkRandom(seed: UInt64, count: Int, length: Int = 20) async throws -> ScriptCheckReport {
     var report = ScriptCheckReport(alphabet: alphabet)
@@ -226,7 +232,7 @@ extension ScriptChecker {
       let seed = seed &+ UInt64(number)
       var random = RandomNumbers(seed: seed)
       let order = SimulationExecutor.Order.seeded(random.next())
-      let player = try player(order)
+      let player = try player(order, for: actions)
       let script = await playRandom(player, length, &random)
       if player.complaints.isEmpty { await player.end() }
       report.played += 1

@@ -37,6 +37,9 @@ import AppLifecycleTesting
   /// The faults so far, without allowed ones.
   var complaints: [RunComplaint] { watch.complaints.filter { !allowed.contains($0.kind) } }
 
+  /// Throws for the first action of the test's own that the program's system does not have.
+  func requireActions(of script: Script) throws(ScriptError) { try watch.system.requireActions(of: script) }
+
   /// Plays one action.
   func play(_ action: Script) async -> Effect {
     let before = watch.system.record.count

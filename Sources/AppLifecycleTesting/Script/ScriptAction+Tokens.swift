@@ -18,6 +18,7 @@ extension ScriptAction.Kind {
     case ("task", 3) where parts[1] == "end": self = .endTask(try Self.name(parts[2]))
     case ("mode", 3) where parts[1] == "begin": self = .beginMode(try Self.name(parts[2]))
     case ("mode", 3) where parts[1] == "end": self = .endMode(try Self.name(parts[2]))
+    case ("do", 2): self = .own(try Self.name(parts[1]))
     case ("slow", 3):
       guard Self.calls.contains(parts[1]) else { throw .unknownCall }
       self = .slow(call: parts[1], duration: try Self.duration(parts[2]))
@@ -61,6 +62,7 @@ extension ScriptAction.Kind {
     "task": "task:begin:NAME or task:end:NAME",
     "mode": "mode:begin:NAME or mode:end:NAME",
     "slow": "slow:CALL:DURATION",
+    "do": "do:NAME",
     "scene": "scene:STEP:ID with connect, open, background, unfocus, focus, reclaim or close",
   ]
 

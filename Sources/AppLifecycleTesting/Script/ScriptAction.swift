@@ -18,6 +18,8 @@ public struct ScriptAction: Sendable, Hashable {
     case endMode(String)
     /// The application's next call of this name takes this time: `slow:didEnterBackground:4s`.
     case slow(call: String, duration: Duration)
+    /// An action of the test's own: `do:NAME`; see ``SimulatedSystem/addAction(_:always:_:)``.
+    case own(String)
   }
 
   /// The effect of the action.

@@ -14,6 +14,8 @@ public struct ScriptError: Error, Sendable, Hashable, CustomStringConvertible {
     case malformedDuration
     /// No delegate method has this name.
     case unknownCall
+    /// The system that is to play the script has no action of this name; see ``SimulatedSystem/addAction(_:always:_:)``.
+    case actionNotAdded
   }
 
   /// The line of the token, from 1.
@@ -41,6 +43,7 @@ extension ScriptError.Problem {
       "malformed duration in \"\(token)\": expected up to 12 digits and a unit, ms, s, m, h or d, as in 500ms"
     case .unknownCall:
       "unknown call in \"\(token)\": expected a delegate method, such as didEnterBackground or sceneDidBecomeActive"
+    case .actionNotAdded: "no action of the test for \"\(token)\": add it with SimulatedSystem.addAction"
     }
   }
 }

@@ -232,6 +232,7 @@ extension ManualClock {
   /// - Parameter operation: the work, which runs on ``executor``.
   /// - Returns: what the operation returns.
   /// - Throws: what the operation throws.
+  @discardableResult
   public func running<Success: Sendable, Failure: Error>(
     _ operation: @escaping @Sendable () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {

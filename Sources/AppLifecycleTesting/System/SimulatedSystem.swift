@@ -30,11 +30,26 @@ public import PubSub
   /// The record of what has happened so far, in order.
   public private(set) var record: [LifecycleRecord] = []
 
+  /// Whether the latest process ended in order: `willTerminate` was called, and its tear-down kept the budget.
+  ///
+  /// It is false before the first launch, and while a process runs. It is also false after a crash, after the system has
+  /// removed or killed a suspended application, and after an end because of an overrun: a process that ended so may
+  /// have lost what it had not saved.
+  ///
+  ///     run.afterEachAction {
+  ///       if system.hasEndedInOrder { run.expect(store.text == editor.text, "the text was not saved") }
+  ///     }
+  public private(set) var hasEndedInOrder = false
+
   private var observation: ObserverToken?
+  /// Whether the present process has reached `willTerminate`, and has not overrun its budget since.
+  private var isEndingInOrder = false
   /// The causes of `quit` actions that still wait for the delegate's answer.
   private var openQuits: [LifecycleCause] = []
   /// The background tasks and modes that scripts have begun.
   var work = ScriptedWork()
+  /// The actions of the test's own, by name.
+  var ownActions: [String: OwnAction] = [:]
 
   /// Makes a device on which the application has not been launched.
   ///
@@ -71,13 +86,16 @@ extension SimulatedSystem {
   /// - Throws: a ``ScriptError`` for the first mistake in the script, before any action is played; or ``EscapedWork``.
   @discardableResult
   public func play(_ script: String) async throws -> [LifecycleRecord] {
-    try await play(try Script(script))
+    let script = try Script(script)
+    try requireActions(of: script)
+    return try await play(script)
   }
 
   /// Plays a script to its end, one action after another.
   ///
   /// Each input is played until its transition has finished, including the tear-down, and no work is left that can run
-  /// without time passing. An action without effect adds an `ignored` record, and the script continues.
+  /// without time passing. An action without effect adds an `ignored` record, and the script continues. So does a
+  /// `do:NAME` that was not added.
   ///
   /// Play one script at a time.
   ///
@@ -111,7 +129,7 @@ extension SimulatedSystem {
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }
       if case .ignored(let reason) = report.outcome { return reason.rawValue }
     case .wait(let duration): try await clock.advance(by: duration)
-    case .beginTask, .endTask, .beginMode, .endMode, .slow:
+    case .beginTask, .endTask, .beginMode, .endMode, .slow, .own:
       return await clock.running { [weak self] in await self?.performWork(action.kind) }
     }
     return nil
@@ -149,9 +167,16 @@ extension SimulatedSystem {
     // `play` records inputs and ignored actions itself, except a delegate's late refusal.
     guard new.kind != .input, new.kind != .ignored || endsOpenQuit(new) else { return }
     record.append(new)
-    if new.kind == .state, new.state == .notRunning {
+    switch new.kind {
+    case .delegate where new.name == ApplicationCallback.willTerminate.rawValue: isEndingInOrder = true
+    case .report where new.name.hasPrefix("watchdog:"): isEndingInOrder = false
+    case .state:
+      hasEndedInOrder = new.state == .notRunning && isEndingInOrder
+      isEndingInOrder = false
+      guard new.state == .notRunning else { break }
       openQuits = []
       work.loseProcess()
+    default: break
     }
   }
 

@@ -18,8 +18,9 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures (`self.`) is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
@@ -48,8 +49,9 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures (`self.`) is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
@@ -83,8 +85,9 @@ extension EventBus {
   ///   - fileID: the source position.
   ///   - line: the source position.
   ///   - actor: the main actor, written `.shared`.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures (`self.`) is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: Event>(
@@ -114,8 +117,9 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures (`self.`) is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
@@ -144,8 +148,9 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures (`self.`) is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   @MainActor public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
@@ -182,8 +187,9 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures (`self.`) is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @_disfavoredOverload @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
@@ -217,8 +223,9 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: an owner that the handler
-  ///     captures (`self.`) is not released before the bus.
+  ///   - handler: called with the owner and each event. Use the owner that is passed, and capture nothing: an owner
+  ///     that the handler captures (`self.`) is not released before the bus. Other captured objects outlive the owner
+  ///     until a later event of this type.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
   public func subscribe<Owner: Actor, E: BusEvent>(

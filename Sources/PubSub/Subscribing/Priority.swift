@@ -1,4 +1,7 @@
 /// The place of a subscriber in the order of delivery: higher priorities come first.
+///
+/// An event type with the trait `reversed`, such as an event that announces a tear-down, is delivered in reverse: lower
+/// priorities come first.
 public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   /// The priority as a number; the three names are 100 apart.
   public let rawValue: Int
@@ -8,11 +11,13 @@ public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   /// - Parameter rawValue: the priority; a higher number comes first.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The priority of subscribers that run before most others.
+  /// The priority of subscribers that run before most others; in a tear-down, which is delivered in reverse, after most
+  /// others.
   public static let high = Priority(rawValue: 100)
   /// The default priority.
   public static let normal = Priority(rawValue: 0)
-  /// The priority of subscribers that run after most others.
+  /// The priority of subscribers that run after most others; in a tear-down, which is delivered in reverse, before most
+  /// others.
   public static let low = Priority(rawValue: -100)
 
   /// Whether handlers of the first priority run after handlers of the second.
