@@ -1,6 +1,6 @@
 public import PubSub
 
-// The notifications of the application, nested in their sender.
+// The notifications of the application, nested in their sender. A new one begins with its row in NotificationTable.swift.
 
 extension Application {
   /// A notification that the launch is complete; the state is inactive, or background at a launch into the background.

@@ -1,3 +1,5 @@
+// LifecycleStateMachine+Ignoring.swift decides which inputs are ignored.
+
 /// A reason why an application ignored an input.
 public enum IgnoredReason: String, Sendable, Hashable, CaseIterable {
   /// The input launches an application that is already running.
