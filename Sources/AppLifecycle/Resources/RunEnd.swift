@@ -4,7 +4,7 @@
 public enum RunEnd: Sendable, Hashable {
   /// Nothing follows: a loop begins again when its resource is acquired again, and a body when its phase opens again.
   case rest
-  /// The loop begins again, after the delay of the resource's ``RetryPolicy``, and the resource stays held.
+  /// The loop or body begins again, after the delay of its ``RetryPolicy``; a resource stays held.
   ///
   /// If the loop ran for ``RetryPolicy/resetAfter`` or longer, the count of failures starts again. After
   /// ``RetryPolicy/maximumRetries`` the resource is invalidated, and gets the status

@@ -9,8 +9,9 @@ extension Application {
   ///       }
   ///     }
   ///
-  /// The body begins when all these conditions are met. When one of them no longer holds, the application cancels the
-  /// body and waits for its end. Only then does it release the resources on which the body depends. It no longer waits
+  /// The body begins when the phase is open and all dependencies are held; a body that has not begun when the phase
+  /// closes does not begin. When a condition no longer holds, the application cancels the body and waits for its end.
+  /// Only then does it release the resources on which the body depends. It no longer waits
   /// for a body that exceeds the budget. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
   /// asked to end before it is cancelled. The next run begins after the last one has ended.
   ///
@@ -34,7 +35,8 @@ extension Application {
   ///   - retry: the policy for further runs after a failure; ``Configuration/retry`` if nil. Its maximum does not apply
   ///     to a body.
   ///   - onReturn: the reaction when the body returns without having been asked to end.
-  ///   - onError: the reaction when the body throws without having been asked to end.
+  ///   - onError: the reaction when the body throws without having been asked to end. A body whose owner nothing else
+  ///     holds is not repeated: its owner is released after the run.
   ///   - label: the body's name in reports; its source position if nil.
   ///   - fileID: the module and file of the call.
   ///   - line: the line of the call.

@@ -65,7 +65,7 @@ final class PhaseClosing: Sendable {
 ///
 /// - Parameters:
 ///   - operation: the work to do, in the caller's isolation.
-///   - onClose: asks the operation to end; must not block.
+///   - onClose: asks the operation to end; must not block. Leave it empty to let the operation finish within the budget.
 ///   - isolation: the isolation of the caller.
 /// - Returns: the value that the operation returns.
 /// - Throws: the error that the operation throws.
