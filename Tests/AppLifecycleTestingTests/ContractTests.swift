@@ -51,18 +51,14 @@ import class Foundation.JSONDecoder
 
   /// The simulated system as a host, with a fault if one is wanted.
   private struct SimulatedHost: HostContract.Subject {
-    let system: SimulatedSystem
+    let system = SimulatedSystem()
     var leaves = "home"
+    var sleeps = "home; suspend"
     var ends = "wake; kill"
     /// What it does not know.
     var lacks: Set<HostContract.Event> = []
 
     var application: Application { system.application }
-
-    init(leaves: String = "home", ends: String = "wake; kill", lacks: Set<HostContract.Event> = []) {
-      system = SimulatedSystem()
-      (self.leaves, self.ends, self.lacks) = (leaves, ends, lacks)
-    }
 
     func perform(_ event: HostContract.Event) async throws -> Bool {
       if lacks.contains(event) { return false }
@@ -73,6 +69,7 @@ import class Foundation.JSONDecoder
         case .regainFocus: "end:focusLost"
         case .leave: leaves
         case .suspend: "suspend"
+        case .sleep: sleeps
         case .comeBack: "open"
         case .shortMemory: "memory"
         case .terminate: "quit"
@@ -84,32 +81,60 @@ import class Foundation.JSONDecoder
   }
 
   @Test func `the simulated system keeps the contract of hosts`() async throws {
-    #expect(try await HostContract.violations { SimulatedHost() } == [])
+    let report = try await HostContract.check { SimulatedHost() }
+    #expect(report.violations == [] && report.notPlayed == [] && report.missing == [])
+    #expect(report.description == "")
   }
 
   @Test(arguments: ["", "interrupt:call", "crash"])
   func `a host that does not do as it should is found out`(leaves: String) async throws {
-    #expect(try await !HostContract.violations { SimulatedHost(leaves: leaves) }.isEmpty)
+    #expect(try await !HostContract.check { SimulatedHost(leaves: leaves) }.violations.isEmpty)
   }
 
-  /// It would end a suspended application without a call.
-  @Test func `a host that does not wake what it ends is found out`() async throws {
-    let violations = try await HostContract.violations { SimulatedHost(ends: "kill") }
-    #expect(violations.map(\.place) == ["launch, leave, suspend, shutDown"])
-    #expect(violations.map(\.message) == ["willTerminate is called 0 times instead of once"])
+  /// It would end a suspended application without a call, whether it left the foreground in an event of its own or not.
+  @Test(
+    arguments: [
+      (
+        [], ["launch, leave, suspend, shutDown", "launch, sleep, shutDown", "launch, sleep, comeBack, sleep, shutDown"]
+      ),
+      ([.leave, .suspend], ["launch, sleep, shutDown", "launch, sleep, comeBack, sleep, shutDown"]),
+      ([.sleep], ["launch, leave, suspend, shutDown"]),
+    ] as [(Set<HostContract.Event>, [String])])
+  func `a host that does not wake what it ends is found out`(
+    lacks: Set<HostContract.Event>, places: [String]
+  ) async throws {
+    let report = try await HostContract.check { SimulatedHost(ends: "kill", lacks: lacks) }
+    #expect(report.violations.map(\.place) == places)
+    #expect(Set(report.violations.map(\.message)) == ["willTerminate is called 0 times instead of once"])
+    #expect(report.missing == lacks)
+  }
+
+  @Test func `a host that tells of no suspension is found out`() async throws {
+    let report = try await HostContract.check { SimulatedHost(sleeps: "home") }
+    #expect(report.violations.map(\.place).contains("launch, sleep, shutDown"))
+    #expect(Set(report.violations.map(\.message)) == ["follows a suspension of which the application was not told"])
+  }
+
+  @Test func `what the system of a host lacks is reported, with the scenarios that it leaves out`() async throws {
+    let report = try await HostContract.check { SimulatedHost(lacks: [.suspend, .terminate, .sleep]) }
+    #expect(report.violations == [] && report.missing == [.suspend, .terminate, .sleep])
+    #expect(report.notPlayed.contains([.launch, .leave, .suspend, .shutDown]))
+    #expect(report.notPlayed.contains([.launch, .terminate]) && !report.notPlayed.contains([.launch, .shutDown]))
+    #expect(report.notPlayed.allSatisfy { !report.missing.isDisjoint(with: $0) })
+    #expect(report.description.split(separator: "\n").contains("not played: launch, sleep, shutDown"))
   }
 
   /// Another one may lack what its world does not have, and its application has ended after each scenario.
   @Test func `a host that does nothing is found out`() async throws {
     let nothing = Set(HostContract.Event.allCases)
-    #expect(try await !HostContract.violations { SimulatedHost(lacks: nothing) }.isEmpty)
-    #expect(try await !HostContract.violations { SimulatedHost(lacks: [.shutDown]) }.isEmpty)
+    #expect(try await !HostContract.check { SimulatedHost(lacks: nothing) }.violations.isEmpty)
+    #expect(try await !HostContract.check { SimulatedHost(lacks: [.shutDown]) }.violations.isEmpty)
     var hosts: [SimulatedHost] = []
-    let violations = try await HostContract.violations {
+    let report = try await HostContract.check {
       hosts.append(SimulatedHost(lacks: nothing.subtracting([.launch, .shutDown])))
       return hosts[hosts.count - 1]
     }
-    #expect(violations == [])
+    #expect(report.violations == [] && report.missing == nothing.subtracting([.launch, .shutDown]))
     #expect(hosts.allSatisfy { $0.application.state == .notRunning })
   }
 

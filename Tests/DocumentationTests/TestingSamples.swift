@@ -148,6 +148,33 @@ extension NotesDelegate: ApplicationDelegate {
     }
   }
 
+  @Test @MainActor func `The host's record is that of the simulated system`() async throws {
+    let hosted = try await withSimulation { @MainActor clock in
+      let delegate = AppDelegate(ServerDouble(ResourceBalance()))
+      let application = Application(delegate: delegate, bus: EventBus(clock: clock), clock: clock)
+      var record: [LifecycleRecord] = []
+      let token = application.observe { if let new = $0.record { record.append(new) } }
+      defer { token.cancel() }
+      let device = Device()
+      let run = Task(executorPreference: clock.executor) { await DeviceHost(application).run(device) }
+      await clock.settle()  // the application has launched
+      for event in [DeviceHost.Event.ring, .hangUp, .sleep, .wake, .sleep, .powerOff] {
+        device.report(event)
+        await clock.settle()  // all that follows from the event has run
+      }
+      #expect(await run.value == 0)
+      return record
+    }
+    let script = "launch; interrupt:call; end:call; home; suspend; open; home; suspend; wake; kill"
+    let simulated = try await SimulatedSystem(delegate: AppDelegate(ServerDouble(ResourceBalance()))).play(script)
+    func withoutCause(_ record: LifecycleRecord) -> LifecycleRecord {
+      var record = record
+      record.cause = ""
+      return record
+    }
+    #expect(hosted.map(withoutCause) == simulated.map(withoutCause))
+  }
+
   /// What the page shows of a failure is what is printed.
   @Test @MainActor func `a failure reads as the page shows it`() async throws {
     let checker = try ScriptChecker { run in

@@ -4,6 +4,9 @@ extension Application {
     /// The time for `didEnterBackground`: its delegate call, its handlers and the tear-down, together.
     public var didEnterBackgroundBudget: Duration = .seconds(5)
     /// The time for `willTerminate`: its delegate call, its handlers and the tear-down, together.
+    ///
+    /// If the application is in the background already when the end begins, open background tasks may use the first half
+    /// of it; see ``SystemInput/shutDown``.
     public var willTerminateBudget: Duration = .seconds(5)
     /// The time for the delegate to answer whether the application may end.
     ///

@@ -28,7 +28,8 @@ extension Application {
   ///
   /// - Parameters:
   ///   - input: the action of the system.
-  ///   - cause: the cause that records and notifications show; if nil, the input itself.
+  ///   - cause: the cause that notifications and the records of all that follows show; if nil, the input itself. The record
+  ///     of the input (``LifecycleRecord/Kind/input``) has the input as its cause in any case.
   /// - Returns: the outcome of the input.
   @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
@@ -54,9 +55,14 @@ extension Application {
 
   /// Queues an input and returns at once; any thread may call it.
   ///
+  /// Inputs run in order of arrival. An application that is not running ignores most of them; ``SystemInput/launch``,
+  /// ``SystemInput/launchInBackground``, ``SystemInput/open``, ``SystemInput/fetch`` and
+  /// ``SystemInput/openScene(_:)`` launch it.
+  ///
   /// - Parameters:
   ///   - input: the action of the system.
-  ///   - cause: the cause that records and notifications show; if nil, the input itself.
+  ///   - cause: the cause that notifications and the records of all that follows show; if nil, the input itself. The record
+  ///     of the input (``LifecycleRecord/Kind/input``) has the input as its cause in any case.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
     inbox.add(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))), for: self)
   }

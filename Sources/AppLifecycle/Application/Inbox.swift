@@ -19,7 +19,8 @@ final class Inbox: Sendable {
 
   /// Adds an element, and starts a task that works on the queue if there is none; any thread may call it.
   func add(_ element: InputQueue.Element, for application: Application) {
-    let mustStart = queue.withLock { $0.add(element) }
+    let (mustStart, revokes) = queue.withLock { $0.add(element) }
+    if revokes { tasks.startOnMainActor { application.background.checkWaits() } }
     if mustStart {
       startWorkingOff(for: application)
     } else if case .input(let pending) = element, pending.input.mayBringToForeground {
@@ -35,6 +36,32 @@ final class Inbox: Sendable {
     // With several scenes, one may have closed while the application stays in the foreground: it does not return.
     guard application.tearDown.isAwaited, !application.present.state.isForeground else { return }
     if application.transitions.comesBack(with: queue.withLock { $0.inputs }) { application.tearDown.hurry() }
+  }
+
+  // MARK: Suspensions
+
+  /// Begins a suspension, and queues its first input.
+  ///
+  /// - Returns: a number with which to ask whether the suspension was revoked.
+  func beginSuspension(with home: PendingInput, for application: Application) -> Int {
+    let (order, mustStart) = queue.withLock { $0.beginSuspension(with: home) }
+    if mustStart { startWorkingOff(for: application) }
+    return order
+  }
+
+  /// Whether an input that revokes a suspension has arrived since it began.
+  func hasRevokedSuspension(since order: Int) -> Bool { queue.withLock { $0.revocations != order } }
+
+  /// Revokes the suspensions that have begun.
+  func revokeSuspensions() { queue.withLock { $0.revokeSuspensions() } }
+
+  /// Ends a suspension, and queues its last input unless the suspension was revoked.
+  ///
+  /// - Returns: whether the input is queued.
+  func endSuspension(with suspend: PendingInput, since order: Int, for application: Application) -> Bool {
+    guard let mustStart = queue.withLock({ $0.endSuspension(with: suspend, since: order) }) else { return false }
+    if mustStart { startWorkingOff(for: application) }
+    return true
   }
 
   // MARK: Working

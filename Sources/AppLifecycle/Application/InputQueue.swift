@@ -13,6 +13,10 @@ struct InputQueue: Sendable {
   /// Earlier arrivals, in reverse order, so that removing the first one does not move the others.
   private var outgoing: [Element] = []
   private var isBeingWorkedOff = false
+  /// The number of suspensions that have begun and not ended; see ``Application/suspend(cause:)``.
+  private var suspensions = 0
+  /// The number of inputs that revoke a suspension, for the comparison with an earlier number.
+  private(set) var revocations = 0
 
   /// The inputs that wait, in order of arrival.
   var inputs: [SystemInput] {
@@ -24,18 +28,45 @@ struct InputQueue: Sendable {
 
   /// Adds an element.
   ///
-  /// - Returns: true if no task works on the queue, so that the caller must start one.
-  mutating func add(_ element: Element) -> Bool {
+  /// - Returns: whether no task works on the queue, so that the caller must start one, and whether the element revokes a
+  ///   suspension that has begun.
+  mutating func add(_ element: Element) -> (mustStart: Bool, revokes: Bool) {
     incoming.append(element)
+    var revokes = false
+    if suspensions > 0, case .input(let pending) = element, pending.input.revokesSuspension {
+      revocations += 1
+      revokes = true
+    }
     defer { isBeingWorkedOff = true }
-    return !isBeingWorkedOff
+    return (!isBeingWorkedOff, revokes)
   }
 
-  /// Lets the caller run an input itself, if the queue is empty and no task works on it.
+  /// Begins a suspension.
+  ///
+  /// - Returns: the present number of revocations, and whether the caller must start a task that works on the queue.
+  mutating func beginSuspension(with home: PendingInput) -> (order: Int, mustStart: Bool) {
+    suspensions += 1
+    return (revocations, add(.input(home)).mustStart)
+  }
+
+  /// Revokes the suspensions that have begun.
+  mutating func revokeSuspensions() { revocations += 1 }
+
+  /// Ends a suspension, with its last input unless it was revoked.
+  ///
+  /// - Returns: whether the caller must start a task that works on the queue; nil if the suspension was revoked.
+  mutating func endSuspension(with suspend: PendingInput, since order: Int) -> Bool? {
+    suspensions -= 1
+    guard order == revocations else { return nil }
+    return add(.input(suspend)).mustStart
+  }
+
+  /// Lets the caller run an input itself, if the queue is empty, no task works on it, and no suspension has to notice the
+  /// input.
   ///
   /// - Returns: whether the caller may run its input.
   mutating func beginOwnTurn() -> Bool {
-    guard !isBeingWorkedOff else { return false }
+    guard !isBeingWorkedOff, suspensions == 0 else { return false }
     isBeingWorkedOff = true
     return true
   }
@@ -67,6 +98,8 @@ struct PendingInput: Sendable {
   let input: SystemInput
   let cause: LifecycleCause
   var waiter: UnsafeContinuation<TransitionReport, Never>?
+  /// The answer for a sender that has queued the input before it waits.
+  var promise: InputAnswer?
   /// The wait of the handler that sent the input; nil if no handler sent it.
   var wait: WaitToken?
   /// The answered question that this end follows; this end answers the senders of all inputs of the question.
@@ -78,5 +111,53 @@ struct PendingInput: Sendable {
   func answer(_ report: TransitionReport) {
     wait?.end()
     waiter?.resume(returning: report)
+    promise?.give(report)
+  }
+}
+
+/// The report of a queued input, for one task that may begin to wait later.
+final class InputAnswer: Sendable {
+  private enum State: Sendable {
+    case open
+    case awaited(UnsafeContinuation<TransitionReport, Never>)
+    case given(TransitionReport)
+  }
+
+  private let state = Guarded(State.open)
+
+  /// Waits for the report.
+  var report: TransitionReport {
+    get async {
+      await withUnsafeContinuation { waiter in
+        let given: TransitionReport? = state.withLock { state in
+          if case .given(let report) = state { return report }
+          state = .awaited(waiter)
+          return nil
+        }
+        if let given { waiter.resume(returning: given) }
+      }
+    }
+  }
+
+  /// Gives the report.
+  func give(_ report: TransitionReport) {
+    let waiter: UnsafeContinuation<TransitionReport, Never>? = state.withLock { state in
+      defer { state = .given(report) }
+      if case .awaited(let waiter) = state { return waiter }
+      return nil
+    }
+    waiter?.resume(returning: report)
+  }
+}
+
+extension SystemInput {
+  /// Whether the application is not to be suspended after this input: it wakes the application, may bring it to the
+  /// foreground, or ends it.
+  fileprivate var revokesSuspension: Bool {
+    switch self {
+    case .launch, .open, .openScene, .unlock, .wake, .fetch: true
+    case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reboot: true
+    default: false
+    }
   }
 }

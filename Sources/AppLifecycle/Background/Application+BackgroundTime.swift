@@ -157,33 +157,101 @@ extension Application {
       (callback, length) = (.willTerminate, configuration.willTerminateBudget)
       if let deadline = tearDown.deadline { end = now + (deadline - now) / 2 }
     }
-    let names = await background.finishTasks(by: end)
+    let names = await background.finishTasks(by: end).open
     guard !names.isEmpty else { return }
     for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
     background.noteUnended()
     note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ownLedger.transitionPage)
   }
 
+  /// Suspends the application, as a host does before the system stops the process.
+  ///
+  /// The method queues ``SystemInput/home`` and returns at once; any thread may call it. When that transition has ended,
+  /// the application waits for open background tasks, and then takes ``SystemInput/suspend``. The tear-down and the tasks
+  /// share the budget of `didEnterBackground`. Tasks that are still open at its end are reported as an overrun.
+  ///
+  /// An input that is sent after the call and before the suspension revokes it: the application stays awake, and
+  /// expiration handlers that have not run yet do not run. Such an input wakes the application, may bring it to the
+  /// foreground, or ends it: ``SystemInput/open``, ``SystemInput/openScene(_:)``, ``SystemInput/launch``,
+  /// ``SystemInput/unlock``, ``SystemInput/wake``, ``SystemInput/fetch``, ``SystemInput/terminate``,
+  /// ``SystemInput/shutDown`` and the other inputs that end a process.
+  ///
+  ///     case .sleep: application.suspend(cause: "sleep")
+  ///     case .wake: application.send(.open, cause: "wake")
+  ///
+  /// A host that must know when the system may stop the process awaits the value of the task. Do not await it in code
+  /// for which a transition waits, such as an asynchronous handler of a closing notification.
+  ///
+  /// - Parameter cause: the cause that records and notifications show; `suspend` if nil.
+  /// - Returns: a task with the result: true if the application is suspended, false if it stays awake or does not run.
+  ///   Cancelling the task has no effect.
+  @discardableResult
+  public nonisolated func suspend(cause: LifecycleCause? = nil) -> Task<Bool, Never> {
+    let cause = cause ?? LifecycleCause(.suspend)
+    let home = InputAnswer()
+    // Queued before this method returns: an input that is sent next must come after it.
+    let order = inbox.beginSuspension(with: PendingInput(input: .home, cause: cause, promise: home), for: self)
+    return tasks.startOutsideHandlers { [self] in
+      let report = await home.report
+      return await finishSuspension(since: order, after: report, cause: cause)
+    }
+  }
+
+  /// Lets background tasks end after `home`, and suspends the application unless the suspension was revoked.
+  private func finishSuspension(since order: Int, after home: TransitionReport, cause: LifecycleCause) async -> Bool {
+    let budget = configuration.didEnterBackgroundBudget
+    let spent = home.outcome == .completed ? home.duration : .zero
+    let outcome = await finishBackgroundTasks(within: budget - spent, cause: cause) { [inbox] in
+      !inbox.hasRevokedSuspension(since: order)
+    }
+    if !outcome.open.isEmpty {
+      note(
+        BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: outcome.open),
+        on: ownLedger.presentPage)
+    }
+    let answer = InputAnswer()
+    let suspend = PendingInput(input: .suspend, cause: cause, promise: answer)
+    return inbox.endSuspension(with: suspend, since: order, for: self) ? await answer.report.to == .suspended : false
+  }
+
   /// Waits for open background tasks to end before a host stops the process.
+  ///
+  /// ``suspend(cause:)`` does this and the inputs before and after it. Call this method only if your host's time for
+  /// background tasks is not the rest of the budget of `didEnterBackground`, or if it sends inputs of its own.
   ///
   /// After half of the budget, the expiration handlers of the tasks that are still open run. The method returns as soon
   /// as no task is open, or when an input brings the application back to the foreground. A task that is still open when
-  /// the budget has passed is reported, and its name is returned. It continues when the process continues.
+  /// the budget has passed is reported. It continues when the process continues.
+  ///
+  ///     switch await application.finishBackgroundTasks(within: .seconds(2), cause: "sleep") {
+  ///     case .finished, .timedOut: application.send(.suspend, cause: "sleep")
+  ///     case .notInBackground, .stopped: break  // the user came back
+  ///     }
   ///
   /// - Parameters:
   ///   - budget: the time that the tasks may take; a host passes the rest of the budget of `didEnterBackground`.
   ///   - cause: the cause of the stop, for records.
-  /// - Returns: the names of the tasks that are still open, in the order in which they began.
-  public func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> [String] {
+  /// - Returns: how the wait ended.
+  public func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> BackgroundTasksOutcome {
+    await finishBackgroundTasks(within: budget, cause: cause) { true }
+  }
+
+  private func finishBackgroundTasks(
+    within budget: Duration, cause: LifecycleCause, while isWanted: @escaping @MainActor () -> Bool
+  ) async -> BackgroundTasksOutcome {
     ambientCause = cause
     defer { ambientCause = nil }
-    let names = await background.finishTasks(by: timing.instant(after: budget))
-    for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
-    return names
+    let outcome = await background.finishTasks(by: timing.instant(after: budget), while: isWanted)
+    for name in outcome.open { record(.report, "backgroundTimeExpired:\(name)", cause) }
+    return outcome
   }
 
   /// Ends a wait in ``finishBackgroundTasks(within:cause:)``, for a host that does not stop the process after all.
   ///
-  /// That call then returns no names, and no further expiration handler runs.
-  public func stopFinishingBackgroundTasks() { background.stopFinishingTasks() }
+  /// That call then returns ``BackgroundTasksOutcome/stopped``, and no further expiration handler runs. A suspension
+  /// that ``suspend(cause:)`` has begun is revoked.
+  public func stopFinishingBackgroundTasks() {
+    inbox.revokeSuspensions()
+    background.stopFinishingTasks()
+  }
 }

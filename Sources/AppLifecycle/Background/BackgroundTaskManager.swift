@@ -241,19 +241,27 @@ extension BackgroundTaskManager {
   ///
   /// After half of the time it calls the expiration handlers of the tasks that are still open, as the system does.
   ///
-  /// - Returns: the names of the tasks that are still open, in the order in which they began; none if the application
-  ///   has returned to the foreground.
-  func finishTasks(by deadline: Duration) async -> [String] {
+  /// - Parameters:
+  ///   - deadline: the end of the wait.
+  ///   - isWanted: whether the tasks must still end; read again at each ``checkWaits()``.
+  /// - Returns: how the wait ended.
+  func finishTasks(
+    by deadline: Duration, while isWanted: @escaping @MainActor () -> Bool = { true }
+  ) async -> BackgroundTasksOutcome {
     let order = takenBack
+    func isRevoked() -> Bool { order != takenBack || !isWanted() }
+    func mustFinish() -> Bool { !isRevoked() && time.isInBackground }
     let now = clock.now()
-    await waitForTasks(until: now + max(.zero, deadline - now) / 2, order)
+    await waitForTasks(until: now + max(.zero, deadline - now) / 2, while: mustFinish)
     // While a mode lasts, no task is refused, so handlers that begin new tasks could go on for ever: expire only the
     // tasks up to this one.
     let last = time.tasks.last?.id ?? -1
     // Stop when all have ended: an expiration would make the state machine refuse further tasks.
-    while mustFinish(order), !time.tasks.isEmpty, let id = time.expireNext(notAfter: last) { expire(id) }
-    await waitForTasks(until: deadline, order)
-    return mustFinish(order) ? time.tasks.map(\.name) : []
+    while mustFinish(), !time.tasks.isEmpty, let id = time.expireNext(notAfter: last) { expire(id) }
+    await waitForTasks(until: deadline, while: mustFinish)
+    if isRevoked() { return .stopped }
+    if !time.isInBackground { return .notInBackground }
+    return time.tasks.isEmpty ? .finished : .timedOut(open: openTasks)
   }
 
   /// Ends the wait, because the process is not stopped after all.
@@ -262,13 +270,13 @@ extension BackgroundTaskManager {
     endWait()
   }
 
-  /// Whether the tasks must end: the wait was not revoked, and the application has not returned to the foreground.
-  private func mustFinish(_ order: Int) -> Bool { order == takenBack && time.isInBackground }
+  /// Lets each wait find out whether it is still wanted.
+  func checkWaits() { endWait() }
 
-  /// Waits until no task is open, a state is committed, or a deadline has passed.
-  private func waitForTasks(until deadline: Duration, _ order: Int) async {
+  /// Waits until no task is open, the wait is no longer wanted, or a deadline has passed.
+  private func waitForTasks(until deadline: Duration, while mustFinish: @MainActor () -> Bool) async {
     // This wait also ends when another wait, with an earlier deadline, ends.
-    while mustFinish(order), !time.tasks.isEmpty, clock.now() < deadline {
+    while mustFinish(), !time.tasks.isEmpty, clock.now() < deadline {
       let timer = starter.startOnMainActor { [clock, weak self] in
         guard (try? await clock.sleepUntil(deadline)) != nil else { return }
         self?.timeIsUp()

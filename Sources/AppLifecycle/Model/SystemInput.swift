@@ -54,7 +54,11 @@ public enum SystemInput: Sendable, Hashable {
   case terminate
   /// The system ends the application without asking: SIGTERM, a lost terminal. Script: `kill`.
   ///
-  /// The application calls `willTerminate` unless it is suspended.
+  /// The application calls `willTerminate` unless it is suspended, so a host sends ``wake`` first. Before that call the
+  /// application waits for open background tasks: for the rest of the budget of `didEnterBackground` if it was in the
+  /// foreground, otherwise for at most half of ``Application/Configuration/willTerminateBudget``. After half of that time
+  /// their expiration handlers run. A ``terminate`` to which the delegate agrees does the same. A simulated system does
+  /// not wait for the tasks.
   case shutDown
   /// The process dies at once. Script: `crash`.
   case crash

@@ -31,7 +31,11 @@ public struct LifecycleRecord: Sendable, Hashable {
   public var state: ApplicationState
   /// The identifier of the scene for an event of a scene; nil otherwise.
   public var scene: String?
-  /// The cause of the event.
+  /// The cause of the event: the one that was passed to ``Application/send(_:cause:)`` or ``Application/handle(_:cause:)``
+  /// with the input from which the event follows.
+  ///
+  /// The record of an input (``Kind/input``) is the exception: its cause is the input's own name, whatever was passed. The
+  /// record of an input without effect (``Kind/ignored``) has the cause that was passed.
   public var cause: LifecycleCause
   /// The reason why an input was ignored; nil for every other kind.
   public var reason: String?

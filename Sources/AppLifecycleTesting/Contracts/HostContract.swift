@@ -6,12 +6,34 @@ public import AppLifecycle
 /// events happen through a ``Subject``. It checks the state of the application after each event, and the record of each
 /// scenario against ``LifecycleRecordRules``.
 ///
-///     #expect(try await HostContract.violations { MyHostSubject() }.isEmpty)
+///     let report = try await HostContract.check { MyHostSubject() }
+///     #expect(report.violations.isEmpty)
+///     #expect(report.missing == [.suspend, .sleep])  // a window is never stopped
 ///
 /// `MyHostSubject` is a type of your test: a host around an application of its own, with a double of the window or
 /// device. Its `perform` makes the double report the event to the host, in as many steps as your system takes. If the
 /// host sends its inputs without waiting, `perform` also waits for the application's `transitionEnded`, which `observe`
-/// reports. Every host must support ``Event/launch`` and ``Event/shutDown``.
+/// reports; on a `ManualClock`, `settle()` does that.
+///
+/// Each scenario begins with ``Event/launch`` and ends with ``Event/shutDown``. Every host must support these two. Unless
+/// the application is suspended at its end, the scenario is run again with ``Event/terminate`` as its end.
+///
+/// | between the launch and the end | shows |
+/// | --- | --- |
+/// | nothing | the two ends: with the question to the delegate, and without |
+/// | `loseFocus`; with `regainFocus` after it | inactive and active again |
+/// | `leave`; with `comeBack` after it | background and active again |
+/// | `leave`, `suspend` | an end while suspended: the host wakes the application first |
+/// | `leave`, `suspend`, `comeBack`, once and twice | the return from suspension |
+/// | `sleep`; `sleep`, `comeBack`, `sleep` | an end while suspended, where one event leaves and suspends |
+/// | `sleep`, `comeBack`, once and twice | the return from that suspension |
+/// | `loseFocus`, `leave` or `sleep`, `comeBack`, `regainFocus` | an interruption that outlasts the background |
+/// | `shortMemory`, `leave`, `shortMemory`, `comeBack`, `shortMemory` | one warning each time |
+/// | `shortMemory`, `sleep`, `comeBack`, `shortMemory` | the same, with a suspension in between |
+///
+/// A system need not have every event: a window is never suspended, and a device may leave and suspend in one. The
+/// scenarios with events that ``Subject/perform(_:)`` refuses are in ``Report/notPlayed``. Compare ``Report/missing`` with
+/// the events that your system lacks, so that the test fails if a scenario is left out by mistake.
 public enum HostContract {
   /// An event that happens to a program.
   public enum Event: String, Sendable, Hashable, CaseIterable {
@@ -23,8 +45,10 @@ public enum HostContract {
     case regainFocus
     /// The program goes to the background, and continues to run.
     case leave
-    /// The system suspends the program in the background.
+    /// The system suspends the program, which is in the background already.
     case suspend
+    /// The program leaves the foreground and is suspended, in one event, as when a device goes to sleep.
+    case sleep
     /// The program comes back to the foreground, whether it was suspended or not.
     case comeBack
     /// The system is low on memory.
@@ -46,73 +70,108 @@ public enum HostContract {
     /// Makes an event happen to the program, for the host to notice, and returns when the transition has ended.
     ///
     /// - Parameter event: the event to make happen.
-    /// - Returns: false if the host's system has no such event; the scenario then ends with ``Event/shutDown``.
+    /// - Returns: false if the host's system has no such event; the scenario then ends with ``Event/shutDown``, and is
+    ///   reported as not played.
     /// - Throws: an error that prevents the scenario from running.
     func perform(_ event: Event) async throws -> Bool
   }
 
-  /// The scenarios; each is run on a host of its own.
-  static let scenarios: [[Event]] = [
-    [.launch, .terminate],
-    [.launch, .loseFocus, .regainFocus, .terminate],
-    [.launch, .loseFocus, .terminate],
-    [.launch, .leave, .comeBack, .terminate],
-    [.launch, .leave, .terminate],
-    [.launch, .shutDown],
-    [.launch, .leave, .shutDown],
-    [.launch, .leave, .suspend, .shutDown],
-    [.launch, .leave, .suspend, .comeBack, .terminate],
-    [.launch, .leave, .suspend, .comeBack, .leave, .suspend, .comeBack, .terminate],
-    [.launch, .loseFocus, .leave, .comeBack, .regainFocus, .terminate],
-    [.launch, .shortMemory, .leave, .shortMemory, .comeBack, .shortMemory, .terminate],
+  /// The result of a check.
+  public struct Report: Sendable, Hashable, CustomStringConvertible {
+    /// The broken rules; empty if the host keeps the contract.
+    public internal(set) var violations: [ContractViolation] = []
+    /// The scenarios that were not played to their end, because the host's system lacks one of their events.
+    public internal(set) var notPlayed: [[Event]] = []
+    /// The events that the host's system lacks: those for which ``Subject/perform(_:)`` returned false, and those that no
+    /// scenario could reach because of them.
+    public internal(set) var missing: Set<Event> = []
+    /// The events that happened.
+    fileprivate var played: Set<Event> = []
+
+    /// The violations and the scenarios that were not played, a line each.
+    public var description: String {
+      let scenarios = notPlayed.map { "not played: \(HostContract.text($0))" }
+      return (violations.map(\.description) + scenarios).joined(separator: "\n")
+    }
+  }
+
+  /// The events of the scenarios, between the launch and the end.
+  static let middles: [[Event]] = [
+    [],
+    [.loseFocus],
+    [.loseFocus, .regainFocus],
+    [.leave],
+    [.leave, .comeBack],
+    [.leave, .suspend],
+    [.leave, .suspend, .comeBack],
+    [.leave, .suspend, .comeBack, .leave, .suspend, .comeBack],
+    [.sleep],
+    [.sleep, .comeBack],
+    [.sleep, .comeBack, .sleep],
+    [.sleep, .comeBack, .sleep, .comeBack],
+    [.loseFocus, .leave, .comeBack, .regainFocus],
+    [.loseFocus, .sleep, .comeBack, .regainFocus],
+    [.shortMemory, .leave, .shortMemory, .comeBack, .shortMemory],
+    [.shortMemory, .sleep, .comeBack, .shortMemory],
   ]
+
+  /// The scenarios; each is run on a host of its own.
+  static let scenarios: [[Event]] = middles.flatMap { middle in
+    // Systems differ in whether the user can end a suspended program.
+    let ends: [Event] = middle.last?.suspends == true ? [.shutDown] : [.shutDown, .terminate]
+    return ends.map { [.launch] + middle + [$0] }
+  }
 
   /// Runs every scenario on a host of its own.
   ///
   /// - Parameter makeSubject: makes a host whose program has not been started.
-  /// - Returns: the broken rules; empty if the host keeps the contract.
+  /// - Returns: the broken rules, and the scenarios that the host's system cannot play.
   /// - Throws: what the subject throws.
-  @MainActor public static func violations(
-    of makeSubject: () async throws -> any Subject
-  ) async throws -> [ContractViolation] {
-    var violations: [ContractViolation] = []
-    for scenario in scenarios { violations += try await self.violations(of: try await makeSubject(), in: scenario) }
-    return violations
+  @MainActor public static func check(_ makeSubject: () async throws -> any Subject) async throws -> Report {
+    var report = Report()
+    for scenario in scenarios { try await play(scenario, on: try await makeSubject(), into: &report) }
+    report.missing.formUnion(Set(Event.allCases).subtracting(report.played))
+    for event in [Event.launch, .shutDown] where report.missing.contains(event) {
+      report.violations.append(ContractViolation(place: event.rawValue, message: "every host must support this event"))
+    }
+    return report
   }
 
-  @MainActor private static func violations(
-    of subject: any Subject, in scenario: [Event]
-  ) async throws -> [ContractViolation] {
+  @MainActor private static func play(
+    _ scenario: [Event], on subject: any Subject, into report: inout Report
+  ) async throws {
     let record = Recording()
     let token = subject.application.observe(label: "host contract") { event in
       if let new = event.record, new.kind != .input, new.kind != .ignored { record.records.append(new) }
     }
     defer { token.cancel() }
-    var violations: [ContractViolation] = []
     var done: [Event] = []
+    var lastBegan = 0
     for event in scenario {
       let before = record.records.count
       guard try await subject.perform(event) else {
-        if event == .launch || event == .shutDown {
-          violations.append(ContractViolation(place: event.rawValue, message: "every host must support this event"))
-        } else {
-          _ = try await subject.perform(.shutDown)
-        }
+        report.missing.insert(event)
+        report.notPlayed.append(scenario)
+        if event != .launch, event != .shutDown { _ = try await subject.perform(.shutDown) }
         break
       }
       done.append(event)
-      let place = done.map(\.rawValue).joined(separator: ", ")
+      report.played.insert(event)
       let news = record.records[before...]
-      if let message = complaint(about: event, done, subject.application.state, news) {
-        violations.append(ContractViolation(place: place, message: message))
+      var messages = [complaint(about: event, done, subject.application.state, news)]
+      // A process that was really stopped can report its suspension only when it runs again.
+      if done.dropLast().last?.suspends == true, !Array(record.records[lastBegan...]).states.contains(.suspended) {
+        messages.append("follows a suspension of which the application was not told")
       }
+      lastBegan = before
+      report.violations += messages.compactMap(\.self).map { ContractViolation(place: text(done), message: $0) }
     }
-    let place = done.map(\.rawValue).joined(separator: ", ")
-    violations += record.records.violations.map {
-      ContractViolation(place: "\(place): \($0.place)", message: $0.message)
+    report.violations += record.records.violations.map {
+      ContractViolation(place: "\(text(done)): \($0.place)", message: $0.message)
     }
-    return violations
   }
+
+  private static func text(_ events: [Event]) -> String { events.map(\.rawValue).joined(separator: ", ") }
 
   @MainActor private final class Recording {
     var records: [LifecycleRecord] = []
@@ -130,7 +189,7 @@ public enum HostContract {
       case .loseFocus: [.inactive]
       case .leave: [.background]
       // A process that was really stopped can report its suspension only when it runs again.
-      case .suspend: [.background, .suspended]
+      case .suspend, .sleep: [.background, .suspended]
       case .comeBack: lacksFocus ? [.active, .inactive] : [.active]
       case .shortMemory, .terminate, .shutDown: []
       }
@@ -151,4 +210,9 @@ public enum HostContract {
     default: return nil
     }
   }
+}
+
+extension HostContract.Event {
+  /// Whether the program is suspended after the event.
+  fileprivate var suspends: Bool { self == .suspend || self == .sleep }
 }

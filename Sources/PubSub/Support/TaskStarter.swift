@@ -84,6 +84,19 @@ package struct TaskStarter: Sendable {
     }
   }
 
+  /// Starts a task on the main actor that belongs to no handler and throws no error, even if a handler starts it.
+  ///
+  /// - Parameter operation: runs on the main actor, and begins after this method has returned.
+  /// - Returns: the task.
+  package func startOutsideHandlers<Success: Sendable>(
+    _ operation: @escaping @Sendable @MainActor () async -> Success
+  ) -> Task<Success, Never> {
+    HandlerContext.outside {
+      guard let executor else { return Task(operation: operation) }
+      return Task(executorPreference: executor) { await operation() }
+    }
+  }
+
   /// Runs `body` on behalf of a part of the program's code, so that a simulation can name the code from which work
   /// escapes.
   ///

@@ -3,8 +3,8 @@ import PubSub
 
 /// A message of a host to the user: a budget was overrun, a resource cannot be acquired, or the program cannot start.
 ///
-/// By default the host writes each message as a line on standard error, after the program's name. The program can
-/// redirect them:
+/// By default each message is a line on standard error, after the program's name. The program can redirect the messages
+/// of all hosts, and a host of your own sends its messages the same way, with ``send(waits:)``:
 ///
 ///     HostMessage.redirect { message in
 ///       logger.log(level: message.severity == .notice ? .notice : .error, "\(message.text)")
@@ -27,7 +27,7 @@ public struct HostMessage: Sendable, Hashable {
   /// Control characters are escaped, such as `\u{1B}`.
   public let text: String
 
-  /// Creates a message, for tests of a sink.
+  /// Creates a message of a host of your own, or for the test of a sink.
   ///
   /// - Parameters:
   ///   - severity: the severity.
@@ -62,10 +62,14 @@ public struct HostMessage: Sendable, Hashable {
     withExtendedLifetime(former) {}
   }
 
-  /// Passes the message to the sink, or writes it to standard error.
+  /// Passes the message to the sink, or writes it to standard error; any thread may call it.
   ///
-  /// - Parameter waits: whether to wait until the sink has returned; the main actor does not wait.
-  func send(waits: Bool = true) {
+  ///     HostMessage(.warning, "the display does not answer").send(waits: false)
+  ///
+  /// - Parameter waits: whether to wait until the sink has returned, for at most a quarter of a second. Wait if the
+  ///   message may be the last one before the process ends. Pass false on the main actor. Standard error is written to
+  ///   before the method returns.
+  public func send(waits: Bool = true) {
     guard let sink = Self.sink.withLock({ $0 }) else { return write() }
     for message in sink.take(self, waits: waits) { message.write() }
   }

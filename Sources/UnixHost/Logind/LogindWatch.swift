@@ -139,7 +139,7 @@ extension HostThread {
     let now = Instant.now
     let budget = max(.zero, (logind?.deadline ?? now) - now - HostBudgets().grace)
     parts.mailbox.send { [application = parts.application, answers = logind?.answers] in
-      let open = await application.finishBackgroundTasks(within: budget, cause: cause)
+      let open = await application.finishBackgroundTasks(within: budget, cause: cause).open
       let overrun = BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: open)
       answers?.send(.transitionFinished(id: id, hadEffect: true, overruns: open.isEmpty ? [] : [overrun]))
     }

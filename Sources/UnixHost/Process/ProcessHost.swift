@@ -10,7 +10,8 @@ public import AppLifecycle
 ///     …
 ///     application.send(.beginInterruption(.focusLost))  // in a handler of the window's events
 ///
-/// Begin to read events when the application has launched, because it ignores these inputs before its launch.
+/// Begin to read events when the application has launched. Before its launch it ignores most inputs, and `open` launches
+/// it. If the launch is itself an event of the device, call ``run()`` when that event arrives.
 ///
 /// The process host does the rest, on a thread of its own:
 ///

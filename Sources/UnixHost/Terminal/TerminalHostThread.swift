@@ -251,7 +251,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func finishBackgroundTasks(_ id: Int, because cause: LifecycleCause) {
     let end = Instant.now + timeLeft - machine.budgets.grace
     parts.mailbox.send { [application = parts.application, link = parts.link, budgets = machine.budgets] in
-      let open = await application.finishBackgroundTasks(within: max(.zero, end - .now), cause: cause)
+      let open = await application.finishBackgroundTasks(within: max(.zero, end - .now), cause: cause).open
       let overrun = BudgetOverrun(
         callback: .didEnterBackground, budget: budgets.length(of: .didEnterBackground), culprits: open)
       link.send(.transitionFinished(id: id, overruns: open.isEmpty ? [] : [overrun]))
