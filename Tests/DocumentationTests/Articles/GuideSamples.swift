@@ -35,6 +35,10 @@ extension Drainer: MainApplicationDelegate {
   }
 }
 
+private final class Captured {}
+
+@MainActor private final class Owner {}
+
 @MainActor private final class TickingDelegate {
   private(set) var ticker: Ticker?
 }
@@ -57,6 +61,57 @@ extension TickingDelegate: ApplicationDelegate {
     #expect(ticker.ticks == 1)
     #expect(application == nil)
     ticker.start()
+  }
+
+  @Test func `the closure of a released owner lives until a later event, or a later opening`() async throws {
+    let system = SimulatedSystem()
+    var owner: Owner? = Owner()
+    weak var ofHandler: Captured?
+    weak var ofBody: Captured?
+    func begin(_ owner: Owner) {
+      let (first, second) = (Captured(), Captured())
+      (ofHandler, ofBody) = (first, second)
+      system.bus.subscribe(owner, to: Application.DidReceiveMemoryWarning.self) { _, _ in
+        withExtendedLifetime(first) {}
+      }
+      system.application.run(owner, while: .active) { _ in withExtendedLifetime(second) {} }
+    }
+    begin(try #require(owner))
+    try await system.play("launch; interrupt:call")
+    owner = nil
+    #expect(ofHandler != nil && ofBody != nil)
+    try await system.play("memory; end:call")
+    #expect(ofHandler == nil && ofBody == nil)
+  }
+
+  @Test func `in a tear-down each priority ends before the next, the lowest first`() async throws {
+    let system = SimulatedSystem()
+    var order: [String] = []
+    let owner = Owner()
+    system.bus.subscribe(owner, to: Application.DidEnterBackground.self, priority: .high) { _, _ in order.append("save")
+    }
+    for name in ["first", "second"] {
+      system.bus.subscribe(owner, to: Application.DidEnterBackground.self) { [clock = system.application.clock] _, _ in
+        try await clock.sleep(for: .seconds(1))
+        order.append("\(name), awaited")
+      }
+      system.bus.subscribe(owner, to: Application.DidEnterBackground.self) { _, _ in order.append(name) }
+    }
+    try await system.play("launch; home")
+    #expect(order.prefix(2) == ["second", "first"] && order.last == "save" && order.count == 5, "\(order)")
+  }
+
+  @Test(arguments: ["kill", "quit", "home; kill"])
+  func `the end of a script waits for no background task`(end: String) async throws {
+    let system = SimulatedSystem()
+    try await system.play("launch")
+    var isCancelled = false
+    system.application.performBackgroundTask(named: "upload") { [clock = system.application.clock] in
+      try? await clock.sleep(for: .seconds(10))
+      isCancelled = Task.isCancelled
+    }
+    try await system.play(end)
+    #expect(isCancelled && system.clock.now.offset == .zero && system.hasEndedInOrder)
   }
 
   @Test func `a delegate sets the time for its end`() {
