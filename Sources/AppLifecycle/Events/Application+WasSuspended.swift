@@ -40,8 +40,9 @@ extension Application {
   /// A notification that the process did not run for a while, for a reason outside of it.
   ///
   /// The host posts it on the main actor, from the application, once the process runs again. The state does not change,
-  /// because the host could not call the application in time. Code that measures time or keeps connections should check
-  /// them. The event does not report a stop for which the application was *suspended*.
+  /// because the host could not call the application in time. Code that keeps connections should check
+  /// them; code that measures time by the application's default clock subtracts the duration, unless the agent is
+  /// ``Suspension/Agent/systemSleep``. The event does not report a stop for which the application was *suspended*.
   public struct WasSuspended: MainActorEvent {
     /// The application of the process.
     public let application: Application
