@@ -54,6 +54,17 @@ import Testing
     #expect(try await feed.untilHeld() == 1)
   }
 
+  @Test func `lasts while a broken handle waits for its release`() async throws {
+    struct Broken: Error {}
+    let feed = try manage()
+    try await system.play("launch")
+    feed.invalidate(because: Broken())
+    #expect(feed.current == 1, "the release has not begun")
+    let waiting = wait(for: feed)
+    try await system.play("wait:1m")
+    #expect(try await waiting.end() == 2)
+  }
+
   @Test func `lasts while the phase is closed, and through failures`() async throws {
     let feed = try manage(failures: 3)
     let (first, second) = (wait(for: feed), wait(for: feed))

@@ -36,6 +36,9 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   }
 
   /// The handle while the resource is held; nil otherwise, and from the beginning of the release.
+  ///
+  /// The release begins some time after ``invalidate(because:)``, when everything that depends on the resource has been
+  /// released. Code that must not use a broken handle meanwhile asks ``ResourceLease/isValid``, or ``untilHeld(isolation:)``.
   public var current: Handle? { holding.handle.map(Self.unboxed) }
 
   /// The handle of the resource, or an error if the resource is not held.
@@ -62,7 +65,7 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   ///
   ///     let connection = try await feed.untilHeld()
   ///
-  /// The call returns at once if the resource is held. Otherwise it waits, also while the phase is closed, and while the
+  /// The call returns at once if the resource is held and was not invalidated. Otherwise it waits, also while the phase is closed, and while the
   /// resource is tried again or has failed for good. The handle is valid when the method returns, and may be released
   /// later, as every handle. In `run(while:after:)` and in an `acquire` with dependencies no wait is needed.
   ///

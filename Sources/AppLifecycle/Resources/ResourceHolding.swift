@@ -29,6 +29,9 @@ final class ResourceHolding: @unchecked Sendable {
     var isCancelled = false
     /// Whether the resource is no longer managed, so that it will not be held again.
     var isForgotten = false
+
+    /// The handle while the resource has the status *held* and was not invalidated.
+    var heldHandle: HeldHandle? { status == .held && reason == nil ? handle : nil }
   }
 
   private let lock = Lock()
@@ -126,11 +129,8 @@ final class ResourceHolding: @unchecked Sendable {
 
   // MARK: Waiting
 
-  /// The handle while the resource has the status *held*, read without notifying Observation.
-  var heldHandle: HeldHandle? {
-    let state = read
-    return state.status == .held ? state.handle : nil
-  }
+  /// The handle while the resource has the status *held* and was not invalidated, read without notifying Observation.
+  var heldHandle: HeldHandle? { read.heldHandle }
 
   /// Whether the resource is no longer managed.
   var isForgotten: Bool { read.isForgotten }
@@ -138,7 +138,7 @@ final class ResourceHolding: @unchecked Sendable {
   /// Adds a wait, which ends when the resource is held or no longer managed.
   func add(_ wait: OneShot) {
     let isOver = change { state in
-      if state.isForgotten || (state.status == .held && state.handle != nil) { return true }
+      if state.isForgotten || state.heldHandle != nil { return true }
       waits.append(wait)
       return false
     }

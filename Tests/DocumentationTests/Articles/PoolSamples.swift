@@ -33,8 +33,7 @@ import Testing
 
     /// Returns a connection that is held, or waits until one is.
     func connection() async throws -> Connection {
-      if let held = connections.compactMap(\.current).first { return held }
-      return try await withThrowingTaskGroup(of: Connection.self) { group in
+      try await withThrowingTaskGroup(of: Connection.self) { group in
         for connection in connections { group.addTask { try await connection.untilHeld() } }
         defer { group.cancelAll() }
         return try await group.next()!
