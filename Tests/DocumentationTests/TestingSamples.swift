@@ -151,7 +151,7 @@ extension NotesDelegate: ApplicationDelegate {
   @Test @MainActor func `The host's record is that of the simulated system`() async throws {
     let hosted = try await withSimulation { @MainActor clock in
       let delegate = AppDelegate(ServerDouble(ResourceBalance()))
-      let application = Application(delegate: delegate, bus: EventBus(clock: clock), clock: clock)
+      let application = Application(delegate: delegate, bus: EventBus(taskExecutor: clock.executor), clock: clock)
       var record: [LifecycleRecord] = []
       let token = application.observe { if let new = $0.record { record.append(new) } }
       defer { token.cancel() }

@@ -30,7 +30,7 @@ import Testing
       try await shell.run(rows: 30, columns: 200) { terminal in
         terminal.line("setsid sh -c 'echo $$ >\(note); exec \"$@\"' - \(tracker.command)")
         defer { pid = (try? readFile(note)).flatMap { Int32($0.dropLast()) } }
-        try await terminal.wait(for: "no controlling terminal", within: .seconds(60))
+        try await terminal.wait(for: "without a controlling terminal", within: .seconds(60))
         #expect(!terminal.screen.showsAlternate)
       }
       // The terminal is gone by now.

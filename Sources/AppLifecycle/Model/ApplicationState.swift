@@ -21,7 +21,8 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable, Codable 
   case active
   /// Not visible, and still running code, in general for a limited time.
   case background
-  /// In memory, running no code. Entering and leaving it calls nothing and posts nothing.
+  /// In memory, running no code. Entering and leaving it calls no delegate, and posts nothing but
+  /// ``Application/StateDidChange``.
   case suspended
 
   /// Whether the user sees the application: inactive or active.

@@ -18,3 +18,8 @@ public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleB
   /// - Parameter input: the input.
   public init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
 }
+
+extension LifecycleCause: CustomStringConvertible {
+  /// The cause as text.
+  public var description: String { rawValue }
+}

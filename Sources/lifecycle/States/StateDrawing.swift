@@ -143,10 +143,23 @@ struct StateDrawing {
   }
 
   private func label(of change: StateDiagram.Change, at arrow: Arrow) -> String {
-    let lines = change.callbacks.map { ($0, "call") } + diagram.wrapped(change.inputs, 26).map { ($0, "input") }
+    let inputs = change.inputs.withoutWindowNames
+    let lines = change.callbacks.map { ($0, "call") } + diagram.wrapped(inputs, 26).map { ($0, "input") }
     let top = arrow.growsUp ? arrow.label.y - 15 * (lines.count - 1) : arrow.label.y
     return lines.enumerated().map { index, line in
       "<text class=\"\(line.1)\" x=\"\(arrow.label.x)\" y=\"\(top + 15 * index)\" text-anchor=\"\(arrow.anchor)\">\(line.0)</text>"
     }.joined()
+  }
+}
+
+extension [String] {
+  /// The inputs, with one in place of those that differ in the window alone: `scene:open:ID`.
+  fileprivate var withoutWindowNames: [String] {
+    func isForWindow(_ input: String, _ window: String) -> Bool { input.hasSuffix(":" + window) }
+    return compactMap { input in
+      let action = input.prefix(through: input.lastIndex(of: ":") ?? input.startIndex)
+      if isForWindow(input, "second"), contains(action + "main") { return nil }
+      return isForWindow(input, "main") && contains(action + "second") ? action + "ID" : input
+    }
   }
 }

@@ -22,8 +22,9 @@ extension StatePage {
     .command { margin: 0 0 0.5rem; overflow-wrap: anywhere; color: var(--faint); }
     #log { list-style: none; margin: 0; padding: 0; border: 1px solid var(--line); border-radius: 8px; max-height: 36rem; overflow-y: auto; }
     #log li { padding: 0.15rem 0.7rem; overflow-wrap: anywhere; } #log .input { background: var(--panel); font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-weight: 600; }
-    #log .kind { display: inline-block; width: 4.2rem; color: var(--faint); font-size: 0.8rem; } #log .ignored, #log .note { color: var(--faint); font-style: italic; }
-    #log .seen { float: right; padding: 0 0.45rem; border-radius: 99px; font-size: 0.75rem; font-style: normal; }
+    #log:empty { display: none; } #log li:not(.input, .note) { display: grid; grid-template-columns: 4.2rem minmax(0, 1fr) auto; align-items: baseline; }
+    #log .kind { color: var(--faint); font-size: 0.8rem; } #log .ignored, #log .note { color: var(--faint); font-style: italic; }
+    #log .seen { margin-left: 0.5rem; padding: 0 0.45rem; border-radius: 99px; font-size: 0.75rem; font-style: normal; }
     @media (max-width: 60rem) { .columns { grid-template-columns: 1fr; } }
     """
 

@@ -33,7 +33,8 @@ final class DeviceHost: Sendable {
     let token = application.observe(label: "DeviceHost") { event in
       switch event {
       case .overran(let overrun): device.log("\(overrun)")
-      case .transitionEnded(let report) where report.to == .notRunning: continuation.finish()
+      case .transitionEnded(let report) where report.from != .notRunning && report.to == .notRunning:
+        continuation.finish()
       default: break
       }
     }
