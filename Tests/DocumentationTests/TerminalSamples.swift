@@ -30,6 +30,31 @@ import UnixHostTesting
   private func draw() { terminal?.write("\u{1B}[2J\u{1B}[H\(seconds) s") }
 }
 
+@MainActor final class ForegroundTime {
+  private let clock: ApplicationClock
+  private var counted = Duration.zero
+  private var start: ApplicationClock.Instant?
+
+  init(bus: EventBus, clock: ApplicationClock) {
+    self.clock = clock
+    bus.subscribe(self, to: Application.StateDidChange.self, replay: .latest) { time, event in
+      time.count(event.transition.to.isForeground)
+    }
+    // The clock went on while the process was stopped, but not while the machine slept.
+    bus.subscribe(self, to: Application.WasSuspended.self) { time, event in
+      if time.start != nil, event.suspension.agent != .systemSleep { time.counted -= event.suspension.duration }
+    }
+  }
+
+  var total: Duration { counted + (start?.duration(to: clock.now) ?? .zero) }
+
+  private func count(_ isInForeground: Bool) {
+    guard isInForeground != (start != nil) else { return }
+    counted = total
+    start = isInForeground ? clock.now : nil
+  }
+}
+
 @MainActor final class Tally {
   private var count = 0
 
@@ -121,6 +146,19 @@ private struct RemoteKeys {
     try await system.play("end:focusLost; wait:1s")
     #expect(terminal.lines == ["5 s"])
     withExtendedLifetime(view) {}
+  }
+
+  @Test func `measure the time in the foreground`() async throws {
+    let system = SimulatedSystem()
+    let time = ForegroundTime(bus: system.bus, clock: system.application.clock)
+    try await system.play("launch; wait:1500ms; interrupt:focusLost; wait:1s; home; suspend; wait:1h; open; wait:1s")
+    #expect(time.total == .milliseconds(3_500))
+    for agent in [Application.Suspension.Agent.stopSignal, .systemSleep] {
+      let suspension = Application.Suspension(duration: .seconds(1), uncertainty: .zero, by: agent)
+      system.bus.post(
+        Application.WasSuspended(application: system.application, suspension: suspension), from: system.application)
+    }
+    #expect(time.total == .milliseconds(2_500))
   }
 
   @Test func `edit a line, and take what is pasted`() {

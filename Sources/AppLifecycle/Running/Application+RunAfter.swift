@@ -15,8 +15,8 @@ extension Application {
   /// for a body that exceeds the budget. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
   /// asked to end before it is cancelled. The next run begins after the last one has ended.
   ///
-  /// The body may run many times, so it must iterate a sequence that can be iterated again. An `AsyncStream` does not
-  /// work, because it ends for good when the first run is cancelled.
+  /// The body may run many times, so it must iterate a sequence that can be iterated again. An `AsyncStream` works
+  /// only if it is made anew for each run, because it ends for good when a run is cancelled.
   ///
   /// The application holds the owner weakly between two runs. A running body keeps it alive. After the owner has been
   /// released, the body does not begin again. If the phase is open when you call this method, the application keeps the
@@ -26,7 +26,7 @@ extension Application {
   /// You may call it at any time and any number of times, also with the same label. When the owner has been released,
   /// the application keeps the closure, and what it captures, until the body would begin next, such as at the next
   /// opening of the phase. So capture nothing, and use the owner that is passed. A body that needs the application
-  /// captures it as `unowned`.
+  /// captures it as `unowned`: the application is there while the body runs.
   ///
   /// - Parameters:
   ///   - owner: the object that is passed to the body.

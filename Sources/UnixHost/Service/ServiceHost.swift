@@ -56,6 +56,11 @@ public final class ServiceHost: Sendable {
   public struct Reload: MainActorEvent {
     /// The application of the service.
     public let application: Application
+
+    /// Creates the event, for tests of a handler.
+    ///
+    /// - Parameter application: the application of the service.
+    public init(application: Application) { self.application = application }
   }
 
   /// The running host; nil if none runs.
