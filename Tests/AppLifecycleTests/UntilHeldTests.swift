@@ -65,6 +65,18 @@ import Testing
     #expect(try await waiting.end() == 2)
   }
 
+  /// From the closing notification on nothing of the phase is acquired any more.
+  @Test func `lasts as long as the budget in a handler of the closing notification`() async throws {
+    let feed = try manage(failures: 1)
+    let subscription = application.bus.subscribe(to: Application.DidEnterBackground.self, label: "saver") { _ in
+      _ = try await feed.untilHeld()
+    }
+    try await system.play("launch; home")
+    #expect(application.ledger.overruns.map(\.culprits) == [["saver"]])
+    #expect(feed.current == nil)
+    subscription.cancel()
+  }
+
   @Test func `lasts while the phase is closed, and through failures`() async throws {
     let feed = try manage(failures: 3)
     let (first, second) = (wait(for: feed), wait(for: feed))

@@ -69,7 +69,8 @@ extension Application {
 
   /// A notification that the application has entered the background.
   ///
-  /// Handlers are called in reverse order: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first. The application waits for asynchronous handlers,
+  /// within the budget of didEnterBackground, and releases resources of the foreground only after all handlers.
   public struct DidEnterBackground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didEnterBackground }
