@@ -160,9 +160,11 @@ import Testing
     for number in 0..<100 { queue.append(Box(number), .promised) }
     #expect(queue.marks.isEmpty)
     for number in 0..<100 { #expect(queue.takeFirst(as: Box.self).number == number) }
+    released(queue.removeAll().0)
     var bounded = EventQueue(.bounded(1, dropping: .oldest))
     for number in 0..<3 { bounded.append(Box(number), .promised) }
     #expect(bounded.marks.count == 3)
     for number in 0..<3 { #expect(bounded.takeFirst(as: Box.self).number == number) }
+    released(bounded.removeAll().0)
   }
 }
