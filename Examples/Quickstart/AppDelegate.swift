@@ -8,7 +8,7 @@ import UnixHost
   private var greeting: Greeting?
 }
 
-// Conform in an extension: there the compiler warns of a callback whose name is misspelt.
+// Conform in an extension: there the compiler warns of a misspelt callback.
 extension AppDelegate: MainApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
     greeting = Greeting(bus: application.bus)

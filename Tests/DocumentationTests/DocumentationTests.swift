@@ -14,6 +14,14 @@ import Testing
     }
   }
 
+  /// A listing wider than the column of a rendered page scrolls sideways; at a window of 1,440 points it has 88 characters.
+  @Test(arguments: try Documentation.pages.filter { $0.hasPrefix("Sources/") })
+  func `has no Swift sample that is wider than a page`(page: String) throws {
+    for line in try Documentation.blocks(in: Documentation.text(of: page), language: "swift").joined() {
+      #expect(line.count <= 88, "\(page): \(line.count) characters: \(line)")
+    }
+  }
+
   @Test func `shows the two commands of a fresh machine`() throws {
     let text = try Documentation.text(of: "README.md")
     let commands = Documentation.blocks(in: text, language: "sh").joined().map { $0.prefix { $0 != "#" } }

@@ -28,10 +28,13 @@ import UnixHost
   application.observe(label: "metrics") { event in
     switch event {
     case .transitionEnded(let report) where report.outcome == .completed:
-      let timer = Timer(label: "lifecycle_transition", dimensions: [("to", report.to.rawValue)])
+      let timer = Timer(
+        label: "lifecycle_transition", dimensions: [("to", report.to.rawValue)])
       timer.recordNanoseconds(Int64(report.duration / .nanoseconds(1)))
     case .overran(let overrun):
-      Counter(label: "lifecycle_overruns", dimensions: [("callback", overrun.callback.rawValue)]).increment()
+      let callback = overrun.callback.rawValue
+      Counter(label: "lifecycle_overruns", dimensions: [("callback", callback)])
+        .increment()
     default: break
     }
   }
@@ -53,10 +56,13 @@ import UnixHost
       spans[call.id] = span
     case .callEnded(let entry, of: let id?):
       let span = spans.removeValue(forKey: id)
-      if case .failed(let error) = entry.outcome { span?.setStatus(SpanStatus(code: .error, message: error)) }
+      if case .failed(let error) = entry.outcome {
+        span?.setStatus(SpanStatus(code: .error, message: error))
+      }
       span?.end()
     // The process has ended, and with it what it had begun.
-    case .recorded(let record) where record.kind == .state && record.state == .notRunning:
+    case .recorded(let record)
+    where record.kind == .state && record.state == .notRunning:
       for span in spans.values { span.end() }
       spans = [:]
     default: break

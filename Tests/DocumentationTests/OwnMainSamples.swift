@@ -23,18 +23,25 @@ extension DrainingService: ServiceApplicationDelegate {
 func runTracker(_ arguments: [String]) -> Never {
   MainLoop.run {
     var configuration = Application.Configuration()
-    if arguments.contains("--patient") { configuration.shouldTerminateBudget = .seconds(600) }
-    let application = Application(delegate: TrackerDelegate(), configuration: configuration)
+    if arguments.contains("--patient") {
+      configuration.shouldTerminateBudget = .seconds(600)
+    }
+    let application = Application(
+      delegate: TrackerDelegate(), configuration: configuration)
     Application.adopt(application)
     return await TerminalHost(application: application).run()
   }
 }
 
-@MainActor func embed(_ guest: Application, in application: Application) -> [Subscription] {
+@MainActor
+func embed(_ guest: Application, in application: Application) -> [Subscription] {
   let bus = application.bus
   return [
     bus.subscribe(to: Application.DidFinishLaunching.self, from: application) { event in
-      guest.send(event.transition.to.isForeground ? .launch : .launchInBackground, cause: event.transition.cause)
+      let transition = event.transition
+      guest.send(
+        transition.to.isForeground ? .launch : .launchInBackground,
+        cause: transition.cause)
     },
     bus.subscribe(to: Application.WillEnterForeground.self, from: application) {
       guest.send(.open, cause: $0.transition.cause)
@@ -48,7 +55,9 @@ func runTracker(_ arguments: [String]) -> Never {
   ]
 }
 
-@MainActor func runOwnLoop(_ application: Application, _ socket: Int32, _ serve: () -> Void) -> Int32 {
+@MainActor func runOwnLoop(
+  _ application: Application, _ socket: Int32, _ serve: () -> Void
+) -> Int32 {
   var status: Int32?
   Task { status = await ServiceHost(application: application).run() }
   while status == nil {
@@ -75,7 +84,9 @@ func runTracker(_ arguments: [String]) -> Never {
 }
 
 extension Editor: ApplicationDelegate {
-  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+  func applicationShouldTerminate(
+    _ application: Application, cause: LifecycleCause
+  ) async -> TerminateReply {
     guard document.hasChanges else { return .now }
     return await document.mayClose() ? .now : .cancel
   }

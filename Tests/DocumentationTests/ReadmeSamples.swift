@@ -16,8 +16,12 @@ import UnixHost
   init(bus: EventBus, today: @escaping () -> Int) {
     self.today = today
     // Held weakly and passed in: nothing to store, nothing to cancel, no cycle.
-    bus.subscribe(self, to: Application.WillEnterForeground.self) { model, _ in model.refresh() }
-    bus.subscribe(self, to: Application.SignificantTimeChange.self) { model, _ in model.refresh() }
+    bus.subscribe(self, to: Application.WillEnterForeground.self) { model, _ in
+      model.refresh()
+    }
+    bus.subscribe(self, to: Application.SignificantTimeChange.self) { model, _ in
+      model.refresh()
+    }
     refresh()
   }
 
@@ -47,8 +51,8 @@ private struct Feed {
   } release: {
     await $0.close()
   }
-  let feed = try application.manage("feed", while: .foreground, after: database) { database in
-    try await Feed(for: database)
+  let feed = try application.manage("feed", while: .foreground, after: database) {
+    try await Feed(for: $0)
   } release: {
     await $0.close()
   }
@@ -74,7 +78,9 @@ private struct Client {
 }
 
 @MainActor private func connect(_ application: Application, to address: String) throws {
-  let client = try application.manage("client", while: .running, checkEvery: .seconds(5)) {
+  let client = try application.manage(
+    "client", while: .running, checkEvery: .seconds(5)
+  ) {
     try await Client.connect(to: address)
   } run: { client in
     try await client.run()
@@ -142,7 +148,9 @@ extension SavingDelegate: ApplicationDelegate {
 @MainActor @Suite(.serialized) struct `The samples of the README` {
   @Test func `keep the label fresh`() async throws {
     let system = SimulatedSystem()
-    let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
+    let model = DueDateModel(bus: system.bus) {
+      142 + Int(system.clock.now.offset / .seconds(86_400))
+    }
     try await system.play("launch; home; wait:1d; open")
     #expect(model.label == "day 143 of 280")
   }

@@ -19,12 +19,16 @@ import Testing
 }
 
 extension TabsDelegate: ApplicationDelegate {
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { Tab(scene) }
+  func application(
+    _ application: Application, delegateFor scene: Scene
+  ) -> (any SceneDelegate)? { Tab(scene) }
 }
 
 extension Tab: SceneDelegate {
   func sceneWillEnterForeground(_ scene: Scene) { reload() }
-  func sceneDidEnterBackground(_ scene: Scene) { scene.session.userInfo["draft"] = draft }
+  func sceneDidEnterBackground(_ scene: Scene) {
+    scene.session.userInfo["draft"] = draft
+  }
 }
 
 @MainActor @Suite struct `The samples about scenes` {

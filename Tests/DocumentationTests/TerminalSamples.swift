@@ -37,12 +37,15 @@ import UnixHostTesting
 
   init(bus: EventBus, clock: ApplicationClock) {
     self.clock = clock
-    bus.subscribe(self, to: Application.StateDidChange.self, replay: .latest) { time, event in
+    bus.subscribe(
+      self, to: Application.StateDidChange.self, replay: .latest
+    ) { time, event in
       time.count(event.transition.to.isForeground)
     }
     // The clock went on while the process was stopped, but not while the machine slept.
     bus.subscribe(self, to: Application.WasSuspended.self) { time, event in
-      if time.start != nil, event.suspension.agent != .systemSleep { time.counted -= event.suspension.duration }
+      guard time.start != nil, event.suspension.agent != .systemSleep else { return }
+      time.counted -= event.suspension.duration
     }
   }
 
@@ -76,7 +79,9 @@ import UnixHostTesting
     }
   }
 
-  private func draw(on terminal: Terminal) { terminal.write("\u{1B}[2J\u{1B}[HCount: \(count)") }
+  private func draw(on terminal: Terminal) {
+    terminal.write("\u{1B}[2J\u{1B}[HCount: \(count)")
+  }
 }
 
 @MainActor @Test func countsAndQuits() async throws {

@@ -66,23 +66,34 @@ extension NotesDelegate: ApplicationDelegate {
 @Suite @MainActor struct `The samples of the page on testing` {
   @Test @MainActor func `A day in the background`() async throws {
     let system = SimulatedSystem()
-    let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
+    let model = DueDateModel(bus: system.bus) {
+      142 + Int(system.clock.now.offset / .seconds(86_400))
+    }
     try await system.play("launch; home; wait:1d")
     #expect(model.label == "day 142 of 280")
     try await system.play("open")
     #expect(model.label == "day 143 of 280")
-    #expect(system.record.callbacks.suffix(2) == ["willEnterForeground (background)", "didBecomeActive (active)"])
+    #expect(
+      system.record.callbacks.suffix(2) == [
+        "willEnterForeground (background)", "didBecomeActive (active)",
+      ])
     #expect(system.record.violations.isEmpty)
   }
 
-  @Test(.simulatedSystem) @MainActor func `the label is fresh after a day`() async throws {
+  @Test(.simulatedSystem) @MainActor
+  func `the label is fresh after a day`() async throws {
     let system = try SimulatedSystem.current
-    let model = DueDateModel(bus: system.bus) { 142 + Int(system.clock.now.offset / .seconds(86_400)) }
+    let model = DueDateModel(bus: system.bus) {
+      142 + Int(system.clock.now.offset / .seconds(86_400))
+    }
     try await system.play("launch; home; wait:1d; open")
     #expect(model.label == "day 143 of 280")
   }
 
-  @Test(.simulatedSystem { balance in SimulatedSystem(delegate: AppDelegate(ServerDouble(balance))) })
+  @Test(
+    .simulatedSystem { balance in
+      SimulatedSystem(delegate: AppDelegate(ServerDouble(balance)))
+    })
   @MainActor func `leaves no connection open`() async throws {
     let system = try SimulatedSystem.current
     try await system.play("launch; home; open; lock")
@@ -117,7 +128,8 @@ extension NotesDelegate: ApplicationDelegate {
       let delegate = AppDelegate(ServerDouble(run.balance))
       let system = SimulatedSystem(delegate: delegate)
       run.afterEachAction {
-        run.expect(system.application.state != .active || run.balance.open["connection"] == 1, "active, not connected")
+        let isConnected = run.balance.open["connection"] == 1
+        run.expect(system.application.state != .active || isConnected, "not connected")
       }
       return system
     }
@@ -131,12 +143,14 @@ extension NotesDelegate: ApplicationDelegate {
   }
 
   @Test @MainActor func `No short script loses a note`() async throws {
-    try await checkAllScripts(upTo: 4, alphabet: "\(ScriptAlphabet.standard) do:type") { run in
+    let alphabet = "\(ScriptAlphabet.standard) do:type"
+    try await checkAllScripts(upTo: 4, alphabet: alphabet) { run in
       let delegate = NotesDelegate()
       let system = SimulatedSystem(delegate: delegate, order: run.order)
       system.addAction("type") { delegate.note += "a" }
       run.afterEachAction {
-        run.expect(!system.hasEndedInOrder || delegate.saved == delegate.note, "the note was not saved")
+        let isSaved = delegate.saved == delegate.note
+        run.expect(!system.hasEndedInOrder || isSaved, "the note was not saved")
       }
       return system
     }
@@ -148,15 +162,19 @@ extension NotesDelegate: ApplicationDelegate {
     }
   }
 
-  @Test @MainActor func `The host's record is that of the simulated system`() async throws {
+  @Test @MainActor
+  func `The host's record is that of the simulated system`() async throws {
     let hosted = try await withSimulation { @MainActor clock in
       let delegate = AppDelegate(ServerDouble(ResourceBalance()))
-      let application = Application(delegate: delegate, bus: EventBus(taskExecutor: clock.executor), clock: clock)
+      let bus = EventBus(taskExecutor: clock.executor)
+      let application = Application(delegate: delegate, bus: bus, clock: clock)
       var record: [LifecycleRecord] = []
       let token = application.observe { if let new = $0.record { record.append(new) } }
       defer { token.cancel() }
       let device = Device()
-      let run = Task(executorPreference: clock.executor) { await DeviceHost(application).run(device) }
+      let run = Task(executorPreference: clock.executor) {
+        await DeviceHost(application).run(device)
+      }
       await clock.settle()  // the application has launched
       for event in [DeviceHost.Event.ring, .hangUp, .sleep, .wake, .sleep, .powerOff] {
         device.report(event)
@@ -165,8 +183,12 @@ extension NotesDelegate: ApplicationDelegate {
       #expect(await run.value == 0)
       return record
     }
-    let script = "launch; interrupt:call; end:call; home; suspend; open; home; suspend; wake; kill"
-    let simulated = try await SimulatedSystem(delegate: AppDelegate(ServerDouble(ResourceBalance()))).play(script)
+    let script = """
+      launch; interrupt:call; end:call; home; suspend
+      open; home; suspend; wake; kill
+      """
+    let delegate = AppDelegate(ServerDouble(ResourceBalance()))
+    let simulated = try await SimulatedSystem(delegate: delegate).play(script)
     func withoutCause(_ record: LifecycleRecord) -> LifecycleRecord {
       var record = record
       record.cause = ""

@@ -62,7 +62,9 @@ struct WillFlush: Event {}
     let bus = EventBus()
     let (stored, storing) = AsyncStream.makeStream(of: Received<Reading>.self)
     @Sendable func store(_ received: Received<Reading>) async { storing.yield(received) }
-    let subscription = bus.subscribe(to: Reading.self, buffering: .bounded(1, dropping: .oldest)) { received in
+    let subscription = bus.subscribe(
+      to: Reading.self, buffering: .bounded(1, dropping: .oldest)
+    ) { received in
       await store(received)
     }
     for value in 1...100 { bus.post(Reading(value: value)) }
@@ -88,8 +90,12 @@ struct WillFlush: Event {}
     let log = await clock.running {
       var log: [String] = []
       let report = await bus.postAndWait(WillFlush(), within: .seconds(2), clock: clock)
-      for straggler in report.stragglers { log.append("\(straggler.subscriber) \(straggler.outcome)") }
-      for failure in report.failures { log.append("\(failure.subscriber) \(failure.outcome)") }
+      for straggler in report.stragglers {
+        log.append("\(straggler.subscriber) \(straggler.outcome)")
+      }
+      for failure in report.failures {
+        log.append("\(failure.subscriber) \(failure.outcome)")
+      }
       return log
     }
     #expect(log == ["uploader timed out", "cache threw the disk is full"])

@@ -24,7 +24,9 @@ extension Drainer: MainApplicationDelegate {
 
   init(in application: Application) {
     (self.application, clock) = (application, application.clock)
-    application.bus.subscribe(self, to: Application.DidBecomeActive.self) { ticker, _ in ticker.start() }
+    application.bus.subscribe(self, to: Application.DidBecomeActive.self) { ticker, _ in
+      ticker.start()
+    }
   }
 
   func start() {
@@ -121,7 +123,9 @@ extension TickingDelegate: ApplicationDelegate {
 
   @Test func `without a host nothing is known of the machine`() {
     var log: [String] = []
-    if let capabilities = HostCapabilities.current { log.append("memory: \(capabilities.memoryPressure)") }
+    if let capabilities = HostCapabilities.current {
+      log.append("memory: \(capabilities.memoryPressure)")
+    }
     #expect(log == [])
   }
 }

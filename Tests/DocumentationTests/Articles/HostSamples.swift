@@ -16,13 +16,18 @@ final class DeviceHost: Sendable {
   func take(_ event: Event) {
     let cause = LifecycleCause(rawValue: event.rawValue)
     switch event {
-    case .sleep: application.suspend(cause: cause)  // home, the background tasks, suspend
-    case .wake: application.send(.open, cause: cause)  // revokes a suspension that has not happened yet
+    case .sleep:
+      // Home, then the background tasks, then suspend.
+      application.suspend(cause: cause)
+    case .wake:
+      // Revokes a suspension that has not happened yet.
+      application.send(.open, cause: cause)
     case .ring: application.send(.beginInterruption(.call), cause: cause)
     case .hangUp: application.send(.endInterruption(.call), cause: cause)
     case .lowMemory: application.send(.memoryWarning, cause: cause)
     case .powerOff:
-      application.send(.wake, cause: cause)  // ignored unless the application is suspended
+      // Ignored unless the application is suspended.
+      application.send(.wake, cause: cause)
       application.send(.shutDown, cause: cause)
     }
   }
@@ -33,7 +38,8 @@ final class DeviceHost: Sendable {
     let token = application.observe(label: "DeviceHost") { event in
       switch event {
       case .overran(let overrun): device.log("\(overrun)")
-      case .transitionEnded(let report) where report.from != .notRunning && report.to == .notRunning:
+      case .transitionEnded(let report)
+      where report.from != .notRunning && report.to == .notRunning:
         continuation.finish()
       default: break
       }

@@ -23,7 +23,9 @@ import Testing
 
     init(of application: Application, after database: ManagedResource<Database>) throws {
       connections = try (1...3).map { number in
-        try application.manage("connection \(number)", while: .foreground, after: database) { _ in
+        try application.manage(
+          "connection \(number)", while: .foreground, after: database
+        ) { _ in
           try await Connection(number, lease: ResourceLease.current)
         } release: { connection in
           await connection.close()
@@ -34,7 +36,9 @@ import Testing
     /// Returns a connection that is held, or waits until one is.
     func connection() async throws -> Connection {
       try await withThrowingTaskGroup(of: Connection.self) { group in
-        for connection in connections { group.addTask { try await connection.untilHeld() } }
+        for connection in connections {
+          group.addTask { try await connection.untilHeld() }
+        }
         defer { group.cancelAll() }
         return try await group.next()!
       }

@@ -63,7 +63,8 @@ extension LineServer: ServiceApplicationDelegate {
         }
       }
     } catch {
-      preconditionFailure("\(error)")  // such as two resources of one name: a mistake in the program
+      // A mistake in the program, such as two resources of one name.
+      preconditionFailure("\(error)")
     }
   }
 

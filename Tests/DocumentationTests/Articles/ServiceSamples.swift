@@ -36,7 +36,7 @@ typealias Job = Int
   fileprivate func readSettings() { log.append("settings") }
 }
 
-/// Performs one job after another; when it is asked to end, it finishes the job that has begun.
+/// Performs one job after another; asked to end, it finishes the one that has begun.
 @MainActor final class Worker {
   private let database: JobStore
   private let jobs = AsyncStream.makeStream(of: Job.self)
@@ -74,14 +74,18 @@ extension JobService: ServiceApplicationDelegate {
   }
 
   func applicationDidFinishLaunching(_ application: Application) {
-    application.bus.subscribe(self, to: ServiceHost.Reload.self) { service, _ in service.readSettings() }
+    application.bus.subscribe(self, to: ServiceHost.Reload.self) { service, _ in
+      service.readSettings()
+    }
     do {
       let database = try application.manage("database", while: .running) {
         try await JobStore.open()
       } release: {
         await $0.close()
       }
-      worker = try application.manage("worker", while: .running, after: database, onReturn: .rest) { database in
+      worker = try application.manage(
+        "worker", while: .running, after: database, onReturn: .rest
+      ) { database in
         Worker(database)
       } run: { worker in
         await worker.work()
@@ -89,7 +93,8 @@ extension JobService: ServiceApplicationDelegate {
         try await database.value.save(worker.count)
       }
     } catch {
-      preconditionFailure("\(error)")  // such as two resources of one name: a mistake in the program
+      // A mistake in the program, such as two resources of one name.
+      preconditionFailure("\(error)")
     }
   }
 }

@@ -18,7 +18,8 @@ extension OrderDidArrive: NotificationConvertible {
   var notificationInfo: NotificationInfo { NotificationInfo(.orderID, id) }
 
   init(_ notification: Notification) throws {
-    self.init(id: try notification.value(for: .orderID), till: try notification.object())
+    self.init(
+      id: try notification.value(for: .orderID), till: try notification.object())
   }
 }
 

@@ -25,10 +25,12 @@ typealias ObserverTokens = [any NSObjectProtocol]
 extension DayLabel {
   func observe(_ center: NotificationCenter) -> ObserverTokens {
     [
-      center.addObserver(forName: .willEnterForeground, object: nil, queue: nil) { [weak self] _ in
+      center.addObserver(forName: .willEnterForeground, object: nil, queue: nil) {
+        [weak self] _ in
         MainActor.assumeIsolated { self?.refresh() }
       },
-      center.addObserver(forName: .significantTimeChange, object: nil, queue: nil) { [weak self] _ in
+      center.addObserver(forName: .significantTimeChange, object: nil, queue: nil) {
+        [weak self] _ in
         MainActor.assumeIsolated { self?.refresh() }
       },
     ]

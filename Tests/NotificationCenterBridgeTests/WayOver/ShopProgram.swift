@@ -72,14 +72,17 @@ enum ShopStage: CaseIterable {
     let bridge = NotificationCenterBridge(application.bus, to: center)
     links = [bridge.postLifecycle()]
 
-    application.bus.subscribe(to: NotificationBridgeFailure.self) { [failures] in failures.add("\($0)") }
-      .store(in: &subscriptions)
+    application.bus.subscribe(to: NotificationBridgeFailure.self) { [failures] in
+      failures.add("\($0)")
+    }
+    .store(in: &subscriptions)
   }
 
   private func bridgeEvents(of application: Application) {
     let bridge = NotificationCenterBridge(application.bus, to: center)
     links += [
-      bridge.exchange(OrderDidArrive.self), bridge.exchange(OrderWasCancelled.self), bridge.exchange(SyncDidEnd.self),
+      bridge.exchange(OrderDidArrive.self), bridge.exchange(OrderWasCancelled.self),
+      bridge.exchange(SyncDidEnd.self),
       bridge.exchange(UserDidSignIn.self), bridge.exchange(UserDidSignOut.self),
     ]
   }

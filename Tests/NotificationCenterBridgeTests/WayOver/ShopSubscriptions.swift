@@ -25,8 +25,12 @@ struct UserDidSignOut: MainActorEvent {}
 
 extension DayLabel {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: Application.WillEnterForeground.self) { label, _ in label.refresh() }
-    bus.subscribe(self, to: Application.SignificantTimeChange.self) { label, _ in label.refresh() }
+    bus.subscribe(self, to: Application.WillEnterForeground.self) { label, _ in
+      label.refresh()
+    }
+    bus.subscribe(self, to: Application.SignificantTimeChange.self) { label, _ in
+      label.refresh()
+    }
   }
 }
 
