@@ -3,7 +3,8 @@ public import PubSub
 extension Application {
   /// A notification that the application's state has changed; posted at each change.
   ///
-  /// The event is sticky: a late subscriber with replay receives the current state at once.
+  /// The event is sticky: a late subscriber with replay receives the current state at once. The first event of a launch
+  /// is the change from *not running*, before ``ApplicationDelegate/applicationWillFinishLaunching(_:)``.
   public struct StateDidChange: ApplicationEvent, WeaklyKept {
     /// The traits of the event: sticky, so the bus keeps the latest one.
     public static var traits: EventTraits { .sticky }

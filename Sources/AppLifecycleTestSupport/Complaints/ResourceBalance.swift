@@ -18,8 +18,9 @@ import Synchronization
 /// it here.
 ///
 /// ``SimulatedSystemTrait`` and the script checks read the balance. When the application has ended in order, everything
-/// must be closed. When the process was lost (a crash, a suspended application that was killed), the system closes
-/// everything, and the count begins again at zero. Any thread may use it.
+/// must be closed. When the process was lost (a crash, an exceeded budget, a suspended application that was killed), the
+/// system closes everything, and the count begins again at zero. A double of the lost process that closes afterwards is
+/// no complaint. Any thread may use a balance.
 public final class ResourceBalance: Sendable {
   private struct State {
     /// The number of open ones for each name; a name with none is absent.
