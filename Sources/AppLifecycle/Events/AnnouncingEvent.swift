@@ -10,7 +10,9 @@ public import PubSub
 ///   the rest.
 /// - Pass `runs: .afterChange` to confirm that the handler may run after the change.
 ///
-///       bus.subscribe(self, to: Application.WillResignActive.self, runs: .afterChange) { draft, _ in await draft.save() }
+///       bus.subscribe(self, to: Application.WillResignActive.self, runs: .afterChange) {
+///         draft, _ in await draft.save()
+///       }
 ///
 /// Conform your own event, too, if you post it before the change that it announces.
 public protocol AnnouncingEvent: MainActorEvent {}

@@ -23,36 +23,51 @@ public final class ObserverToken: Sendable {
 }
 
 /// An observer, which is called until its token is cancelled or released.
+///
+/// Only the main actor calls it, and never within its own call. A call takes no lock and counts no reference, because
+/// every event of a transition calls every observer.
 final class TraceObserver: Sendable {
-  let source: Subscriber
   typealias Body = @MainActor @Sendable (TraceEvent) throws -> Void
 
-  private let lock = Lock()
-  /// Nil after the end of the observation, so that captured objects are released; guarded by the lock.
-  private nonisolated(unsafe) var body: Body?
-  private let hasEnded = Atomic(false)
+  private final class Code: Sendable {
+    let body: Body
+
+    init(_ body: @escaping Body) { self.body = body }
+  }
+
+  private enum Phase: UInt8, AtomicRepresentable {
+    case idle, inCall, ended
+  }
+
+  let source: Subscriber
+  private let phase = Atomic(Phase.idle)
+  /// Released when the observation has ended and no call is under way, so that captured objects are released.
+  private let code: Unmanaged<Code>
   /// Whether the observer has thrown an error before.
   let hasFailed = Atomic(false)
 
   init(_ source: Subscriber, _ body: @escaping Body) {
     self.source = source
-    self.body = body
+    code = .passRetained(Code(body))
   }
 
+  deinit { end() }
+
   /// Whether the observation has ended.
-  var isCancelled: Bool { hasEnded.load(ordering: .acquiring) }
+  var isCancelled: Bool { phase.load(ordering: .acquiring) == .ended }
 
   @MainActor func call(_ event: TraceEvent) throws {
-    var present: Body?
-    lock.withLock { present = body }
-    try present?(event)
+    guard phase.compareExchange(expected: .idle, desired: .inCall, ordering: .acquiring).exchanged else { return }
+    // An observation that ended during the call left its code to it.
+    defer {
+      if !phase.compareExchange(expected: .inCall, desired: .idle, ordering: .acquiringAndReleasing).exchanged {
+        code.release()
+      }
+    }
+    try code._withUnsafeGuaranteedRef { try $0.body(event) }
   }
 
   func end() {
-    hasEnded.store(true, ordering: .releasing)
-    var former: Body?
-    lock.withLock { swap(&former, &body) }
-    // Release it outside the lock, because it may hold another token.
-    withExtendedLifetime(former) {}
+    if phase.exchange(.ended, ordering: .acquiringAndReleasing) == .idle { code.release() }
   }
 }

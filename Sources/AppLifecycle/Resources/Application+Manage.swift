@@ -3,8 +3,8 @@ internal import PubSub
 extension Application {
   /// Acquires a resource whenever a phase of the life cycle opens, and releases it whenever the phase closes.
   ///
-  ///     let connection = try application.manage("connection", while: .foreground, after: address) { address in
-  ///       try await Connection(to: address)
+  ///     let connection = try application.manage("connection", while: .foreground, after: address) {
+  ///       try await Connection(to: $0)
   ///     } run: { connection in
   ///       try await connection.run()
   ///     } check: { connection in

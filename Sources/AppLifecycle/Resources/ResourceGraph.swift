@@ -9,66 +9,6 @@
 /// A late operation is *given up* when the phase of its resource has closed: its dependencies are then released without
 /// it. The resource itself is not acquired again before the operation has ended.
 struct ResourceGraph {
-  /// An action for the driver.
-  enum Action: Hashable {
-    case acquire(Int)
-    case cancelAcquire(Int)
-    case release(Int)
-    case retry(Int, failures: Int)
-    case cancelRetry(Int)
-    /// Forget a resource that is no longer managed and not held; its index is free after ``ResourceGraph/recycle(_:)``.
-    case forget(Int)
-  }
-
-  /// An event of one resource.
-  enum Event: Hashable {
-    case acquired(Int)
-    case failedToAcquire(Int)
-    case released(Int)
-    case retryIsDue(Int)
-
-    var index: Int {
-      switch self {
-      case .acquired(let index), .failedToAcquire(let index), .released(let index), .retryIsDue(let index): index
-      }
-    }
-  }
-
-  struct Node {
-    /// The phase of the resource, or a narrower phase of a dependency, which the resource cannot outlast.
-    let phase: LifecyclePhase
-    let dependencies: [Int]
-    /// The number of failures in a row after which another attempt follows; nil for no limit.
-    let maximumRetries: Int?
-    /// Whether this is a body, which ends as soon as the handlers of its phase have ended, before any release.
-    let isBody: Bool
-    var dependents: [Int] = []
-    var heldDependencies = 0
-    /// The number of busy dependents that have not let go; the resource is not released while there are any.
-    var busyDependents = 0
-    var status = ResourceStatus.idle
-    /// The position, in `dependencies`, of the one for which it waits; nil while it waits for none.
-    var missing: Int?
-    /// The number of failures in a row: failed acquires, and breaks soon after an acquire.
-    var failures = 0
-    var isAcquireCancelled = false
-    /// Whether its operation was reported as late, so that no tear-down waits for it.
-    var isLate = false
-    /// Whether its dependencies do not wait for it: it is a late body, or its late operation was given up.
-    var hasLetGo = false
-    /// Whether a dependency was released after its acquire was given up, so that its handle must be released.
-    var isStale = false
-    /// Whether it broke while it was held, and must be released and acquired again.
-    var isBroken = false
-    /// Whether it is no longer managed, and must be released and forgotten.
-    var isRemoved = false
-    /// The number of its dependencies that are leaving; see ``isLeaving``.
-    var leavingDependencies = 0
-
-    /// Whether it must be released although its phase is open.
-    var isLeaving: Bool { isBroken || isStale || isRemoved || leavingDependencies > 0 }
-  }
-
   private(set) var nodes: [Node] = []
   /// The indices in use, in order of registration.
   private(set) var order: [Int] = []

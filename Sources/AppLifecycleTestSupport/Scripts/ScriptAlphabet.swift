@@ -4,7 +4,8 @@
 /// language* in the documentation of `AppLifecycleTesting`: `task:begin:upload`, `scene:open:left`,
 /// `slow:didEnterBackground:1s`. An action of your own, `do:type`, is added to the system with `addAction`:
 ///
-///     try await checkAllScripts(upTo: 4, alphabet: "\(ScriptAlphabet.standard) do:type") { run in
+///     let alphabet = "\(ScriptAlphabet.standard) do:type"
+///     try await checkAllScripts(upTo: 4, alphabet: alphabet) { run in
 ///       let delegate = AppDelegate()
 ///       let system = SimulatedSystem(delegate: delegate, order: run.order)
 ///       system.addAction("type") { delegate.editor?.text += "a" }

@@ -4,7 +4,8 @@ public import Testing
 
 /// A trait that gives each test a simulated system of its own, and records an issue for each fault of the run.
 ///
-///     @Test(.simulatedSystem) @MainActor func `the label is fresh after a day`() async throws {
+///     @Test(.simulatedSystem) @MainActor
+///     func `the label is fresh after a day`() async throws {
 ///       let system = try SimulatedSystem.current
 ///       let model = DueDateModel(bus: system.bus) { … }
 ///       try await system.play("launch; home; wait:1d; open")

@@ -8,7 +8,10 @@ public import PubSub
 ///
 ///     let system = SimulatedSystem(delegate: delegate)
 ///     try await system.play("launch; home; wait:1d; open")
-///     #expect(system.record.callbacks.suffix(2) == ["willEnterForeground (background)", "didBecomeActive (active)"])
+///     #expect(
+///       system.record.callbacks.suffix(2) == [
+///         "willEnterForeground (background)", "didBecomeActive (active)",
+///       ])
 ///
 /// The same script gives the same record, byte for byte: the clock is a ``ManualClock``, and every task of the bus and
 /// of the application runs on its executor. A component starts its own tasks with the application's `task`, so that
@@ -37,7 +40,8 @@ public import PubSub
   /// have lost what it had not saved.
   ///
   ///     run.afterEachAction {
-  ///       if system.hasEndedInOrder { run.expect(store.text == editor.text, "the text was not saved") }
+  ///       let isSaved = store.text == editor.text
+  ///       run.expect(!system.hasEndedInOrder || isSaved, "the text was not saved")
   ///     }
   public private(set) var hasEndedInOrder = false
 

@@ -4,7 +4,7 @@ public import PubSub
 /// A record of a program's life cycles that survives the program: a file with one JSON object a line, appended as
 /// events happen.
 ///
-///     let journal = Journal(at: "/home/me/.local/state/trips/lifecycle.jsonl", of: application)
+///     let journal = Journal(at: "/home/me/.local/state/trips/runs.jsonl", of: application)
 ///     if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
 ///
 /// From then on every event of the application is a line in the file before the next delegate call is made. Each line

@@ -7,9 +7,11 @@ public import PubSub
 /// So a program can move to the bus one component at a time. Old observers and new handlers receive the same events:
 ///
 ///     let bridge = NotificationCenterBridge(application.bus)
-///     let orders = bridge.exchange(OrderPlaced.self)      // both ways
-///     let lifecycle = bridge.postLifecycle()              // UIApplicationWillEnterForegroundNotification and all others
-///     let failures = application.bus.subscribe(to: NotificationBridgeFailure.self) { print($0) }
+///     let orders = bridge.exchange(OrderPlaced.self)  // both ways
+///     let lifecycle = bridge.postLifecycle()  // as UIApplicationWillEnterForegroundNotification, …
+///     let failures = application.bus.subscribe(to: NotificationBridgeFailure.self) {
+///       print($0)
+///     }
 ///
 /// Make one link for each event type: a second link passes its events a second time. The article *Coming from
 /// NotificationCenter* shows how to move a whole program.

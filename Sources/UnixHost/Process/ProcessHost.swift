@@ -5,8 +5,10 @@ public import AppLifecycle
 /// A program that draws in a window, or is embedded in another program, learns of focus and visibility from its own
 /// event loop. It sends these facts to its application:
 ///
-///     let launched = application.bus.subscribe(to: Application.DidFinishLaunching.self) { _ in window.takeEvents() }
-///     let status = await ProcessHost(application: application).run()  // launches the application
+///     let launched = application.bus.subscribe(to: Application.DidFinishLaunching.self) { _ in
+///       window.takeEvents()
+///     }
+///     let status = await ProcessHost(application: application).run()  // launches it
 ///     …
 ///     application.send(.beginInterruption(.focusLost))  // in a handler of the window's events
 ///
