@@ -26,6 +26,9 @@ enum HTMLPage {
   static func foot(script: String) -> String {
     """
     <script>
+    "use strict";
+    \(make)
+
     \(script)
     </script>
     </body>
@@ -33,6 +36,17 @@ enum HTMLPage {
 
     """
   }
+
+  /// The function of the scripts that makes an element.
+  private static let make = """
+    function make(tag, className, parent, text) {
+      const element = document.createElement(tag);
+      if (className) element.className = className;
+      if (text !== undefined) element.textContent = text;
+      if (parent) parent.append(element);
+      return element;
+    }
+    """
 
   /// The colors of states and calls, in light and in dark.
   static let palette = """

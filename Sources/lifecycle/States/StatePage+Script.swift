@@ -30,19 +30,10 @@ extension StatePage {
 
   /// The script that moves through the states.
   static let script = #"""
-    "use strict";
     const data = JSON.parse(document.getElementById("data").textContent);
     const [facts, inputs, log, command] = ["facts", "inputs", "log", "command"].map(id => document.getElementById(id));
     // The inputs so far, as indices: the page's address holds them, so that a link leads here.
     let path = [];
-
-    function make(tag, className, parent, text) {
-      const element = document.createElement(tag);
-      if (className) element.className = className;
-      if (text !== undefined) element.textContent = text;
-      if (parent) parent.append(element);
-      return element;
-    }
 
     function step(state, input) {
       const step = data.steps[state][input];

@@ -4,19 +4,10 @@ extension TimelinePage {
 
   /// The script that formats times and computes their positions.
   private static let words = #"""
-    "use strict";
     const runs = JSON.parse(document.getElementById("data").textContent);
     const [zoom, scale, tip] = ["zoom", "scale", "tip"].map(id => document.getElementById(id));
     const SLOT = 13, ROW = 18, MOST_ROWS = 16, MOST_PAINTED = 3000, TAIL = 10;
     const charts = [];
-
-    function make(tag, className, parent, text) {
-      const element = document.createElement(tag);
-      if (className) element.className = className;
-      if (text !== undefined) element.textContent = text;
-      if (parent) parent.append(element);
-      return element;
-    }
 
     // MARK: Words
 
