@@ -2,11 +2,11 @@ extension Application {
   /// Ends the application in order, without asking its delegate, and sets the exit status of its host.
   ///
   /// Use it in a program that cannot continue, such as a service whose last listener failed. After several calls, the
-  /// first status other than zero counts, until the next launch. If the host ends the tear-down early, it returns a
-  /// status of its own instead.
+  /// first status other than zero counts, until the next launch. A late end has the status 70 instead, and a host
+  /// that ends the tear-down early returns a status of its own.
   ///
   /// - Parameters:
-  ///   - status: the exit status, which becomes ``exitStatus``.
+  ///   - status: the exit status, which becomes ``exitStatus`` if the end keeps its budgets.
   ///   - cause: the cause that records and notifications show; if nil, the input ``SystemInput/shutDown``.
   public func shutDown(status: Int32, cause: LifecycleCause? = nil) {
     transitions.setExitStatus(status)

@@ -22,8 +22,10 @@ public import PubSub
   public nonisolated let clock: ApplicationClock
   /// The delegate, which the application retains.
   public let delegate: any ApplicationDelegate
-  /// The exit status that the application's host returns when the application has ended in order; see
-  /// ``shutDown(status:cause:)``.
+  /// The status with which a host ends the process when the application has ended.
+  ///
+  /// It is 70 (`EX_SOFTWARE` of sysexits.h) if a tear-down, or the delegate's answer whether the application may end,
+  /// overran its budget during the end; otherwise the status that was passed to ``shutDown(status:cause:)``, or 0.
   public var exitStatus: Int32 { transitions.exitStatus }
 
   // MARK: From an input to its effects

@@ -50,6 +50,9 @@ public struct TransitionReport: Sendable, Hashable {
     (kept, self.overruns) = (LedgerEntries(entries), overruns)
   }
 
+  /// Whether the transition ended the process: the application is not running any more.
+  public var endsProcess: Bool { from.isInMemory && !to.isInMemory }
+
   /// The names of the code that overran a budget, without duplicates; see ``BudgetOverrun/culprits``.
   public var stragglers: [String] {
     var seen: Set<String> = []

@@ -81,6 +81,7 @@ internal import PubSub
     if let page = application.ownLedger.endTransition(in: to, at: began + report.duration) {
       (report.kept, report.overruns) = (page.kept, page.overruns)
     }
+    if report.endsProcess, !report.overruns.isEmpty { application.transitions.processEndedLate() }
     application.noteOutcome(report, of: pending.input)
     application.tell(.transitionEnded(report))
     application.questions.answerOvertakenInputs(in: to)

@@ -11,8 +11,10 @@
   private var inputCause: LifecycleCause?
   /// The current activity of the system, which is the cause of everything that happens outside a transition.
   var ambientCause: LifecycleCause?
-  /// The exit status that the host returns when the application has ended in order.
-  private(set) var exitStatus: Int32 = 0
+  /// The first status other than zero that the program asked for.
+  private var chosenStatus: Int32 = 0
+  /// Whether a budget was overrun as the process ended.
+  private var endedLate = false
 
   init(_ configuration: Application.Configuration) {
     machine = LifecycleStateMachine(
@@ -83,9 +85,15 @@
 
   // MARK: The exit status
 
+  /// The status with which the host ends the process; a late end is `EX_SOFTWARE` of sysexits.h.
+  var exitStatus: Int32 { endedLate ? 70 : chosenStatus }
+
   /// Resets the exit status to 0, because a process begins.
-  func processBegins() { exitStatus = 0 }
+  func processBegins() { (chosenStatus, endedLate) = (0, false) }
 
   /// Sets the exit status; the first one other than zero stays.
-  func setExitStatus(_ status: Int32) { if exitStatus == 0 { exitStatus = status } }
+  func setExitStatus(_ status: Int32) { if chosenStatus == 0 { chosenStatus = status } }
+
+  /// Notes that a budget was overrun as the process ended.
+  func processEndedLate() { endedLate = true }
 }

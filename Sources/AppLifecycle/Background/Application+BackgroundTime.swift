@@ -66,7 +66,8 @@ extension Application {
   /// - Parameters:
   ///   - name: the task's name in records and reports.
   ///   - operation: the work to finish. It runs on the main actor, and begins after this method has returned. Because
-  ///     an end of the application waits for it, an input that it passes to ``handle(_:cause:)`` is queued.
+  ///     an end of a terminal program or a service waits for it, an input that it passes to ``handle(_:cause:)`` is
+  ///     queued.
   /// - Returns: the task of the operation, which you may await or cancel.
   @discardableResult
   public func performBackgroundTask(

@@ -8,7 +8,8 @@ public import PubSub
 ///
 /// - Put the work that must come before the change into a handler without `await`. That handler may start a task for
 ///   the rest.
-/// - Pass `runs: .afterChange` to confirm that the handler may run after the change.
+/// - Pass `runs: .afterChange` to confirm that the handler may run after the change. This library extends
+///   `EventBus` by the methods with this parameter, after `priority:` and `label:`.
 ///
 ///       bus.subscribe(self, to: Application.WillResignActive.self, runs: .afterChange) {
 ///         draft, _ in await draft.save()

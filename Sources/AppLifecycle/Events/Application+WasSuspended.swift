@@ -41,8 +41,9 @@ extension Application {
   ///
   /// The host posts it on the main actor, from the application, once the process runs again. The state does not change,
   /// because the host could not call the application in time. Code that keeps connections should check
-  /// them; code that measures time by the application's default clock subtracts the duration, unless the agent is
-  /// ``Suspension/Agent/systemSleep``. The event does not report a stop for which the application was *suspended*.
+  /// them. The application's default clock counts a stop by SIGSTOP, so code that measures time subtracts the duration;
+  /// the clock does not count a sleep of the machine (``Suspension/Agent/systemSleep``). The event does not report a stop
+  /// for which the application was *suspended*.
   public struct WasSuspended: MainActorEvent {
     /// The application of the process.
     public let application: Application

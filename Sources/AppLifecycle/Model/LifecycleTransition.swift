@@ -8,7 +8,9 @@ public struct LifecycleTransition: Sendable, Hashable {
     public var began: Duration
     /// The state farthest from active that the application has reached: inactive, background or suspended.
     public var deepestState: ApplicationState
-    /// The time since the excursion began.
+    /// The time since the excursion began, by the application's clock.
+    ///
+    /// The default clock stands still while the machine sleeps. To compare dates, note the date at the beginning.
     public var length: Duration
   }
 

@@ -17,8 +17,10 @@ public enum SystemInput: Sendable, Hashable {
   case home
   /// The screen is locked. Script: `lock`.
   case lock
-  /// The screen is unlocked; the application returns to the foreground if it was there when the screen was locked.
-  /// Script: `unlock`.
+  /// The screen is unlocked. Script: `unlock`.
+  ///
+  /// The application returns to the foreground if it was there when the screen was locked. Otherwise it keeps its state:
+  /// a suspended application stays suspended.
   case unlock
   /// The device has a pass code from now on, so that locking protects the application's data, or no longer has one.
   /// Script: `passcode:on`, `passcode:off`.

@@ -40,7 +40,7 @@ import CUnixHost
         link.send(.applicationBeganToEnd)
       case .terminationAsked: link.send(.questionOpened)
       case .terminationRefused: link.send(.questionRefused)
-      case .transitionEnded(let report) where report.from.isInMemory && !report.to.isInMemory:
+      case .transitionEnded(let report) where report.endsProcess:
         link.send(.applicationEnded(overruns: report.overruns))
       case .transitionEnded(let report) where hasBudget:
         hasBudget = false

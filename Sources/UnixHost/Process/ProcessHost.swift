@@ -21,7 +21,7 @@ public import AppLifecycle
 /// | --- | --- |
 /// | ``run()`` is called | sends ``Configuration/launch``; catches signals from now on |
 /// | Ctrl-C, at the terminal from which the program was started | `terminate`: the delegate is asked, and may refuse |
-/// | SIGTERM, SIGINT, SIGHUP | `shutDown` with the whole tear-down, within the budget of `willTerminate`; a suspended application is woken first |
+/// | SIGTERM, SIGINT, SIGHUP | `shutDown` with the whole tear-down, within the budgets of `didEnterBackground` (from the foreground) and `willTerminate`; a suspended application is woken first |
 /// | another of these, half a second or more after the one that ended the program; SIGQUIT | the signal ends the process at once |
 /// | a budget passes while the main actor is blocked | reports the code that blocks it; if the application was ending, the process ends with status 70 |
 /// | a budget was overrun | reports the code that overran it |

@@ -38,8 +38,7 @@ final class DeviceHost: Sendable {
     let token = application.observe(label: "DeviceHost") { event in
       switch event {
       case .overran(let overrun): device.log("\(overrun)")
-      case .transitionEnded(let report)
-      where report.from != .notRunning && report.to == .notRunning:
+      case .transitionEnded(let report) where report.endsProcess:
         continuation.finish()
       default: break
       }

@@ -259,7 +259,7 @@ import Testing
     var log: [String] = []
     let double = PlatformDouble { $0.endProcess = { _ in log.append("process") } }
     let token = double.application.observe { event in
-      if case .transitionEnded(let report) = event, report.from != report.to, report.to == .notRunning {
+      if case .transitionEnded(let report) = event, report.endsProcess {
         log.append("transition")
       }
     }
