@@ -112,7 +112,7 @@ extension RecordingTerminal {
   /// A key that may also begin a sequence, such as Escape, is followed by a pause. So the keys after it are posted as
   /// another event.
   ///
-  /// Ctrl-C, Ctrl-Z and Ctrl-\ belong to the host, and are not posted. Some keys have the same bytes as others in
+  /// Ctrl-C, Ctrl-Z and `Ctrl-\` belong to the host, and are not posted. Some keys have the same bytes as others in
   /// xterm, and are posted as those: `.control("i")` is posted as `.tab`.
   ///
   /// - Parameter keys: the keys, or texts to paste.

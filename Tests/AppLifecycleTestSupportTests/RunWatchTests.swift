@@ -73,6 +73,27 @@ import Testing
     #expect(await watch.end() == [])
   }
 
+  @Test(arguments: [
+    "crash", "home; suspend; kill", "home; suspend; reclaim", "slow:didEnterBackground:6s; home",
+    "slow:willTerminate:6s; kill",
+  ])
+  func `counts what a lost process had open as closed, at once`(script: String) async throws {
+    let (system, watch, balance) = try makeWatchedFile(while: .running)
+    try await system.play("launch")
+    #expect(balance.open == ["file": 1])
+    var atTheEnd: [String: Int]?
+    let subscription = system.bus.subscribe(to: Application.StateDidChange.self) { event in
+      if event.transition.to == .notRunning { atTheEnd = balance.open }
+    }
+    try await system.play(script)
+    subscription.cancel()
+    #expect(system.application.state == .notRunning && !system.hasEndedInOrder)
+    #expect(atTheEnd == [:] && balance.open == [:])
+    try await system.play("launch")
+    #expect(balance.open == ["file": 1])
+    #expect(await watch.end() == [])
+  }
+
   @Test func `asks each process for what it held, also one that another has followed`() async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)

@@ -11,8 +11,8 @@ extension Application {
   ///
   /// The body begins when the phase is open and all dependencies are held; a body that has not begun when the phase
   /// closes does not begin. When a condition no longer holds, the application cancels the body and waits for its end.
-  /// Only then does it release the resources on which the body depends. It no longer waits
-  /// for a body that exceeds the budget. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
+  /// Only then does it release the resources on which the body depends; at the end of a phase, all resources of the
+  /// phase. It no longer waits for a body that exceeds the budget. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
   /// asked to end before it is cancelled. The next run begins after the last one has ended.
   ///
   /// The body may run many times, so it must iterate a sequence that can be iterated again. An `AsyncStream` works
@@ -73,8 +73,8 @@ extension Application {
   ///     }
   ///
   /// The body begins when all these conditions are met. When one of them no longer holds, the application cancels the
-  /// body and waits for its end. Only then does it release the resources on which the body depends. A body that returns
-  /// begins again when the conditions are met again.
+  /// body and waits for its end. Only then does it release the resources on which the body depends; at the end of a
+  /// phase, all resources of the phase. A body that returns begins again when the conditions are met again.
   ///
   /// If the calling task is cancelled, the body is cancelled, too, and the call returns when the body has ended. An
   /// error that the body throws ends the call. A `CancellationError` counts as a return of the body, and does not end

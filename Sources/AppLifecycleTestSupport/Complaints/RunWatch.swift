@@ -56,11 +56,14 @@ import PubSub
     ) { [weak self] event in
       self?.resources.take(event.resource.status, of: event.resource.name)
     }
-    // Examine the balance when the next process begins: what is open then, the process before left open.
     let stateChanges = system.bus.subscribe(
       to: Application.StateDidChange.self, from: system.application, label: "RunWatch"
     ) { [weak self] event in
-      if event.transition.from == .notRunning { self?.examine() }
+      guard let self else { return }
+      // Examine the balance when the next process begins: what is open then, the process before left open.
+      if event.transition.from == .notRunning { examine() }
+      // The system closes at once what a lost process had open; a test may look right after it.
+      if event.transition.to == .notRunning, !self.system.hasEndedInOrder { self.balance.loseProcess() }
     }
     let failedHandlers = system.bus.subscribe(to: HandlerFailure.self, label: "RunWatch") { [failures] in
       failures.note($0)

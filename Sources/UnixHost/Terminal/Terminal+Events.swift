@@ -13,7 +13,7 @@ extension Terminal {
   ///     }
   ///
   /// The host handles focus reports itself, because they belong to the life cycle, so no event contains them. In raw
-  /// mode the same applies to Ctrl-C, Ctrl-Z and Ctrl-\.
+  /// mode the same applies to Ctrl-C, Ctrl-Z and `Ctrl-\`.
   public struct DidReceiveInput: MainActorEvent {
     /// The application whose terminal it is.
     public let application: Application

@@ -18,7 +18,7 @@ public import PubSub
 /// | the session is locked; unlocked (with the trait `Logind`) | `lock`; `unlock`, also on a key press or a gain of the keyboard focus |
 /// | the machine shuts down (with the trait `Logind`) | `shutDown` |
 /// | the process did not run: SIGSTOP, sleep of the machine, a freezer | no input; `Application.WasSuspended` is posted afterwards |
-/// | another SIGTERM or SIGINT, half a second or more after the one that ended it; Ctrl-\, SIGQUIT | no input: the host restores the terminal, and the signal ends the process |
+/// | another SIGTERM or SIGINT, half a second or more after the one that ended it; `Ctrl-\`, SIGQUIT | no input: the host restores the terminal, and the signal ends the process |
 ///
 /// A second Ctrl-C, before the delegate has answered or after it has refused, ends the program in order. Any other key
 /// after a refusal makes the next Ctrl-C a first one again. The program keeps its screen until the delegate has
@@ -59,9 +59,9 @@ public final class TerminalHost: Sendable {
     public var usesAlternateScreen = true
     /// Whether each key arrives at once and without an echo.
     ///
-    /// True by default. The host then handles Ctrl-C, Ctrl-Z and Ctrl-\, or the keys that the terminal's modes name
+    /// True by default. The host then handles Ctrl-C, Ctrl-Z and `Ctrl-\`, or the keys that the terminal's modes name
     /// instead: it restores the terminal, and then acts as on the signal. Other processes of the same job receive no
-    /// signal on Ctrl-C and Ctrl-\. On Ctrl-Z they stop when this process stops.
+    /// signal on Ctrl-C and `Ctrl-\`. On Ctrl-Z they stop when this process stops.
     public var usesRawMode = true
     /// Whether the host asks the terminal to report the keyboard focus.
     ///
