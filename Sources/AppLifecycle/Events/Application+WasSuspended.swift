@@ -32,7 +32,7 @@ extension Application {
     ///   - duration: the time during which the process did not run, as an upper bound.
     ///   - uncertainty: the uncertainty of the duration.
     ///   - agent: the reason why the process did not run.
-    public init(duration: Duration, uncertainty: Duration, by agent: Agent) {
+    public init(duration: Duration, uncertainty: Duration, agent: Agent) {
       (self.duration, self.uncertainty, self.agent) = (duration, uncertainty, agent)
     }
   }

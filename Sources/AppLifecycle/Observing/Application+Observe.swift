@@ -98,9 +98,9 @@ extension Application {
   func call(_ observer: TraceObserver, with event: TraceEvent, at began: Duration?) -> Duration? {
     do {
       if tasks.executor == nil {
-        try observer.call(event)
+        try observer.observation.call(event)
       } else {
-        try tasks.naming(observer.source) { try observer.call(event) }
+        try tasks.naming(observer.source) { try observer.observation.call(event) }
       }
     } catch {
       note(error, of: observer)

@@ -62,7 +62,7 @@ internal import Synchronization
   private func deliver(_ event: TraceEvent, number: Int, to application: Application) {
     open.eventBegan(at: event.instant ?? application.instant)
     var time = application.timeWithinBudget
-    for (place, (observer, from)) in observers.enumerated() where from <= number && !observer.isCancelled {
+    for (place, (observer, from)) in observers.enumerated() where from <= number && !observer.observation.hasEnded {
       open.callsObserver(at: place)
       time = application.call(observer, with: event, at: time)
     }
@@ -73,14 +73,14 @@ internal import Synchronization
     var hasCancelled = false
     for place in observers.indices {
       if observers[place].from > 0 { observers[place].from = 0 }
-      if observers[place].observer.isCancelled { hasCancelled = true }
+      if observers[place].observer.observation.hasEnded { hasCancelled = true }
     }
     guard hasCancelled else { return }
     removeCancelled()
     publishNames()
   }
 
-  private func removeCancelled() { observers.removeAll { $0.observer.isCancelled } }
+  private func removeCancelled() { observers.removeAll { $0.observer.observation.hasEnded } }
 
   private func publishNames() { open.setObservers(observers.map(\.observer.source)) }
 }

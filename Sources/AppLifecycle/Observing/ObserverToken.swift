@@ -5,10 +5,9 @@ internal import Synchronization
 ///
 /// Any thread may use a token.
 public final class ObserverToken: Sendable {
-  // Weak, because the observing object often keeps the token, which would be a reference cycle.
-  private weak let observer: TraceObserver?
+  private let observation: Observation
 
-  init(_ observer: TraceObserver) { self.observer = observer }
+  init(_ observer: TraceObserver) { observation = observer.observation }
 
   deinit { cancel() }
 
@@ -19,14 +18,33 @@ public final class ObserverToken: Sendable {
   /// observer itself.
   ///
   /// - Complexity: constant.
-  public func cancel() { observer?.end() }
+  public func cancel() { observation.end() }
 }
 
-/// An observer, which is called until its token is cancelled or released.
+/// An observer, which is called until its token is cancelled or released, or the application is gone.
+final class TraceObserver: Sendable {
+  let source: Subscriber
+  /// The code, which the token shares.
+  ///
+  /// A weak reference of the token to the observer instead would make each retain and release of the observer slow.
+  let observation: Observation
+  /// Whether the observer has thrown an error before.
+  let hasFailed = Atomic(false)
+
+  init(_ source: Subscriber, _ body: @escaping Observation.Body) {
+    self.source = source
+    observation = Observation(body)
+  }
+
+  // The observing object often keeps the token, which keeps the observation, which keeps the object.
+  deinit { observation.end() }
+}
+
+/// The code of an observer, until the observation ends.
 ///
 /// Only the main actor calls it, and never within its own call. A call takes no lock and counts no reference, because
 /// every event of a transition calls every observer.
-final class TraceObserver: Sendable {
+final class Observation: Sendable {
   typealias Body = @MainActor @Sendable (TraceEvent) throws -> Void
 
   private final class Code: Sendable {
@@ -39,22 +57,14 @@ final class TraceObserver: Sendable {
     case idle, inCall, ended
   }
 
-  let source: Subscriber
   private let phase = Atomic(Phase.idle)
   /// Released when the observation has ended and no call is under way, so that captured objects are released.
   private let code: Unmanaged<Code>
-  /// Whether the observer has thrown an error before.
-  let hasFailed = Atomic(false)
 
-  init(_ source: Subscriber, _ body: @escaping Body) {
-    self.source = source
-    code = .passRetained(Code(body))
-  }
-
-  deinit { end() }
+  init(_ body: @escaping Body) { code = .passRetained(Code(body)) }
 
   /// Whether the observation has ended.
-  var isCancelled: Bool { phase.load(ordering: .acquiring) == .ended }
+  var hasEnded: Bool { phase.load(ordering: .acquiring) == .ended }
 
   @MainActor func call(_ event: TraceEvent) throws {
     guard phase.compareExchange(expected: .idle, desired: .inCall, ordering: .acquiring).exchanged else { return }

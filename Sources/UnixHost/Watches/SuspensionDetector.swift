@@ -68,7 +68,7 @@ struct SuspensionDetector: Sendable, Hashable {
     var suspensions: [Application.Suspension] = []
     let slept = sample.sleep - last.sleep
     if slept >= Self.slack {
-      suspensions.append(Application.Suspension(duration: slept, uncertainty: .zero, by: .systemSleep))
+      suspensions.append(Application.Suspension(duration: slept, uncertainty: .zero, agent: .systemSleep))
     }
     let idle = idle(until: sample)
     if wasContinued, Self.isRemarkable(idleAtWork + idle) {
@@ -85,13 +85,13 @@ struct SuspensionDetector: Sendable, Hashable {
   }
 
   private static func stop(_ duration: Duration) -> Application.Suspension {
-    Application.Suspension(duration: duration, uncertainty: tick, by: .stopSignal)
+    Application.Suspension(duration: duration, uncertainty: tick, agent: .stopSignal)
   }
 
   /// Returns the verdict on a gap for which no SIGCONT has come.
   private mutating func endWait() -> [Application.Suspension] {
     guard let ended = gap.take() else { return [] }
-    return [Application.Suspension(duration: ended.duration, uncertainty: Self.tick, by: .frozenOrPaused)]
+    return [Application.Suspension(duration: ended.duration, uncertainty: Self.tick, agent: .frozenOrPaused)]
   }
 
   /// Returns the time in which the thread neither ran nor was runnable.
