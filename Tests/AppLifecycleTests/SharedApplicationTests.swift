@@ -97,6 +97,20 @@ import Testing
     }
   }
 
+  @Test(.longRunning) func `The adopted one does not begin again when it has ended, and keeps its exit status`() async {
+    await #expect(processExitsWith: .success) {
+      let application = await Application(delegate: NoDelegate())
+      await Application.adopt(application)
+      await application.handle(.launch)
+      await application.shutDown(status: 3)
+      application.send(.open)
+      let report = await application.handle(.fetch)
+      let (state, status) = await MainActor.run { (application.state, application.exitStatus) }
+      precondition(report.outcome == .ignored(reason: .notRunning))
+      precondition(state == .notRunning && status == 3)
+    }
+  }
+
   @Test(.longRunning) func `Without one the message says what to do`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await MainActor.run { _ = Application.shared }

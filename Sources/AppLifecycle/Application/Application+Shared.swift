@@ -30,8 +30,14 @@ extension Application {
   ///
   /// The `main` that `@main` supplies calls this method. A program with its own `main` calls it before its host runs.
   ///
+  /// The process of an adopted application is that of the program. So when the application has ended, it ignores the
+  /// inputs that would launch it again, such as an `open` that arrived during its end.
+  ///
   /// - Parameter application: the application, which is retained until another one is adopted.
   public static func adopt(_ application: Application) { adopted = application }
+
+  /// Whether the application is the one that was adopted last.
+  var isAdopted: Bool { Self.adopted === self }
 
   /// Runs a body in which an application is ``shared``; for tests.
   ///

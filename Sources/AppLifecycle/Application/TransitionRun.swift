@@ -81,7 +81,9 @@ internal import PubSub
     if let page = application.ownLedger.endTransition(in: to, at: began + report.duration) {
       (report.kept, report.overruns) = (page.kept, page.overruns)
     }
-    if report.endsProcess, !report.overruns.isEmpty { application.transitions.processEndedLate() }
+    if report.endsProcess {
+      application.transitions.processEnded(isLate: !report.overruns.isEmpty, isLast: application.isAdopted)
+    }
     application.noteOutcome(report, of: pending.input)
     application.tell(.transitionEnded(report))
     application.questions.answerOvertakenInputs(in: to)

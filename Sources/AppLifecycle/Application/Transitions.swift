@@ -15,6 +15,8 @@
   private var chosenStatus: Int32 = 0
   /// Whether a budget was overrun as the process ended.
   private var endedLate = false
+  /// Whether the process that ended was the program's own, so that no other one can begin.
+  private var endedForGood = false
 
   init(_ configuration: Application.Configuration) {
     machine = LifecycleStateMachine(
@@ -34,7 +36,9 @@
   func inputEnds() { inputCause = nil }
 
   /// Takes an input, and returns the effects to perform.
-  func handle(_ input: SystemInput) -> [LifecycleStateMachine.Effect] { machine.handle(input) }
+  func handle(_ input: SystemInput) -> [LifecycleStateMachine.Effect] {
+    endedForGood && input.launches ? [.ignore(.notRunning)] : machine.handle(input)
+  }
 
   /// Whether the waiting inputs bring the application into the foreground before they end its process.
   func comesBack(with inputs: [SystemInput]) -> Bool { machine.comesBack(with: inputs) }
@@ -94,6 +98,20 @@
   /// Sets the exit status; the first one other than zero stays.
   func setExitStatus(_ status: Int32) { if chosenStatus == 0 { chosenStatus = status } }
 
-  /// Notes that a budget was overrun as the process ended.
-  func processEndedLate() { endedLate = true }
+  /// Notes that the process has ended.
+  ///
+  /// - Parameters:
+  ///   - isLate: whether a budget was overrun.
+  ///   - isLast: whether no other process can begin.
+  func processEnded(isLate: Bool, isLast: Bool) { (endedLate, endedForGood) = (isLate, isLast) }
+}
+
+extension SystemInput {
+  /// Whether the input launches an application that is not running.
+  fileprivate var launches: Bool {
+    switch self {
+    case .launch, .launchInBackground, .open, .fetch, .openScene: true
+    default: false
+    }
+  }
 }

@@ -10,6 +10,8 @@ internal import Synchronization
   /// Events that happen while observers are being called, oldest first.
   private var waiting: [TraceEvent] = []
   private(set) var isCalling = false
+  /// Whether an observer was added, or was found to be cancelled, while observers were being called.
+  private var hasChanged = false
   private var lastCall: UInt64 = 0
   /// The calls that have begun and not ended; other threads may read them.
   private nonisolated let open = OpenCalls()
@@ -30,6 +32,7 @@ internal import Synchronization
     if !isCalling { removeCancelled() }
     // The waiting events happened before the observer was added.
     let new = (observer, isCalling ? waiting.count + 1 : 0)
+    if isCalling { hasChanged = true }
     if isFirst, !isCalling { observers.insert(new, at: 0) } else { observers.append(new) }
     publishNames()
   }
@@ -56,27 +59,24 @@ internal import Synchronization
     open.observerReturned()
     waiting.removeAll(keepingCapacity: true)
     isCalling = false
-    tidy()
+    if hasChanged { tidy() }
   }
 
   private func deliver(_ event: TraceEvent, number: Int, to application: Application) {
     open.eventBegan(at: event.instant ?? application.instant)
     var time = application.timeWithinBudget
-    for (place, (observer, from)) in observers.enumerated() where from <= number && !observer.observation.hasEnded {
+    for (place, (observer, from)) in observers.enumerated() where from <= number {
       open.callsObserver(at: place)
-      time = application.call(observer, with: event, at: time)
+      if !observer.observation.hasEnded { time = application.call(observer, with: event, at: time) }
+      if observer.observation.hasEnded { hasChanged = true }
     }
   }
 
   /// Removes cancelled observers, and lets observers that were added meanwhile receive every later event.
   private func tidy() {
-    var hasCancelled = false
-    for place in observers.indices {
-      if observers[place].from > 0 { observers[place].from = 0 }
-      if observers[place].observer.observation.hasEnded { hasCancelled = true }
-    }
-    guard hasCancelled else { return }
+    hasChanged = false
     removeCancelled()
+    for place in observers.indices { observers[place].from = 0 }
     publishNames()
   }
 

@@ -34,19 +34,19 @@ final class DeviceHost: Sendable {
 
   /// Launches the application, and returns its exit status when it has ended.
   @MainActor func run(_ device: Device) async -> Int32 {
-    let (end, continuation) = AsyncStream.makeStream(of: Void.self)
-    let token = application.observe(label: "DeviceHost") { event in
+    let (end, continuation) = AsyncStream.makeStream(of: Int32.self)
+    let token = application.observe(label: "DeviceHost") { [application] event in
       switch event {
       case .overran(let overrun): device.log("\(overrun)")
       case .transitionEnded(let report) where report.endsProcess:
-        continuation.finish()
+        continuation.yield(application.exitStatus)
       default: break
       }
     }
     defer { token.cancel() }
     await application.handle(.launch, cause: "power on")
     device.begin(take)  // not earlier: `open` would launch the application
-    for await _ in end {}
+    for await status in end { return status }
     return application.exitStatus
   }
 }
