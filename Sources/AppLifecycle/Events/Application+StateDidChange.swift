@@ -5,6 +5,9 @@ extension Application {
   ///
   /// The event is sticky: a late subscriber with replay receives the current state at once. The first event of a launch
   /// is the change from *not running*, before ``ApplicationDelegate/applicationWillFinishLaunching(_:)``.
+  ///
+  /// In a simulation the event is also posted when a process is lost, by a crash for example, so that tests can observe
+  /// it. No code of a lost process really runs: a handler must not begin work when the new state is *not running*.
   public struct StateDidChange: ApplicationEvent, WeaklyKept {
     /// The traits of the event: sticky, so the bus keeps the latest one.
     public static var traits: EventTraits { .sticky }

@@ -22,7 +22,16 @@ extension Application: Observable {
   /// The reasons that keep the application from being active, or, in the background, would keep it from being active in
   /// the foreground.
   ///
-  /// The set is empty while the application is active. Observable.
+  /// The set is empty while the application is active, except in the handlers of ``WillResignActive``: there it has the
+  /// reason of the interruption, and is empty if the user leaves or locks the screen. Observable.
+  ///
+  /// In the background the set changes without a notification. A component that must know of a call there observes it:
+  ///
+  ///     application.task { [weak self, unowned application] in
+  ///       for await reasons in Observations({ application.deactivationReasons }) {
+  ///         self?.isInterrupted = reasons.contains(.call)
+  ///       }
+  ///     }
   public var deactivationReasons: Set<DeactivationReason> {
     observed.access(self, \.deactivationReasons)
     return present.deactivationReasons

@@ -14,11 +14,11 @@ extension Application {
   ///     }
   ///
   /// A resource is acquired after its dependencies, and released before them. Independent resources are acquired and
-  /// released concurrently. An acquire never delays a callback. It begins after the synchronous handlers of the notification
-  /// that opens the phase (`.running`: didFinishLaunching; `.foreground`: willEnterForeground, at a cold launch
-  /// didFinishLaunching; `.active`: didBecomeActive). If the phase is already open, it begins now. A release begins
-  /// after all handlers of the notification that closes the phase (willTerminate, didEnterBackground,
-  /// willResignActive).
+  /// released concurrently: acquires begin in the order of registration, releases in the reverse order. An acquire
+  /// never delays a callback. It begins after the synchronous handlers of the notification that opens the phase
+  /// (`.running`: didFinishLaunching; `.foreground`: willEnterForeground, at a cold launch didFinishLaunching;
+  /// `.active`: didBecomeActive). If the phase is already open, it begins now. A release begins after all handlers of
+  /// the notification that closes the phase (willTerminate, didEnterBackground, willResignActive).
   ///
   /// Each successful acquire is followed by exactly one release. If the phase closes during an acquire, the application
   /// cancels the acquire and awaits it; if it succeeded nevertheless, the handle is released. If the phase opens again

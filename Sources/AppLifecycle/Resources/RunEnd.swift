@@ -2,7 +2,10 @@
 ///
 /// An error that is a `CancellationError` counts as a return.
 public enum RunEnd: Sendable, Hashable {
-  /// Nothing follows: a loop begins again when its resource is acquired again, and a body when its phase opens again.
+  /// Nothing follows at once.
+  ///
+  /// A loop begins again when its resource is acquired again. A body begins again when its phase opens again, or when
+  /// one of its dependencies has been acquired again.
   case rest
   /// The loop or body begins again, after the delay of its ``RetryPolicy``; a resource stays held.
   ///

@@ -44,6 +44,27 @@ final class LineClient: Sendable {
   func finishLine() { isFinishing.store(true, ordering: .relaxed) }
 }
 
+extension LineClient {
+  /// Serves until the client has ended, or the phase has been closed for this long.
+  ///
+  /// - Returns: whether the client has ended by itself.
+  func serve(atMost limit: Duration, on clock: ApplicationClock) async -> Bool {
+    await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        await self.serve()
+        return true
+      }
+      group.addTask {
+        await phaseCloses()
+        try? await clock.sleep(for: limit)
+        return false
+      }
+      defer { group.cancelAll() }
+      return await group.next()!
+    }
+  }
+}
+
 @MainActor final class LineServer {}
 
 extension LineServer: ServiceApplicationDelegate {
@@ -79,7 +100,7 @@ extension LineServer: ServiceApplicationDelegate {
   }
 }
 
-@Suite @MainActor struct `The server of the page on services` {
+@Suite(.serialized) @MainActor struct `The server of the page on services` {
   @Test func `answers the line of each client, and names the client that takes too long`() async throws {
     (log, listening) = ([], nil)
     let system = SimulatedSystem(delegate: LineServer())
@@ -92,5 +113,29 @@ extension LineServer: ServiceApplicationDelegate {
     try await system.play("wait:300ms; kill")
     #expect(log.prefix(2) == ["quick is answered", "quick is answered"])
     #expect(system.application.ledger.overruns.map(\.culprits) == [["client slow"]])
+  }
+
+  @Test(arguments: [(1, true), (60, false)])
+  func `a client has a deadline of its own after the phase has closed`(seconds: Int, endsItself: Bool) async throws {
+    log = []
+    let system = SimulatedSystem()
+    clock = system.clock
+    defer { clock = nil }
+    let application = system.application
+    let client = LineClient("client", .seconds(seconds))
+    var ended: (byItself: Bool, at: Duration)?
+    application.run(client, while: .running) { client in
+      let byItself = await withPhaseClosingHandler {
+        await client.serve(atMost: .seconds(2), on: application.clock)
+      } onClose: {
+        client.finishLine()
+      }
+      ended = (byItself, system.clock.now.offset)
+      if !byItself { application.shutDown(status: 1) }
+    }
+    try await system.play("launch:background; mode:begin:service; wait:10500ms; kill")
+    let at: Duration = endsItself ? .seconds(11) : .milliseconds(12_500)
+    #expect(ended?.byItself == endsItself && ended?.at == at)
+    #expect(application.ledger.overruns.isEmpty && application.exitStatus == (endsItself ? 0 : 1))
   }
 }
