@@ -75,6 +75,7 @@ import Testing
       (["watchdog:feed"], .watchdog), (["backgroundTimeExpired:upload"], .watchdog),
       (["taskEndedTwice:upload"], .killedInBackground), (["watchdog:feed", "inactive"], .crashedInForeground),
       (["watchdog:feed", "suspended"], .killedWhileSuspended), (["watchdog:feed", "notRunning"], .watchdog),
+      (["watchdog:feed", "fetch"], .killedInBackground), (["fetch", "watchdog:feed"], .watchdog),
     ] as [([String], PreviousExit.Kind)])
   func `an overrun is the reason until the application gets on`(names: [String], kind: PreviousExit.Kind) async throws {
     let journal = open()
@@ -82,13 +83,24 @@ import Testing
     journal.append(LifecycleRecord(instant: .zero, kind: .state, name: "background", state: state, cause: "home"))
     for name in names {
       state = ApplicationState(rawValue: name) ?? state
-      let kind: LifecycleRecord.Kind = name.contains(":") ? .report : .state
+      let kind: LifecycleRecord.Kind =
+        if name.contains(":") { .report } else if name == "fetch" { .input } else { .state }
       journal.append(LifecycleRecord(instant: .zero, kind: kind, name: name, state: state, cause: "home"))
     }
     journal.close()
     let exit = open().previousExit
     #expect(exit.kind == kind, "\(exit)")
-    if kind == .watchdog { #expect(exit.evidence.contains(names[0])) }
+    if kind == .watchdog { #expect(exit.evidence.contains("watchdog:feed") || exit.evidence.contains(names[0])) }
+  }
+
+  @Test func `a late release outside a tear-down is no reason`() {
+    let journal = open()
+    for (kind, name) in [(.state, "active"), (.report, "watchdog:feed")] as [(LifecycleRecord.Kind, String)] {
+      journal.append(
+        LifecycleRecord(instant: .zero, kind: kind, name: name, state: .active, cause: "release of feed"))
+    }
+    journal.close()
+    #expect(open().previousExit.kind == .crashedInForeground)
   }
 
   @Test func `the last run counts, and a line that was being written does not`() async throws {

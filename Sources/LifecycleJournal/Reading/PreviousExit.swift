@@ -17,7 +17,7 @@ public struct PreviousExit: Sendable, Hashable {
     case killedInBackground
     /// The process died in the foreground.
     case crashedInForeground
-    /// The process ended directly after an overrun of a time limit.
+    /// The process ended directly after an overrun of a time limit, without another input or change of state.
     case watchdog
     /// The run had not ended, and the device has been restarted since.
     case deviceRestarted

@@ -24,8 +24,8 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var damagedLines = 0
   /// Whether the last line is incomplete.
   public private(set) var endsUnfinished = false
-  /// The reports of overruns since the last change to a state other than *not running*; the first hundred, if there are
-  /// more.
+  /// The reports of overruns from which the application has not gone on: since the last input, and the last change to a
+  /// state other than *not running*; the first hundred, if there are more.
   public private(set) var overruns: [String] = []
   /// Whether `applicationWillTerminate` was called since the last launch.
   public private(set) var wasToldToEnd = false
@@ -103,7 +103,10 @@ public struct RunSummary: Sendable, Hashable {
     records += 1
     lastRecord = record
     switch record.kind {
-    case .input: lastInput = record.name
+    case .input:
+      lastInput = record.name
+      // A process that a watchdog ends takes no further input.
+      overruns = []
     case .state:
       commits += 1
       commit(record.state)
@@ -116,8 +119,9 @@ public struct RunSummary: Sendable, Hashable {
       default: break
       }
     // Limited, because a journal may contain anything, and the use of memory must not grow with it.
-    case .report: if record.isOverrun, overruns.count < Self.mostOverruns { overruns.append(record.name) }
-    case .notification, .task, .ignored: break
+    case .report where record.isOverrun && !record.isOfOperation && overruns.count < Self.mostOverruns:
+      overruns.append(record.name)
+    case .report, .notification, .task, .ignored: break
     }
     // If a change of state is missing because of a gap or damage, the next record shows the state.
     if record.state != state { commit(record.state) }
@@ -140,5 +144,10 @@ extension LifecycleRecord {
   /// Whether this is the report of an overrun.
   var isOverrun: Bool {
     kind == .report && (name.hasPrefix("watchdog:") || name.hasPrefix("backgroundTimeExpired:"))
+  }
+
+  /// Whether an operation of a resource or a body was late outside a tear-down, for which no system ends a process.
+  fileprivate var isOfOperation: Bool {
+    ["acquire", "release", "end"].contains { cause.rawValue == "\($0) of \(name.dropFirst("watchdog:".count))" }
   }
 }
