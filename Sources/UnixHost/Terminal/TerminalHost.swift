@@ -20,6 +20,9 @@ public import PubSub
 /// | the process did not run: SIGSTOP, sleep of the machine, a freezer | no input; `Application.WasSuspended` is posted afterwards |
 /// | another SIGTERM or SIGINT, half a second or more after the one that ended it; `Ctrl-\`, SIGQUIT | no input: the host restores the terminal, and the signal ends the process |
 ///
+/// When the program leaves the terminal, the host ends the interruption `focusLost`: after `fg` the program has the
+/// keyboard focus until the terminal reports otherwise.
+///
 /// A second Ctrl-C, before the delegate has answered or after it has refused, ends the program in order. Any other key
 /// after a refusal makes the next Ctrl-C a first one again. The program keeps its screen until the delegate has
 /// answered. ``Configuration/causesThatAsk`` determines which orders ask.
