@@ -60,12 +60,26 @@ final class PhaseClosing: Sendable {
 ///       }
 ///     }
 ///
+/// The task is not cancelled when the operation has returned, so the code behind it can save its result. A loop that
+/// protects each of its items must remember in `onClose` that it was asked to end, and then end by itself:
+///
+///     while !isClosing.load(ordering: .relaxed), let job = await queue.next() {
+///       await withPhaseClosingHandler {
+///         await render(job)
+///       } onClose: {
+///         isClosing.store(true, ordering: .relaxed)
+///       }
+///     }
+///
+/// Outside the handler, the same loop is cancelled, for example while it waits for the next job.
+///
 /// In a task that no application runs, the function only performs the operation. As with task cancellation, `onClose`
 /// is called at most once, on any thread, and perhaps before the operation has begun or just after it has ended.
 ///
 /// - Parameters:
 ///   - operation: the work to do, in the caller's isolation.
-///   - onClose: asks the operation to end; must not block. Leave it empty to let the operation finish within the budget.
+///   - onClose: asks the operation to end; must not block. If the body ends with the operation, leave it empty to let
+///     the operation finish within the budget.
 ///   - isolation: the isolation of the caller.
 /// - Returns: the value that the operation returns.
 /// - Throws: the error that the operation throws.
