@@ -35,10 +35,10 @@ public func checkAllScripts(
   return report
 }
 
-/// Checks a program with long scripts of random actions, and records the first failure as an issue, with the shortest
-/// script.
+/// Checks a program with long scripts of random actions, and records the first failure as an issue, with a
+/// shortened script.
 ///
-/// The issue names the seed that makes the failing script again. See ``ScriptChecker/checkRandom(seed:count:length:)``.
+/// No action of the shortened script can be left out, and its waits are as short as possible. The issue names the seed that makes the failing script again. See ``ScriptChecker/checkRandom(seed:count:length:)``.
 ///
 /// - Parameters:
 ///   - seed: the seed of the first script; the same seed gives the same scripts.
@@ -63,7 +63,7 @@ public func checkRandomScripts(
   return report
 }
 
-/// Checks a program with one script, such as the shortest failing script of an earlier check.
+/// Checks a program with one script, such as the failing script of an earlier check.
 ///
 /// - Parameters:
 ///   - script: the script.

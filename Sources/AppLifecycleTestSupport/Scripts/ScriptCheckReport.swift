@@ -26,7 +26,7 @@ public struct ScriptCheckReport: Sendable, Hashable, CustomStringConvertible {
 
 /// A script that shows a fault.
 public struct ScriptFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The shortest script found that shows the fault: without any one of its actions, the fault does not show.
+  /// The shortened script that shows the fault: without any one of its actions, the fault does not show.
   public var script: String
   /// The script that showed the fault first.
   public var foundIn: String

@@ -221,8 +221,8 @@ extension ScriptChecker {
   ///   - seed: the seed of the first script; the same seed gives the same scripts.
   ///   - count: the number of scripts.
   ///   - length: the number of actions of each script.
-  /// - Returns: the numbers, and the first failure with a short script: actions are removed while the fault still
-  ///   shows, and then up to 3,000 shorter scripts of standard actions are tried.
+  /// - Returns: the numbers, and the first failure with a short script: actions are removed and waits shortened while the
+  ///   fault still shows, and then up to 3,000 shorter scripts of standard actions are tried.
   /// - Throws: a `ScriptError` for a `do:NAME` that `make` did not add; an error of `make`; `CancellationError` if the
   ///   task is cancelled.
   /// - Complexity: linear in `count` and `length`.

@@ -2,7 +2,7 @@ import AppLifecycleTesting
 
 /// Makes a failing script shorter and simpler, as long as it still fails.
 @MainActor enum Shrinker {
-  /// Returns the shortest and simplest failing script that removing actions and shortening waits can find.
+  /// Returns a failing script from which no action can be removed, and whose waits cannot be shortened.
   ///
   /// It removes chunks of actions first, then single actions (delta debugging); without any one of its actions, the
   /// result does not fail. Then it makes each wait as short as possible, and tries to remove actions again.
