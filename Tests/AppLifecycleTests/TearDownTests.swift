@@ -274,6 +274,18 @@ import Testing
     #expect(host.state == .notRunning && host.exitStatus == 3)
   }
 
+  @Test func `in which a release shuts down sets the exit status, and sends nothing`() async throws {
+    try application.manage("file", while: .running) {
+    } release: { [unowned application] _ in
+      application.shutDown(status: 1)
+    }
+    try await system.play("launch; kill")
+    #expect(application.state == .notRunning && application.exitStatus == 1)
+    #expect(system.record.last?.kind == .state, "\(system.record)")
+    try await system.play("launch; kill")
+    #expect(application.exitStatus == 1)
+  }
+
   @Test func `that was late before the end does not change the exit status`() async throws {
     let host = Application(delegate: delegate, bus: bus, clock: clock)
     let subscription = subscribe(Application.DidEnterBackground.self, "deaf", taking: 7)

@@ -1,6 +1,8 @@
 extension Application {
   /// Ends the application in order, without asking its delegate, and sets the exit status of its host.
   ///
+  /// If the application is ending already, the call only sets the status.
+  ///
   /// Use it in a program that cannot continue, such as a service whose last listener failed. After several calls, the
   /// first status other than zero counts, until the next launch. A late end has the status 70 instead, and a host
   /// that ends the tear-down early returns a status of its own.
@@ -10,6 +12,7 @@ extension Application {
   ///   - cause: the cause that records and notifications show; if nil, the input ``SystemInput/shutDown``.
   public func shutDown(status: Int32, cause: LifecycleCause? = nil) {
     transitions.setExitStatus(status)
-    send(.shutDown, cause: cause)
+    // During the end, the call only sets the status: another input would come too late, and be ignored.
+    if !transitions.isEndingProcess { send(.shutDown, cause: cause) }
   }
 }

@@ -40,6 +40,9 @@
     endedForGood && input.launches ? [.ignore(.notRunning)] : machine.handle(input)
   }
 
+  /// Whether the transition under way ends the process.
+  var isEndingProcess: Bool { latestCommit.to.isInMemory && !machine.state.isInMemory }
+
   /// Whether the waiting inputs bring the application into the foreground before they end its process.
   func comesBack(with inputs: [SystemInput]) -> Bool { machine.comesBack(with: inputs) }
 
