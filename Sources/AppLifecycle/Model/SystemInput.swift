@@ -26,8 +26,10 @@ public enum SystemInput: Sendable, Hashable {
   /// Script: `passcode:on`, `passcode:off`.
   case setPasscode(Bool)
   /// An interruption begins. Script: `interrupt:NAME`.
+  ///
+  /// It takes effect in every state, also while the application is suspended or not running; so does its end.
   case beginInterruption(DeactivationReason)
-  /// An interruption ends. Script: `end:NAME`.
+  /// An interruption ends, in any state. Script: `end:NAME`.
   case endInterruption(DeactivationReason)
   /// The user opens the application switcher over the application. Script: `switcher`.
   case openSwitcher
