@@ -243,7 +243,8 @@ extension ManualClock {
   ///
   /// Virtual time stands still until the work is done; see ``SimulationExecutor/external(_:)``.
   ///
-  /// - Parameter body: the work; it must not use anything in the simulation.
+  /// - Parameter body: the work. It must not wait for anything in the simulation; it may call what any thread may call,
+  ///   such as `Application.send(_:cause:)`.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws.
   public func external<Success, Failure: Error>(

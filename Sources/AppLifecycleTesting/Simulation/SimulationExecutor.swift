@@ -202,7 +202,8 @@ extension SimulationExecutor {
   /// continue in the order in which their calls began, however long each took. So the record does not depend on the
   /// machine.
   ///
-  /// - Parameter body: the work; it must not use anything in the simulation.
+  /// - Parameter body: the work. It must not wait for anything in the simulation; it may call what any thread may call,
+  ///   such as `Application.send(_:cause:)`.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, in the same order.
   public func external<Success, Failure: Error>(
