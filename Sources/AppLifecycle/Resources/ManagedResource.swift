@@ -35,10 +35,13 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
     }
   }
 
-  /// The handle while the resource is held; nil otherwise, and from the beginning of the release.
+  /// The handle while the resource is held; nil otherwise, and from the call of its `release` closure.
   ///
-  /// The release begins some time after ``invalidate(because:)``, when everything that depends on the resource has been
-  /// released. Code that must not use a broken handle meanwhile asks ``ResourceLease/isValid``, or ``untilHeld(isolation:)``.
+  /// That call comes some time after ``invalidate(because:)``, or after the end of the phase: when everything that
+  /// depends on the resource has been released, and its `run` loop has ended. In a handler of
+  /// ``Application/ResourceDidChange`` with the status ``ResourceStatus/releasing``, the property still has the
+  /// handle. Code that must not use a broken handle meanwhile asks ``ResourceLease/isValid``, or
+  /// ``untilHeld(isolation:)``.
   public var current: Handle? { holding.handle.map(Self.unboxed) }
 
   /// The handle of the resource, or an error if the resource is not held.
@@ -130,7 +133,7 @@ public enum ResourceStatus: Sendable, Hashable {
   case acquiring
   /// The resource is held.
   case held
-  /// The application is releasing the resource.
+  /// The application is releasing the resource: it ends the `run` loop, and then calls the `release` closure.
   case releasing
   /// The resource failed this number of times in a row, and the application will try it again.
   ///
