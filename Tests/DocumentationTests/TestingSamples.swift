@@ -63,6 +63,15 @@ extension NotesDelegate: ApplicationDelegate {
   func applicationWillTerminate(_ application: Application) { saved = note }
 }
 
+@MainActor private final class ForgetfulDelegate {
+  var note = ""
+  private(set) var saved = ""
+}
+
+extension ForgetfulDelegate: ApplicationDelegate {
+  func applicationWillTerminate(_ application: Application) { saved = note }
+}
+
 @Suite @MainActor struct `The samples of the page on testing` {
   @Test @MainActor func `A day in the background`() async throws {
     let system = SimulatedSystem()
@@ -147,13 +156,34 @@ extension NotesDelegate: ApplicationDelegate {
     try await checkAllScripts(upTo: 4, alphabet: alphabet) { run in
       let delegate = NotesDelegate()
       let system = SimulatedSystem(delegate: delegate, order: run.order)
-      system.addAction("type") { delegate.note += "a" }
+      system.addAction("type") { [unowned system] in
+        if system.application.state.isForeground { delegate.note += "a" }
+      }
       run.afterEachAction {
-        let isSaved = delegate.saved == delegate.note
-        run.expect(!system.hasEndedInOrder || isSaved, "the note was not saved")
+        let isAway = !system.application.state.isForeground
+        run.expect(!isAway || delegate.saved == delegate.note, "the note was not saved")
       }
       return system
     }
+  }
+
+  /// The check above finds what it is for: a program that saves only at its end loses the note when it is killed while
+  /// suspended.
+  @Test @MainActor func `A program that saves only at its end loses a note`() async throws {
+    let checker = try ScriptChecker(alphabet: "\(ScriptAlphabet.standard) do:type") { run in
+      let delegate = ForgetfulDelegate()
+      let system = SimulatedSystem(delegate: delegate, order: run.order)
+      system.addAction("type") { [unowned system] in
+        if system.application.state.isForeground { delegate.note += "a" }
+      }
+      run.afterEachAction {
+        let isAway = !system.application.state.isForeground
+        run.expect(!isAway || delegate.saved == delegate.note, "the note was not saved")
+      }
+      return system
+    }
+    let failure = try await checker.checkAll(upTo: 4).failure
+    #expect(failure?.script == "launch; do:type; home", "\(String(describing: failure))")
   }
 
   @Test @MainActor func `A call during the return`() async throws {

@@ -85,8 +85,8 @@ extension JobService: ServiceApplicationDelegate {
       }
       worker = try application.manage(
         "worker", while: .running, after: database, onReturn: .rest
-      ) { database in
-        Worker(database)
+      ) { store in
+        Worker(store)
       } run: { worker in
         await worker.work()
       } release: { worker in
