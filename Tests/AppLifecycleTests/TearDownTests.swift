@@ -258,45 +258,6 @@ import Testing
     #expect(isReleased)
   }
 
-  @Test func `that was late at the end makes the exit status 70, until the next launch`() async throws {
-    let host = Application(delegate: delegate, bus: bus, clock: clock)
-    let subscription = subscribe(Application.WillTerminate.self, "deaf", taking: 7)
-    _ = await clock.running { await host.handle(.launch) }
-    _ = await clock.running { await host.handle(.home) }
-    host.shutDown(status: 3)
-    _ = await clock.running { await host.handle(.shutDown) }
-    #expect(host.state == .notRunning && host.exitStatus == 70)
-    subscription.cancel()
-    _ = await clock.running { await host.handle(.launch) }
-    #expect(host.exitStatus == 0)
-    host.shutDown(status: 3)
-    await clock.settle()
-    #expect(host.state == .notRunning && host.exitStatus == 3)
-  }
-
-  @Test func `in which a release shuts down sets the exit status, and sends nothing`() async throws {
-    try application.manage("file", while: .running) {
-    } release: { [unowned application] _ in
-      application.shutDown(status: 1)
-    }
-    try await system.play("launch; kill")
-    #expect(application.state == .notRunning && application.exitStatus == 1)
-    #expect(system.record.last?.kind == .state, "\(system.record)")
-    try await system.play("launch; kill")
-    #expect(application.exitStatus == 1)
-  }
-
-  @Test func `that was late before the end does not change the exit status`() async throws {
-    let host = Application(delegate: delegate, bus: bus, clock: clock)
-    let subscription = subscribe(Application.DidEnterBackground.self, "deaf", taking: 7)
-    _ = await clock.running { await host.handle(.launch) }
-    let home = await clock.running { await host.handle(.home) }
-    let end = await clock.running { await host.handle(.shutDown) }
-    withExtendedLifetime(subscription) {}
-    #expect(home.stragglers == ["deaf"] && !home.endsProcess)
-    #expect(end.overruns.isEmpty && end.endsProcess && host.exitStatus == 0)
-  }
-
   @Test func `that was late for the background is not waited for again at the end, and is named once`() async throws {
     let host = Application(delegate: delegate, bus: bus, clock: clock)
     for (name, phase) in [("database", LifecyclePhase.running), ("query", .foreground)] {

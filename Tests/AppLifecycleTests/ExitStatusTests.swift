@@ -1,0 +1,57 @@
+import AppLifecycle
+import AppLifecycleTesting
+import PubSub
+import TestTraits
+import Testing
+
+/// The status with which a host ends the process.
+@MainActor @Suite(.timeLimit(.hang)) struct `The exit status` {
+  let system = SimulatedSystem()
+  var clock: ManualClock { system.clock }
+  var application: Application { system.application }
+  var bus: EventBus { system.bus }
+
+  /// Subscribes a handler that takes longer than the budget.
+  private func subscribe<E: ApplicationEvent>(_: E.Type) -> Subscription {
+    bus.subscribe(to: E.self, label: "deaf") { [clock] _ in try await clock.sleep(for: .seconds(7)) }
+  }
+
+  @Test func `is 70 after a late end, until the next launch`() async throws {
+    let host = Application(delegate: NotingDelegate(), bus: bus, clock: clock)
+    let subscription = subscribe(Application.WillTerminate.self)
+    _ = await clock.running { await host.handle(.launch) }
+    _ = await clock.running { await host.handle(.home) }
+    host.shutDown(status: 3)
+    _ = await clock.running { await host.handle(.shutDown) }
+    #expect(host.state == .notRunning && host.exitStatus == 70)
+    subscription.cancel()
+    _ = await clock.running { await host.handle(.launch) }
+    #expect(host.exitStatus == 0)
+    host.shutDown(status: 3)
+    await clock.settle()
+    #expect(host.state == .notRunning && host.exitStatus == 3)
+  }
+
+  @Test func `can be set by a release at the end, which sends no input`() async throws {
+    try application.manage("file", while: .running) {
+    } release: { [unowned application] _ in
+      application.shutDown(status: 1)
+    }
+    try await system.play("launch; kill")
+    #expect(application.state == .notRunning && application.exitStatus == 1)
+    #expect(system.record.last?.kind == .state, "\(system.record)")
+    try await system.play("launch; kill")
+    #expect(application.exitStatus == 1)
+  }
+
+  @Test func `is not changed by a tear-down that was late before the end`() async throws {
+    let host = Application(delegate: NotingDelegate(), bus: bus, clock: clock)
+    let subscription = subscribe(Application.DidEnterBackground.self)
+    _ = await clock.running { await host.handle(.launch) }
+    let home = await clock.running { await host.handle(.home) }
+    let end = await clock.running { await host.handle(.shutDown) }
+    withExtendedLifetime(subscription) {}
+    #expect(home.stragglers == ["deaf"] && !home.endsProcess)
+    #expect(end.overruns.isEmpty && end.endsProcess && host.exitStatus == 0)
+  }
+}
