@@ -37,11 +37,17 @@ import Testing
     } release: { [unowned application] _ in
       application.shutDown(status: 1)
     }
+    // The record of a simulated system has only the inputs of its scripts.
+    var inputs: [SystemInput] = []
+    let token = application.observe { event in
+      if case .transitionBegan(let input, _) = event { inputs.append(input) }
+    }
     try await system.play("launch; kill")
     #expect(application.state == .notRunning && application.exitStatus == 1)
-    #expect(system.record.last?.kind == .state, "\(system.record)")
+    #expect(inputs == [.launch, .shutDown])
     try await system.play("launch; kill")
     #expect(application.exitStatus == 1)
+    token.cancel()
   }
 
   @Test func `is not changed by a tear-down that was late before the end`() async throws {

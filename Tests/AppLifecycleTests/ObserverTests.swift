@@ -236,6 +236,27 @@ import Testing
     #expect(kept == nil)
   }
 
+  @Test func `that ends itself in its call is called to the end, and then frees what it captured`() async throws {
+    @MainActor final class Captured {
+      var token: ObserverToken?
+      var events = 0
+    }
+    weak var kept: Captured?
+    var isKeptInside = false
+    do {
+      let captured = Captured()
+      kept = captured
+      captured.token = application.observe { _ in
+        captured.events += 1
+        captured.token = nil
+        isKeptInside = captured.events == 1
+      }
+    }
+    #expect(kept != nil)
+    try await system.play("launch; home")
+    #expect(isKeptInside && kept == nil)
+  }
+
   @MainActor private final class Nothing: ApplicationDelegate {}
 }
 
