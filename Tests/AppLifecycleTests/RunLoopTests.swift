@@ -260,6 +260,30 @@ import Testing
     #expect(takeLines() == ["drained 0.0", "ended 2.0", "released 2.0"])
   }
 
+  @Test func `a resource whose loop still drains is not current, and is released later`() async throws {
+    let resource = try application.manage("worker", while: .foreground) {
+      7
+    } run: { _ in
+      await phaseCloses()
+      try? await clock.sleep(for: .seconds(2))
+    } release: { _ in
+      write("released")
+    }
+    let statuses = application.bus.subscribe(to: Application.ResourceDidChange.self) { _ in
+      write("\(resource.status) \(resource.current.map(String.init) ?? "-")")
+    }
+    defer { statuses.cancel() }
+    try await system.play("launch")
+    #expect(takeLines() == ["acquiring - 0.0", "held 7 0.0"])
+    application.task(world) { _ in
+      try await clock.sleep(for: .seconds(1))
+      write("\(resource.status) \(resource.current.map(String.init) ?? "-")")
+      #expect(throws: ResourceError.released("worker")) { try resource.value }
+    }
+    try await system.play("home")
+    #expect(takeLines() == ["releasing 7 0.0", "releasing - 1.0", "released 2.0", "idle - 2.0"])
+  }
+
   @Test func `one that waits for the close is told, and a cancelled one goes on as well`() async throws {
     var bodies = 0
     application.run(self.world, while: .active) { world in

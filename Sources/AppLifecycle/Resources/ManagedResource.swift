@@ -35,13 +35,14 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
     }
   }
 
-  /// The handle while the resource is held; nil otherwise, and from the call of its `release` closure.
+  /// The handle while the resource is held; nil otherwise, and from the beginning of its release.
   ///
-  /// That call comes some time after ``invalidate(because:)``, or after the end of the phase: when everything that
-  /// depends on the resource has been released, and its `run` loop has ended. In a handler of
-  /// ``Application/ResourceDidChange`` with the status ``ResourceStatus/releasing``, the property still has the
-  /// handle. Code that must not use a broken handle meanwhile asks ``ResourceLease/isValid``, or
-  /// ``untilHeld(isolation:)``.
+  /// The release begins some time after ``invalidate(because:)``, or after the end of the phase: when everything that
+  /// depends on the resource has been released. First it asks the `run` loop to end. So the property is nil while the
+  /// loop finishes its work, although the `release` closure has not been called. In a handler of
+  /// ``Application/ResourceDidChange`` with the status ``ResourceStatus/releasing``, which is posted just before, the
+  /// property still has the handle. Code that must not use a broken handle until then asks ``ResourceLease/isValid``,
+  /// or ``untilHeld(isolation:)``.
   public var current: Handle? { holding.handle.map(Self.unboxed) }
 
   /// The handle of the resource, or an error if the resource is not held.

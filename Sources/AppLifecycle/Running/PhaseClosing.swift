@@ -97,10 +97,10 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
 ///
 /// The application asks it to end when its phase closes or its resource is to be released.
 ///
-/// A body in which a task waits here is asked to end, and is cancelled only when the budget of the tear-down has passed:
-/// after this function has returned, the body has the rest of that time. The
-/// function also returns when the task is cancelled; in a task that no application runs, it waits only for that. A
-/// child task of the body may call it.
+/// A body or run loop in which a task waits here is asked to end, and is cancelled only when the budget of the tear-down
+/// has passed: after this function has returned, it has the rest of that time. The function also returns when the task
+/// is cancelled; in a task that no application runs, it waits only for that. A child task of the body or run loop may
+/// call it.
 public func phaseCloses() async {
   let wait = OneShot()
   let closing = PhaseClosing.present

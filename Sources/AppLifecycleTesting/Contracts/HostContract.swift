@@ -13,7 +13,8 @@ public import AppLifecycle
 /// `MyHostSubject` is a type of your test: a host around an application of its own, with a double of the window or
 /// device. Its `perform` makes the double report the event to the host, in as many steps as your system takes. If the
 /// host sends its inputs without waiting, `perform` also waits for the application's `transitionEnded`, which `observe`
-/// reports; on a `ManualClock`, `settle()` does that.
+/// reports; on a `ManualClock`, `settle()` does that. If `ProcessHost` runs your process, leave it out of the test, and
+/// send ``AppLifecycle/SystemInput/launch`` and ``AppLifecycle/SystemInput/terminate`` in its place.
 ///
 /// Each scenario begins with ``Event/launch`` and ends with ``Event/shutDown``. Every host must support these two. Unless
 /// the application is suspended at its end, the scenario is run again with ``Event/terminate`` as its end.

@@ -59,6 +59,10 @@ public final class ServiceHost: Sendable {
 
     /// Creates the event, for tests of a handler.
     ///
+    /// A test posts it as the host does, and so waits for asynchronous handlers, too:
+    ///
+    ///     await application.bus.postAndWait(ServiceHost.Reload(application: application))
+    ///
     /// - Parameter application: the application of the service.
     public init(application: Application) { self.application = application }
   }

@@ -20,6 +20,7 @@ final class DeviceHost: Sendable {
       // Home, then the background tasks, then suspend.
       application.suspend(cause: cause)
     case .wake:
+      // This device shows its program when it wakes.
       // Revokes a suspension that has not happened yet.
       application.send(.open, cause: cause)
     case .ring: application.send(.beginInterruption(.call), cause: cause)
