@@ -14,7 +14,7 @@ public import AppLifecycle
 /// device. Its `perform` makes the double report the event to the host, in as many steps as your system takes. If the
 /// host sends its inputs without waiting, `perform` also waits for the application's `transitionEnded`, which `observe`
 /// reports; on a `ManualClock`, `settle()` does that. If `ProcessHost` runs your process, leave it out of the test, and
-/// send ``AppLifecycle/SystemInput/launch`` and ``AppLifecycle/SystemInput/terminate`` in its place.
+/// send `SystemInput.launch` and `SystemInput.terminate` in its place.
 ///
 /// Each scenario begins with ``Event/launch`` and ends with ``Event/shutDown``. Every host must support these two. Unless
 /// the application is suspended at its end, the scenario is run again with ``Event/terminate`` as its end.
