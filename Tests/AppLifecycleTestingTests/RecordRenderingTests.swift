@@ -16,10 +16,10 @@ import Testing
       record().jsonLine
         == #"{"t":0.0,"kind":"delegate","name":"applicationDidBecomeActive","state":"active","scene":null,"cause":"launch"}"#
     )
-    let ignored = record(.seconds(5), .ignored, name: "home", state: .background, cause: "home", reason: "not in front")
+    let ignored = record(.seconds(5), .ignored, name: "home", state: .background, cause: "home", reason: "not in the foreground")
     #expect(
       ignored.jsonLine
-        == #"{"t":5.0,"kind":"ignored","name":"home","state":"background","scene":null,"cause":"home","reason":"not in front"}"#
+        == #"{"t":5.0,"kind":"ignored","name":"home","state":"background","scene":null,"cause":"home","reason":"not in the foreground"}"#
     )
     #expect(record(scene: "main").jsonLine.contains(#""scene":"main""#))
     #expect([record(), ignored].jsonLines == record().jsonLine + "\n" + ignored.jsonLine + "\n")

@@ -34,7 +34,7 @@ extension LifecycleRules {
     var sentAwayByLock: Set<SceneIdentifier> = []
 
     // What the present input has to lead to, and how far it is; empty between inputs.
-    var expectedInFront: Set<SceneIdentifier> = []
+    var expectedForeground: Set<SceneIdentifier> = []
     var expectedConnected: Set<SceneIdentifier> = []
     var stepsTaken: [Step] = []
     var present: Step?
@@ -43,7 +43,7 @@ extension LifecycleRules {
     /// The scenes that may take the present step, in the order in which they have to.
     var queue: [SceneIdentifier] = []
 
-    var inFront: Set<SceneIdentifier> { Set(connected.filter(\.state.isForeground).map(\.id)) }
+    var inForeground: Set<SceneIdentifier> { Set(connected.filter(\.state.isForeground).map(\.id)) }
 
     /// The state of an application whose most active scene is as the most active one of these.
     var aggregate: ApplicationState {
@@ -58,38 +58,38 @@ extension LifecycleRules {
     mutating func endStep() { present = nil }
 
     mutating func begin(_ input: SystemInput) {
-      expectedInFront = inFront
+      expectedForeground = inForeground
       expectedConnected = Set(connected.map(\.id))
       switch input {
-      case .launch: (expectedInFront, expectedConnected) = ([.main], [.main])
+      case .launch: (expectedForeground, expectedConnected) = ([.main], [.main])
       case .open, .openScene:
         var opened = SceneIdentifier.main
         if case .openScene(let id) = input { opened = id }
-        expectedInFront.insert(opened)
+        expectedForeground.insert(opened)
         expectedConnected.insert(opened)
-      case .home, .leaveThroughSwitcher: expectedInFront = []
-      case .lock: (sentAwayByLock, expectedInFront) = (inFront, [])
+      case .home, .leaveThroughSwitcher: expectedForeground = []
+      case .lock: (sentAwayByLock, expectedForeground) = (inForeground, [])
       case .unlock:
-        expectedInFront.formUnion(sentAwayByLock)
+        expectedForeground.formUnion(sentAwayByLock)
         expectedConnected.formUnion(sentAwayByLock)
         sentAwayByLock = []
       case .connectScene(let id): expectedConnected.insert(id)
-      case .sendSceneToBackground(let id): expectedInFront.remove(id)
+      case .sendSceneToBackground(let id): expectedForeground.remove(id)
       case .focusScene(let id): expectedFocus = Focus(id: id, hasFocus: true)
       case .unfocusScene(let id): expectedFocus = Focus(id: id, hasFocus: false)
       case .reclaimScene(let id): expectedConnected.remove(id)
       case .closeScene(let id):
-        expectedInFront.remove(id)
+        expectedForeground.remove(id)
         expectedConnected.remove(id)
         sentAwayByLock.remove(id)
       case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot:
-        (expectedInFront, expectedConnected) = ([], [])
+        (expectedForeground, expectedConnected) = ([], [])
       default: break
       }
     }
 
     mutating func end() {
-      (expectedInFront, expectedConnected, stepsTaken, present, queue) = ([], [], [], nil, [])
+      (expectedForeground, expectedConnected, stepsTaken, present, queue) = ([], [], [], nil, [])
       expectedFocus = nil
     }
   }
@@ -103,11 +103,11 @@ extension LifecycleRules {
     func isConnected(_ id: SceneIdentifier) -> Bool { scenes.index(of: id) != nil }
     switch input {
     case .connectScene(let id): return isLocked || !state.runsCode || isConnected(id)
-    case .openScene(let id): return isLocked || scenes.inFront.contains(id)
-    case .sendSceneToBackground(let id): return !scenes.inFront.contains(id)
+    case .openScene(let id): return isLocked || scenes.inForeground.contains(id)
+    case .sendSceneToBackground(let id): return !scenes.inForeground.contains(id)
     case .focusScene(let id): return scenes.connected.first { $0.id == id }?.hasFocus ?? true
     case .unfocusScene(let id): return !(scenes.connected.first { $0.id == id }?.hasFocus ?? false)
-    case .reclaimScene(let id): return !state.runsCode || !isConnected(id) || scenes.inFront.contains(id)
+    case .reclaimScene(let id): return !state.runsCode || !isConnected(id) || scenes.inForeground.contains(id)
     case .closeScene(let id): return !state.runsCode || !isConnected(id)
     default: return false
     }
@@ -116,7 +116,7 @@ extension LifecycleRules {
   func stateWithScenes(after input: SystemInput, from before: ApplicationState) -> ApplicationState {
     switch input {
     case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
-    case _ where !scenes.expectedInFront.isEmpty: standingReasons.isEmpty ? .active : .inactive
+    case _ where !scenes.expectedForeground.isEmpty: standingReasons.isEmpty ? .active : .inactive
     case .launchInBackground, .fetch, .wake: .background
     case .suspend: .suspended
     default: before.isForeground ? .background : before
@@ -253,7 +253,7 @@ extension LifecycleRules {
         && scenes.connected.allSatisfy { after.state(of: $0.id) == $0.state },
       "the machine has \(after.scenes), its effects say \(scenes.connected)")
     violations.check(
-      scenes.inFront == scenes.expectedInFront, "in front \(scenes.inFront), not \(scenes.expectedInFront)")
+      scenes.inForeground == scenes.expectedForeground, "in the foreground \(scenes.inForeground), not \(scenes.expectedForeground)")
     violations.check(
       Set(scenes.connected.map(\.id)) == scenes.expectedConnected, "connected: not \(scenes.expectedConnected)")
     violations.check(!state.runsCode || profile == .application || state == scenes.aggregate, "not the aggregate")

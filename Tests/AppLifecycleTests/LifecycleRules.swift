@@ -19,7 +19,7 @@ struct LifecycleRules: Hashable {
   var state: ApplicationState = .notRunning
   var announcedReasons: Set<DeactivationReason> = []
   var switcherIsOpen = false
-  var wasInFrontWhenLocked = false
+  var wasForegroundWhenLocked = false
   var isToldActive = false
   var isToldForeground = false
   var hasBegunLaunch = false
@@ -51,7 +51,7 @@ struct LifecycleRules: Hashable {
     let (stateBefore, dataWasProtected) = (state, dataIsProtected)
     takeNoteOfDevice(input)
     if profile == .scenes { scenes.begin(input) }
-    if stateBefore.isForeground, profile == .scenes, scenes.expectedInFront.isEmpty { switcherIsOpen = false }
+    if stateBefore.isForeground, profile == .scenes, scenes.expectedForeground.isEmpty { switcherIsOpen = false }
     for (index, effect) in effects.enumerated() {
       // When exactly before a callback its reasons are announced is for the machine to choose.
       let previous = effects[..<index].last { !$0.isReasons }
@@ -90,7 +90,7 @@ struct LifecycleRules: Hashable {
     checkOutcome(of: effects, after: input, from: stateBefore, to: after, &violations)
     checkScenes(after: effects, of: input, from: stateBefore, to: after, &violations)
     if input == .unlock {
-      wasInFrontWhenLocked = false
+      wasForegroundWhenLocked = false
       let isTold = effects.contains(.call(.protectedDataDidBecomeAvailable))
       violations.check(
         stateBefore != .background || isTold == dataWasProtected, "data comes back exactly if it was gone")
@@ -107,7 +107,7 @@ extension LifecycleRules {
     case .launch: isLocked || state != .notRunning
     case .launchInBackground: state != .notRunning
     case .open:
-      isLocked || (profile == .scenes ? scenes.inFront.contains(.main) : state == .active || state == .inactive)
+      isLocked || (profile == .scenes ? scenes.inForeground.contains(.main) : state == .active || state == .inactive)
     case .home: isLocked || !(state == .active || state == .inactive)
     case .lock: isLocked
     case .unlock: !isLocked
@@ -136,7 +136,7 @@ extension LifecycleRules {
     case .lock:
       isLocked = true
       dataIsProtected = passcodeIsOn
-      wasInFrontWhenLocked = state.isForeground
+      wasForegroundWhenLocked = state.isForeground
       switcherIsOpen = false
     case .unlock:
       isLocked = false
@@ -157,7 +157,7 @@ extension LifecycleRules {
 
   private mutating func forgetProcess() {
     switcherIsOpen = false
-    wasInFrontWhenLocked = false
+    wasForegroundWhenLocked = false
     isToldActive = false
     isToldForeground = false
     hasBegunLaunch = false
@@ -172,8 +172,8 @@ extension LifecycleRules {
   var standingReasons: Set<DeactivationReason> {
     var reasons = interruptions
     if switcherIsOpen { reasons.insert(.appSwitcher) }
-    let inFront = scenes.connected.filter(\.state.isForeground)
-    if !inFront.isEmpty, inFront.allSatisfy({ !$0.hasFocus }) { reasons.insert(.focusLost) }
+    let inForeground = scenes.connected.filter(\.state.isForeground)
+    if !inForeground.isEmpty, inForeground.allSatisfy({ !$0.hasFocus }) { reasons.insert(.focusLost) }
     return reasons
   }
 }
@@ -309,7 +309,7 @@ extension LifecycleRules {
       violations.check(!isLocked, "in the foreground of a locked screen")
       violations.check(!hasMissedTimeChange, "a missed time change was not told on the return")
       violations.check(
-        profile == .scenes || !wasInFrontWhenLocked || input != .unlock || called.contains(.willEnterForeground),
+        profile == .scenes || !wasForegroundWhenLocked || input != .unlock || called.contains(.willEnterForeground),
         "no return")
     } else {
       violations.check(!isToldForeground && !isToldActive, "out of sight, and the application does not know it")
@@ -325,7 +325,7 @@ extension LifecycleRules {
       case .suspend: .suspended
       case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
       case .lock: before.isForeground ? .background : before
-      case .unlock: wasInFrontWhenLocked ? (standingReasons.isEmpty ? .active : .inactive) : before
+      case .unlock: wasForegroundWhenLocked ? (standingReasons.isEmpty ? .active : .inactive) : before
       case .memoryWarning, .significantTimeChange, .setPasscode: before
       case .openSwitcher: .inactive
       case .beginInterruption, .endInterruption:

@@ -84,7 +84,7 @@ import Testing
       "home with two scenes: step by step, in the order in which they connected", after: "launch; scene:open:b", "home",
       resign("main", "b") + appResigns + leave("main", "b") + appLeaves),
     Sequence(
-      "home with one of two in front", after: "launch; scene:open:b; scene:background:main", "home",
+      "home with one of two in the foreground", after: "launch; scene:open:b; scene:background:main", "home",
       resign("b") + appResigns + leave("b") + appLeaves),
     Sequence("open brings the main scene alone", after: "launch; scene:open:b; home", "open", comeBack),
     Sequence(
@@ -138,7 +138,7 @@ import Testing
     Sequence(
       "one of two goes to background during a call", after: "launch; scene:open:b; interrupt:call",
       "scene:background:b", leave("b", app: "inactive")),
-    Sequence("connected only, in front", after: "launch", "scene:connect:b", connect("b", app: "active")),
+    Sequence("connected only, in the foreground", after: "launch", "scene:connect:b", connect("b", app: "active")),
     Sequence("connected only, in background", after: "launch; home", "scene:connect:b", connect("b")),
     Sequence("connected only, no scene before", after: "fetch", "scene:connect:b", connect("b")),
     Sequence(
@@ -159,9 +159,9 @@ import Testing
       "opened during a call: stops before it is active", after: "launch; home; interrupt:call", "scene:open:b",
       connect("b") + enter("b", from: "unattached") + appEnters),
     Sequence(
-      "closed in front, one of two", after: "launch; scene:open:b", "scene:close:b",
+      "closed in the foreground, one of two", after: "launch; scene:open:b", "scene:close:b",
       resign("b") + leave("b", app: "active") + disconnect("b", app: "active")),
-    Sequence("closed in front, the last one", after: "launch", "scene:close:main", goHome + disconnect("main")),
+    Sequence("closed in the foreground, the last one", after: "launch", "scene:close:main", goHome + disconnect("main")),
     Sequence(
       "closed during a call", after: "launch; interrupt:call", "scene:close:main",
       leave("main") + appLeaves + disconnect("main")),
@@ -215,7 +215,7 @@ import Testing
     Sequence("unlocked", after: "launch; lock", "unlock", comeBack),
     Sequence("unlocked after suspension", after: "launch; lock; suspend", "unlock", ["background"] + comeBack),
     Sequence(
-      "unlock brings back every scene that was in front, and no other",
+      "unlock brings back every scene that was in the foreground, and no other",
       after: "launch; scene:open:b; scene:open:c; scene:background:b; lock", "unlock",
       enter("main", "c") + appEnters + activate("main", "c") + appActivates),
     Sequence(

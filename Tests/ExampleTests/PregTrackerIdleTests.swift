@@ -22,7 +22,7 @@ import Testing
   /// The seconds that the screen shows; -1 where it shows none.
   private static func clock(of screen: TerminalScreen) -> Int {
     for line in screen.lines {
-      if let time = line.firstMatch(of: /in front (\d+):(\d\d)/)?.output, let minutes = Int(time.1),
+      if let time = line.firstMatch(of: /active (\d+):(\d\d)/)?.output, let minutes = Int(time.1),
         let seconds = Int(time.2)
       {
         return 60 * minutes + seconds
@@ -45,7 +45,7 @@ import Testing
     return (main, others, seconds)
   }
 
-  @Test(.longRunning) func `In front it wakes up once a second for its clock, and never while it is not active`()
+  @Test(.longRunning) func `While active it wakes up once a second for its clock, and never while it is not active`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -53,11 +53,11 @@ import Testing
         // The first seconds, with the connection to the tips, are over.
         try await terminal.waitForScreen("two seconds") { Self.clock(of: $0) >= 2 }
         let pid = terminal.child.pid
-        let active = try await count("in front", of: pid)
+        let active = try await count("active", of: pid)
         #expect(Double(active.main) <= active.seconds + 3)
         #expect(Double(active.others) <= 3 * active.seconds + 5)
         // The clock went on meanwhile.
-        let shown = Set(terminal.text.matches(of: /in front \d+:\d\d/).map { $0.output })
+        let shown = Set(terminal.text.matches(of: /active \d+:\d\d/).map { $0.output })
         #expect(shown.count >= 7, "\(shown)")
 
         terminal.send("\u{1B}[O")  // the terminal has lost the keyboard

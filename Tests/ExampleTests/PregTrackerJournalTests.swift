@@ -12,7 +12,7 @@ import Testing
 
     var journal: String { directory.file("runs.jsonl") }
 
-    /// Starts the program, and waits until it is in front.
+    /// Starts the program, and waits until it is active.
     @discardableResult func start(journal: String? = nil) async throws -> TerminalScreen {
       try await clear()
       let files = "--state \(directory.file("due-date")) --journal \(journal ?? self.journal)"

@@ -11,7 +11,7 @@ import UnixHost
   private func contents() throws -> ScreenContents {
     ScreenContents(
       label: label, progress: 142.0 / 280, dueDate: try CivilDate("2026-06-25"), tip: "Drink water.",
-      tipsStatus: "connected to 127.0.0.1:4040", inFront: .seconds(125),
+      tipsStatus: "connected to 127.0.0.1:4040", activeTime: .seconds(125),
       events: [
         .init(name: "willResignActive", state: "active", time: "14:03:07"),
         .init(name: "didEnterBackground", state: "background", time: "14:03:07"),
@@ -25,7 +25,7 @@ import UnixHost
   @Test func `A usual screen shows everything`() throws {
     #expect(
       text(try contents(), 80, 15) == [
-        "PregTracker                                                        in front 2:05",
+        "PregTracker                                                          active 2:05",
         "",
         label,
         "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────",
@@ -88,7 +88,7 @@ import UnixHost
   @Test func `A small screen keeps what matters`() throws {
     #expect(
       text(try contents(), 40, 10) == [
-        "PregTracker                in front 2:05",
+        "PregTracker                  active 2:05",
         "Day 142 of 280 · week 20+2",
         "second trimester · 138 days to go",
         "Due  2026-06-25",

@@ -14,7 +14,7 @@ import Testing
     case grants, refuses
     case applicationFinishes, timePasses
     case userComes
-    case hostLeaves, hostOpens, hostStops, hostGoesOnInFront, hostGoesOnBehind, hostTerminates, hostAsks
+    case hostLeaves, hostOpens, hostStops, hostGoesOnInForeground, hostGoesOnBehind, hostTerminates, hostAsks
   }
 
   /// A logind, a host and an application that the machine stands between; it notes what must never be.
@@ -96,7 +96,7 @@ import Testing
         finishAll()
         give(.processWillStop)
         if inhibitors > 0 { faults.append("stops with an inhibitor") }
-      case .hostGoesOnInFront: goOn(.open, .front)
+      case .hostGoesOnInForeground: goOn(.open, .front)
       case .hostGoesOnBehind: goOn(.wake, .behind)
       case .hostTerminates: terminate()
       case .hostAsks: if place == .front || place == .behind { host(.terminate, place) }
@@ -187,7 +187,7 @@ import Testing
       var isIgnored = false
       if case .ignore(let reason)? = effects.first {
         isIgnored = true
-        // The question whether it is in front is asked whatever the answer may be.
+        // The question whether it is in the foreground is asked whatever the answer may be.
         let isQuestion = delivery.input == .home && (!isHosts || machine.isAsleep)
         // What ends has nowhere to go.
         let isOver = machine.phase == .ending && isHosts
@@ -233,11 +233,11 @@ import Testing
 
     /// Awake, the application is where the host has it, but for a lock.
     private mutating func checkState() {
-      let isInFront = application.state.isForeground
+      let isForeground = application.state.isForeground
       switch place {
       case .front:
         if !application.state.runsCode { faults.append("is left \(application.state)") }
-        if !isInFront, !sessionIsLocked { faults.append("does not come back to the foreground") }
+        if !isForeground, !sessionIsLocked { faults.append("does not come back to the foreground") }
       case .behind: if application.state != .background { faults.append("behind, it is \(application.state)") }
       case .stopped, .ended: break
       }
@@ -245,7 +245,7 @@ import Testing
 
     /// However it got here: woken, unlocked and given time, the application is where the host has it; then it ends.
     mutating func end() {
-      if place == .stopped { act(.hostGoesOnInFront) }
+      if place == .stopped { act(.hostGoesOnInForeground) }
       act(.logindComes)
       if place != .ended, machine.phase != .ending {
         act(.wakes)

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// Stopped in front, continued behind: another job has the terminal now, so the application leaves.
+  /// Stopped in the foreground, continued in the background: another job has the terminal now, so the application leaves.
   @Test(arguments: [Shell.bash, .dash]) func stoppedFromOutsideAndContinuedInTheBackground(shell: Shell) async throws {
     try await ProbeSession.run { probe in
       try await shell.run { terminal in

@@ -54,8 +54,8 @@ import PubSub
       return Sight(action: action, today: day, connection: "–", label: "–", isStale: false)
     }
     let fresh = PregnancyViewModel.label(of: delegate.dueDate?.date, on: today).text
-    let isInFront = system.application.state.isForeground
-    return Sight(action: action, today: day, connection: connection, label: label, isStale: isInFront && label != fresh)
+    let isForeground = system.application.state.isForeground
+    return Sight(action: action, today: day, connection: connection, label: label, isStale: isForeground && label != fresh)
   }
 
   /// The record and the labels, for people.

@@ -29,7 +29,7 @@ import UnixHost
     bus.subscribe(self, to: ConnectionManager.DidChange.self) { view, tips in
       (view.contents.tip, view.contents.tipsStatus) = (tips.tip, tips.status)
     }
-    bus.subscribe(self, to: SessionTimer.DidTick.self) { view, timer in view.contents.inFront = timer.elapsed }
+    bus.subscribe(self, to: SessionTimer.DidTick.self) { view, timer in view.contents.activeTime = timer.elapsed }
     bus.subscribe(self, to: EventLog.DidChange.self) { view, log in view.contents.events = log.events }
     bus.subscribe(self, to: StateSaver.DidReport.self) { view, state in view.contents.problem = state.problem }
     bus.subscribe(self, to: JournalReporter.DidReport.self) { view, journal in

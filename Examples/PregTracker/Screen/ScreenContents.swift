@@ -12,7 +12,7 @@ struct ScreenContents: Hashable, Sendable {
   var dueDate: CivilDate?
   var tip = ""
   var tipsStatus = ""
-  var inFront = Duration.zero
+  var activeTime = Duration.zero
   var events: [Event] = []
   /// The end of the previous run, if it did not end in order.
   var previousRun: String?

@@ -61,9 +61,9 @@ struct ScreenLayout {
   }
 
   private func title(_ contents: ScreenContents) -> StyledLine {
-    let seconds = contents.inFront.components.seconds
+    let seconds = contents.activeTime.components.seconds
     let (minutes, rest) = (seconds / 60, seconds % 60)
-    let clock = "in front \(minutes):\(rest < 10 ? "0" : "")\(rest)"
+    let clock = "active \(minutes):\(rest < 10 ? "0" : "")\(rest)"
     var line = StyledLine("PregTracker", .accent)
     guard line.width + 2 + clock.columns <= columns else { return line }
     line.pad(to: columns - clock.columns)

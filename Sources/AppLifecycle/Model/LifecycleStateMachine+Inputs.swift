@@ -77,14 +77,14 @@ extension LifecycleStateMachine {
   private mutating func close(_ scene: SceneIdentifier) {
     leaveForeground([scene])
     disconnect([scene])
-    process.inFrontWhenLocked?.removeAll { $0 == scene }
+    process.foregroundWhenLocked?.removeAll { $0 == scene }
     effects.append(.endSession(scene))
   }
 
   private mutating func lock() {
     device.isLocked = true
     device.dataIsProtected = device.lockProtectsData
-    process.inFrontWhenLocked = state.isForeground ? process.scenes.inForeground : nil
+    process.foregroundWhenLocked = state.isForeground ? process.scenes.inForeground : nil
     leaveForeground(process.scenes.inForeground)
     if state == .background, device.dataIsProtected {
       process.wasToldThatDataIsProtected = true
@@ -97,8 +97,8 @@ extension LifecycleStateMachine {
     device.isLocked = false
     device.dataIsProtected = false
     if state == .background, dataWasProtected { tellThatDataIsAvailable() }
-    guard let returning = process.inFrontWhenLocked else { return }
-    process.inFrontWhenLocked = nil
+    guard let returning = process.foregroundWhenLocked else { return }
+    process.foregroundWhenLocked = nil
     // All windows may have been closed while the screen was locked.
     if profile == .application || !returning.isEmpty { enterForeground(returning) }
   }

@@ -51,7 +51,7 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     var switcherIsOpen = false
     /// The scenes that the lock sent to the background; empty without scenes, and nil if the application was not in the
     /// foreground.
-    var inFrontWhenLocked: [SceneIdentifier]?
+    var foregroundWhenLocked: [SceneIdentifier]?
     var wasToldThatDataIsProtected = false
     var keepsTimeChange = false
     var scenes = ConnectedScenes()

@@ -23,7 +23,7 @@ struct PlatformStateMachine: Sendable {
   private var scenes: [SceneIdentifier: SceneFacts] = [:]
 
   private struct SceneFacts: Sendable {
-    var isInFront = false
+    var isForeground = false
     var hasFocus = true
   }
 
@@ -160,7 +160,7 @@ struct PlatformStateMachine: Sendable {
     if callback == .didDisconnect {
       guard let facts = scenes.removeValue(forKey: id) else { return [] }
       // No notification says whether the user has closed the window, so its session stays.
-      return (facts.isInFront ? [.sendSceneToBackground(id)] : []) + [.reclaimScene(id)]
+      return (facts.isForeground ? [.sendSceneToBackground(id)] : []) + [.reclaimScene(id)]
     }
     var inputs = connect(id, device)
     switch callback {
@@ -169,8 +169,8 @@ struct PlatformStateMachine: Sendable {
     case .didBecomeActive: inputs += bringToFront(id) + setFocus(true, of: id)
     case .willResignActive: inputs += setFocus(false, of: id)
     case .didEnterBackground:
-      if scenes[id]?.isInFront == true { inputs.append(.sendSceneToBackground(id)) }
-      scenes[id]?.isInFront = false
+      if scenes[id]?.isForeground == true { inputs.append(.sendSceneToBackground(id)) }
+      scenes[id]?.isForeground = false
       inputs += setFocus(false, of: id)
     }
     return inputs
@@ -185,16 +185,16 @@ struct PlatformStateMachine: Sendable {
 
   private mutating func leaveScenes() -> [SystemInput] {
     var inputs: [SystemInput] = []
-    for id in scenes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where scenes[id]?.isInFront == true {
-      scenes[id]?.isInFront = false
+    for id in scenes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where scenes[id]?.isForeground == true {
+      scenes[id]?.isForeground = false
       inputs.append(.sendSceneToBackground(id))
     }
     return inputs
   }
 
   private mutating func bringToFront(_ id: SceneIdentifier) -> [SystemInput] {
-    guard scenes[id]?.isInFront == false else { return [] }
-    scenes[id]?.isInFront = true
+    guard scenes[id]?.isForeground == false else { return [] }
+    scenes[id]?.isForeground = true
     return makeDataAvailable() + [.openScene(id)]
   }
 

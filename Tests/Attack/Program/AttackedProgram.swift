@@ -48,7 +48,7 @@ struct AttackedProgram {
 
   /// Waits until the program has its screen and has drawn it.
   func isDrawn(on terminal: PseudoTerminal) async throws {
-    let sign = round.program == .pregTracker ? "in front" : "Welcome"
+    let sign = round.program == .pregTracker ? "active " : "Welcome"
     try await shows("the program's screen", on: terminal) { $0.showsAlternate && $0.contains(sign) }
   }
 
