@@ -5,7 +5,13 @@ import PubSub
 import TestTraits
 import Testing
 
-@MainActor private final class NamedDelegate: ApplicationDelegate {}
+@MainActor private final class NamedDelegate: ApplicationDelegate {
+  static var configuration: Application.Configuration {
+    var configuration = Application.Configuration()
+    configuration.willTerminateBudget = .seconds(20)
+    return configuration
+  }
+}
 
 @Suite(.timeLimit(.hang)) @MainActor struct `The trait of a simulated system` {
   @Test(.simulatedSystem, arguments: 1...3)
@@ -29,6 +35,7 @@ import Testing
     #expect(system.application.configuration.profile == .scenes)
     #expect(system.clock.executor.order == .seeded(7))
     #expect(system.application.delegate is NamedDelegate)
+    #expect(system.application.configuration.willTerminateBudget == .seconds(20))
     try await system.play("launch; home; open")
     #expect(system.record.states.last == .active)
   }

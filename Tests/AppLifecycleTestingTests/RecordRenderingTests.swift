@@ -16,10 +16,11 @@ import Testing
       record().jsonLine
         == #"{"t":0.0,"kind":"delegate","name":"applicationDidBecomeActive","state":"active","scene":null,"cause":"launch"}"#
     )
-    let ignored = record(.seconds(5), .ignored, name: "home", state: .background, cause: "home", reason: "not in the foreground")
+    let ignored = record(
+      .seconds(5), .ignored, name: "home", state: .background, cause: "home", reason: "it is in the background")
     #expect(
       ignored.jsonLine
-        == #"{"t":5.0,"kind":"ignored","name":"home","state":"background","scene":null,"cause":"home","reason":"not in the foreground"}"#
+        == #"{"t":5.0,"kind":"ignored","name":"home","state":"background","scene":null,"cause":"home","reason":"it is in the background"}"#
     )
     #expect(record(scene: "main").jsonLine.contains(#""scene":"main""#))
     #expect([record(), ignored].jsonLines == record().jsonLine + "\n" + ignored.jsonLine + "\n")
@@ -36,6 +37,16 @@ import Testing
     ])
   func `time is an exact decimal with at least one digit after the point`(instant: Duration, text: String) {
     #expect(record(instant).jsonLine.hasPrefix("{\"t\":\(text),"))
+  }
+
+  @Test func `a description is one short line`() {
+    #expect("\(record(.milliseconds(500)))" == "0.5 active delegate applicationDidBecomeActive (launch)")
+    #expect(
+      "\(record(.seconds(5), .ignored, name: "home", state: .background, cause: "Ctrl-Z", reason: "it is gone"))"
+        == "5.0 background ignored home: it is gone (Ctrl-Z)")
+    #expect(
+      "\(record(name: "sceneDidBecomeActive", scene: "main", cause: ""))"
+        == "0.0 active delegate sceneDidBecomeActive of main")
   }
 
   @Test func `names are escaped as JSON asks`() {

@@ -253,7 +253,8 @@ extension LifecycleRules {
         && scenes.connected.allSatisfy { after.state(of: $0.id) == $0.state },
       "the machine has \(after.scenes), its effects say \(scenes.connected)")
     violations.check(
-      scenes.inForeground == scenes.expectedForeground, "in the foreground \(scenes.inForeground), not \(scenes.expectedForeground)")
+      scenes.inForeground == scenes.expectedForeground,
+      "in the foreground \(scenes.inForeground), not \(scenes.expectedForeground)")
     violations.check(
       Set(scenes.connected.map(\.id)) == scenes.expectedConnected, "connected: not \(scenes.expectedConnected)")
     violations.check(!state.runsCode || profile == .application || state == scenes.aggregate, "not the aggregate")

@@ -50,6 +50,7 @@ struct LifecycleRules: Hashable {
     }
     let (stateBefore, dataWasProtected) = (state, dataIsProtected)
     takeNoteOfDevice(input)
+    violations.check(after.isProtectedDataAvailable == !dataIsProtected, "whether protected files are readable")
     if profile == .scenes { scenes.begin(input) }
     if stateBefore.isForeground, profile == .scenes, scenes.expectedForeground.isEmpty { switcherIsOpen = false }
     for (index, effect) in effects.enumerated() {

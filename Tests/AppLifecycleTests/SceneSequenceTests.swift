@@ -161,7 +161,8 @@ import Testing
     Sequence(
       "closed in the foreground, one of two", after: "launch; scene:open:b", "scene:close:b",
       resign("b") + leave("b", app: "active") + disconnect("b", app: "active")),
-    Sequence("closed in the foreground, the last one", after: "launch", "scene:close:main", goHome + disconnect("main")),
+    Sequence(
+      "closed in the foreground, the last one", after: "launch", "scene:close:main", goHome + disconnect("main")),
     Sequence(
       "closed during a call", after: "launch; interrupt:call", "scene:close:main",
       leave("main") + appLeaves + disconnect("main")),

@@ -47,7 +47,7 @@ import UnixHost
       do {
         let windows = try SDLWindows()
         let delegate = GameDelegate(playsItself: playsItself, openWindow: windows.open)
-        let application = Application(delegate: delegate, configuration: GameDelegate.configuration)
+        let application = Application(delegate: delegate)
         Application.adopt(application)
         let log = records ? RunLog(application) : nil
         return withExtendedLifetime(log) {

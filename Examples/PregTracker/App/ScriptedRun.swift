@@ -55,7 +55,8 @@ import PubSub
     }
     let fresh = PregnancyViewModel.label(of: delegate.dueDate?.date, on: today).text
     let isForeground = system.application.state.isForeground
-    return Sight(action: action, today: day, connection: connection, label: label, isStale: isForeground && label != fresh)
+    let isStale = isForeground && label != fresh
+    return Sight(action: action, today: day, connection: connection, label: label, isStale: isStale)
   }
 
   /// The record and the labels, for people.

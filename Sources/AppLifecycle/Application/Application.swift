@@ -79,13 +79,15 @@ public import PubSub
   /// - Parameters:
   ///   - delegate: the object that the application calls before each notification, and retains.
   ///   - bus: the bus on which the application posts its notifications.
-  ///   - configuration: the budgets of the application, and the options of its life cycle.
+  ///   - configuration: the budgets of the application, and the options of its life cycle; nil for those that the
+  ///     delegate's type declares (``ApplicationDelegate/configuration``).
   ///   - clock: the clock for budgets and back-off. It should stand still while the machine sleeps, as the default
   ///     clock does, so that sleep uses up no budget.
   public init(
-    delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration = Configuration(),
+    delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration? = nil,
     clock: any Clock<Duration> = SuspendingClock()
   ) {
+    let configuration = configuration ?? type(of: delegate).configuration
     (self.delegate, self.bus, self.configuration) = (delegate, bus, configuration)
     timing = ClockHandle(clock)
     self.clock = ApplicationClock(clock, timing: timing)

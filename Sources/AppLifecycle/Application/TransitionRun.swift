@@ -75,6 +75,7 @@ internal import PubSub
   /// Closes the page of the ledger, and completes the report.
   private func end(_ report: inout TransitionReport, began: Duration) {
     let to = application.present.state
+    application.setIsProtectedDataAvailable(application.transitions.isProtectedDataAvailable)
     if to == .active { application.transitions.didEndActive() }
     report.to = to
     report.duration = application.instant - began
@@ -122,9 +123,11 @@ extension TransitionRun {
   private func call(_ callback: ApplicationCallback, next: ApplicationState?) {
     if callback == .willResignActive { application.transitions.willResignActive(at: application.instant) }
     if callback == .didEnterBackground || callback == .willTerminate { application.tearDown.beginBudget(of: callback) }
+    if callback == .protectedDataDidBecomeAvailable { application.setIsProtectedDataAvailable(true) }
     application.record(.delegate, callback.rawValue, cause)
     application.measure(callback.rawValue) { callback.row.callDelegate(application) }
     notify(callback, next: next)
+    if callback == .protectedDataWillBecomeUnavailable { application.setIsProtectedDataAvailable(false) }
   }
 
   /// Posts the notification without a delegate call: with scenes, the scenes' delegates are called at these steps.

@@ -49,6 +49,9 @@
   /// The reasons that keep the application from being active once every effect has been performed.
   var deactivationReasons: Set<DeactivationReason> { machine.deactivationReasons }
 
+  /// Whether protected files are readable once every effect has been performed.
+  var isProtectedDataAvailable: Bool { machine.isProtectedDataAvailable }
+
   // MARK: Steps
 
   /// Begins an excursion, because the application is about to resign active.

@@ -13,6 +13,19 @@
 /// With scenes (``LifecycleProfile/scenes``) the application does not call the four methods of active, foreground and
 /// background. It calls the ``SceneDelegate`` of each scene instead.
 @MainActor public protocol ApplicationDelegate: AnyObject, Sendable {
+  /// The configuration of the application, read once, when the application is created.
+  ///
+  ///     static var configuration: Application.Configuration {
+  ///       var configuration = Application.Configuration()
+  ///       configuration.willTerminateBudget = .seconds(20)
+  ///       return configuration
+  ///     }
+  ///
+  /// An `Application` and a simulated system use it unless they are given another one, so a test has the budgets of the
+  /// program. A host reads its own time limits from it: how long it waits for the application to end, and how long it
+  /// asks a service manager to wait. The default has the time limits of iOS.
+  static var configuration: Application.Configuration { get }
+
   /// Tells the delegate that the launch has begun.
   ///
   /// The state is inactive, or background at a launch into the background. No notification follows.
@@ -103,6 +116,8 @@
 }
 
 extension ApplicationDelegate {
+  /// A configuration with the time limits of iOS.
+  public static var configuration: Application.Configuration { Application.Configuration() }
   /// Does nothing.
   public func applicationWillFinishLaunching(_ application: Application) {}
   /// Does nothing.
@@ -140,18 +155,6 @@ extension ApplicationDelegate {
   /// Creates the delegate, before the life cycle begins.
   init()
 
-  /// The configuration of the application, read once, before the delegate is made.
-  ///
-  ///     static var configuration: Application.Configuration {
-  ///       var configuration = Application.Configuration()
-  ///       configuration.willTerminateBudget = .seconds(20)
-  ///       return configuration
-  ///     }
-  ///
-  /// A host reads its own time limits from it: how long it waits for the application to end, and how long it asks a
-  /// service manager to wait. The default has the time limits of iOS.
-  static var configuration: Application.Configuration { get }
-
   /// Prepares the application for its launch.
   ///
   /// Called once, after the application was created and adopted, before its first input. Open a journal or add an
@@ -163,9 +166,6 @@ extension ApplicationDelegate {
 }
 
 extension MainApplicationDelegate {
-  /// A configuration with the time limits of iOS.
-  public static var configuration: Application.Configuration { Application.Configuration() }
-
   /// Does nothing.
   public func prepare(_ application: Application) {}
 }

@@ -182,7 +182,10 @@ extension Application {
     }
   }
 
-  /// A notification that protected files are about to become unreadable.
+  /// A notification that protected files are about to become unreadable, because the screen was locked.
+  ///
+  /// The application posts it in the background: after ``DidEnterBackground`` if the lock sent it there. It posts none
+  /// while it is suspended or not running; ``Application/isProtectedDataAvailable`` is right then, too.
   public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
@@ -202,7 +205,10 @@ extension Application {
     }
   }
 
-  /// A notification that protected files are readable again.
+  /// A notification that protected files are readable again, because the screen was unlocked.
+  ///
+  /// The application posts it before ``WillEnterForeground``. It posts none while it is suspended or not running: a
+  /// suspended application learns of it when it returns to the foreground.
   public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }

@@ -89,6 +89,9 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     return reasons
   }
 
+  /// Whether protected files are readable once every effect that was returned has been performed.
+  public var isProtectedDataAvailable: Bool { !device.dataIsProtected }
+
   /// The scenes that are connected, in the order in which they connected.
   public var scenes: [SceneIdentifier] { process.scenes.identifiers }
 

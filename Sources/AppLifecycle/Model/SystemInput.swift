@@ -16,6 +16,9 @@ public enum SystemInput: Sendable, Hashable {
   /// The user leaves for the home screen or another application. Script: `home`.
   case home
   /// The screen is locked. Script: `lock`.
+  ///
+  /// An application in the foreground goes to the background, as with ``home``. If the device has a pass code,
+  /// protected files become unreadable afterwards; see ``Application/isProtectedDataAvailable``.
   case lock
   /// The screen is unlocked. Script: `unlock`.
   ///

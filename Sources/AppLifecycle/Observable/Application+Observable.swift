@@ -5,6 +5,7 @@ public import Observation
   package fileprivate(set) var state = ApplicationState.notRunning
   package fileprivate(set) var deactivationReasons: Set<DeactivationReason> = []
   package fileprivate(set) var launchCause: LifecycleCause?
+  package fileprivate(set) var isProtectedDataAvailable = true
 }
 
 // `Observations { application.state }`, SwiftUI and `withObservationTracking` can observe these properties, and also
@@ -45,12 +46,28 @@ extension Application: Observable {
     return present.launchCause
   }
 
+  /// Whether protected files are readable; false while a screen lock with a pass code makes them unreadable.
+  ///
+  /// It changes after the handlers of ``ProtectedDataWillBecomeUnavailable`` and before those of
+  /// ``ProtectedDataDidBecomeAvailable``. It is also right where these are not posted: at a launch into the background
+  /// on a locked device, and while the application is suspended or not running. A host that never sends
+  /// ``SystemInput/setPasscode(_:)`` leaves it true. Observable.
+  public var isProtectedDataAvailable: Bool {
+    observed.access(self, \.isProtectedDataAvailable)
+    return present.isProtectedDataAvailable
+  }
+
   func setState(_ state: ApplicationState) {
     observed.change(self, \.state) { present.state = state }
   }
 
   func setDeactivationReasons(_ reasons: Set<DeactivationReason>) {
     observed.change(self, \.deactivationReasons) { present.deactivationReasons = reasons }
+  }
+
+  func setIsProtectedDataAvailable(_ isAvailable: Bool) {
+    guard present.isProtectedDataAvailable != isAvailable else { return }
+    observed.change(self, \.isProtectedDataAvailable) { present.isProtectedDataAvailable = isAvailable }
   }
 
   /// Notifies observers of ``resources``; the resource manager has already made the change.

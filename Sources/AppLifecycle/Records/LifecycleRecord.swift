@@ -63,3 +63,14 @@ public struct LifecycleRecord: Sendable, Hashable {
     self.reason = reason
   }
 }
+
+extension LifecycleRecord: CustomStringConvertible {
+  /// The event on one line: time, state, kind, name and cause, such as
+  /// `5.0 background delegate applicationDidEnterBackground (home)`.
+  public var description: String {
+    var text = "\(instant.decimalSeconds) \(state) \(kind) \(name)"
+    if let scene { text += " of \(scene)" }
+    if let reason { text += ": \(reason)" }
+    return cause.rawValue.isEmpty ? text : text + " (\(cause.rawValue))"
+  }
+}

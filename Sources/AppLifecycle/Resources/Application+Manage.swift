@@ -27,8 +27,8 @@ extension Application {
   ///
   /// A release has a deadline: the end of the current budget of didEnterBackground or willTerminate, or, if none runs,
   /// ``Configuration/didEnterBackgroundBudget`` after its own beginning. The end of the `run` loop is part of the
-  /// release, also when the application only resigns active. A late release is cancelled, and reported with the name
-  /// of the resource. If the phase has closed, the dependencies of the resource are then released without it.
+  /// release, also when the application resigns active and stays in the foreground. A late release is cancelled, and
+  /// reported with the name of the resource. If the phase has closed, the dependencies of the resource are then released without it.
   ///
   /// The application retries an acquire that throws, according to the resource's ``RetryPolicy``. Dependent resources
   /// wait. When a resource breaks while it is held, invalidate it (``ManagedResource/invalidate(because:)``,

@@ -8,8 +8,8 @@ extension Application {
   /// The body begins when the phase opens, or at once if the phase is open. When the phase closes, the application
   /// cancels the body after all handlers of the closing notification. It releases managed resources only when the body
   /// has ended. The transition awaits the end within the budget of didEnterBackground or willTerminate. When the
-  /// application only resigns active, no transition waits; a body that takes longer than the budget of
-  /// didEnterBackground is reported. Each run ends before the next one begins, even if the application returns at once.
+  /// application resigns active and stays in the foreground, no transition waits; a body that takes longer than the
+  /// budget of didEnterBackground is reported. Each run ends before the next one begins, even if the application returns at once.
   /// A body that ends by itself begins again when the phase opens again.
   ///
   /// If the calling task is cancelled, the body is cancelled, too, and the call returns when the body has ended. An

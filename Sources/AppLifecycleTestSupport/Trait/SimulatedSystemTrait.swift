@@ -73,13 +73,14 @@ extension Trait where Self == SimulatedSystemTrait {
   ///
   /// - Parameters:
   ///   - profile: the life cycle that the application follows; nil for the configuration's.
-  ///   - configuration: the application's budgets and the system's time limits.
+  ///   - configuration: the application's budgets and the system's time limits; nil for those that the delegate's type
+  ///     declares (`ApplicationDelegate.configuration`).
   ///   - order: the order in which work that is ready at the same time runs.
   ///   - allowed: the kinds of faults that do not fail the tests.
   ///   - delegate: makes the application's delegate, once for each system; nil for a delegate that does nothing.
   /// - Returns: the trait.
   public static func simulatedSystem(
-    profile: LifecycleProfile? = nil, configuration: Application.Configuration = Application.Configuration(),
+    profile: LifecycleProfile? = nil, configuration: Application.Configuration? = nil,
     order: SimulationExecutor.Order = .fifo, allowing allowed: Set<RunComplaint.Kind> = [],
     delegate: (@MainActor @Sendable () throws -> any ApplicationDelegate)? = nil
   ) -> Self {

@@ -60,18 +60,20 @@ public import PubSub
   /// - Parameters:
   ///   - delegate: the application's delegate; nil for one that does nothing.
   ///   - profile: the life cycle that the application follows; nil for the configuration's.
-  ///   - configuration: the application's budgets and the system's time limits.
+  ///   - configuration: the application's budgets and the system's time limits; nil for those that the delegate's type
+  ///     declares (`ApplicationDelegate.configuration`).
   ///   - order: the order in which work that is ready at the same time runs.
   public init(
     delegate: (any ApplicationDelegate)? = nil, profile: LifecycleProfile? = nil,
-    configuration: Application.Configuration = Application.Configuration(), order: SimulationExecutor.Order = .fifo
+    configuration: Application.Configuration? = nil, order: SimulationExecutor.Order = .fifo
   ) {
-    var configuration = configuration
+    let delegate = delegate ?? BareDelegate()
+    var configuration = configuration ?? type(of: delegate).configuration
     configuration.profile = profile ?? configuration.profile
     clock = ManualClock(executor: SimulationExecutor(order: order))
     bus = EventBus(clock: clock)
     application = Application(
-      delegate: delegate ?? BareDelegate(), bus: bus, configuration: configuration, clock: clock)
+      delegate: delegate, bus: bus, configuration: configuration, clock: clock)
     observation = application.observe(label: "simulated system") { [weak self] in
       if let record = $0.record { self?.take(record) }
     }

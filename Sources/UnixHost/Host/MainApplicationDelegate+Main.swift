@@ -44,7 +44,7 @@ extension MainApplicationDelegate {
         return ExitStatus.unavailable
       }
       let delegate = Self()
-      let application = Application(delegate: delegate, configuration: Self.configuration)
+      let application = Application(delegate: delegate)
       Application.adopt(application)
       delegate.prepare(application)
       switch kind {

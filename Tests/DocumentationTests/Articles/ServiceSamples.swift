@@ -104,7 +104,7 @@ extension JobService: ServiceApplicationDelegate {
   private func play(jobs: Int) async throws -> SimulatedSystem {
     log = []
     let service = JobService()
-    let system = SimulatedSystem(delegate: service, configuration: JobService.configuration)
+    let system = SimulatedSystem(delegate: service)
     JobStore.clock = system.clock
     defer { JobStore.clock = nil }
     try await system.play("launch:background; wait:1s")

@@ -17,7 +17,7 @@ import UnixHost
   }
 
   @MainActor static func host() async -> Int32 {
-    let application = Application(delegate: Probe(), configuration: Probe.configuration)
+    let application = Application(delegate: Probe())
     Application.adopt(application)
     Log.shared.follow(application)
     return await ServiceHost(

@@ -14,7 +14,7 @@ import UnixHost
     if Options.shared.isPatient { unixhost_stderr_set_patience(60_000) }
     guard !Options.shared.usesDelegateMain else { return Probe.main() }
     MainLoop.run {
-      let application = Application(delegate: Probe(), configuration: Probe.configuration)
+      let application = Application(delegate: Probe())
       Application.adopt(application)
       // Set before the launch, so that the very first record is told, too.
       Log.shared.follow(application)
