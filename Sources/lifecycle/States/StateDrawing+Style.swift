@@ -3,7 +3,7 @@ extension StateDrawing {
   static let style = """
     text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: var(--ink); }
     .paper { fill: var(--paper); } .tip { fill: var(--faint); } .arrow { fill: none; stroke: var(--faint); stroke-width: 1.5; }
-    .call { font-weight: 600; font-size: 12px; } .input { fill: var(--faint); font-size: 11px; font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
+    .call { font-weight: 600; font-size: 14px; } .input { fill: var(--faint); font-size: 13px; font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
     .state rect { stroke: none; } .state text { text-anchor: middle; font-weight: 600; font-size: 14px; }
     .state.active rect { fill: var(--active); } .state.active text { fill: var(--on-active); }
     .state.inactive rect { fill: var(--inactive); } .state.inactive text { fill: var(--on-inactive); }

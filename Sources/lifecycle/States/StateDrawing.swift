@@ -46,22 +46,23 @@ struct StateDrawing {
   }
 
   private static let size = Point(x: 1_000, y: 530)
+  private static let lineHeight = 18
 
   private static let arrows = [
     Arrow(
-      from: .outside, to: .inactive, path: "M 110 242 C 110 150 230 110 438 110", label: Point(x: 226, y: 112),
+      from: .outside, to: .inactive, path: "M 110 242 C 110 150 230 110 438 110", label: Point(x: 232, y: 108),
       anchor: "end", growsUp: true),
     Arrow(
-      from: .outside, to: .background, path: "M 110 298 C 110 390 230 440 438 440", label: Point(x: 200, y: 440),
+      from: .outside, to: .background, path: "M 110 298 C 110 390 230 440 438 440", label: Point(x: 212, y: 446),
       anchor: "end"),
     Arrow(
-      from: .background, to: .outside, path: "M 450 402 C 400 330 330 282 194 276", label: Point(x: 262, y: 330)),
+      from: .background, to: .outside, path: "M 450 402 C 400 330 330 282 194 276", label: Point(x: 222, y: 326)),
     Arrow(from: .inactive, to: .active, path: "M 602 110 L 796 110", label: Point(x: 700, y: 100), growsUp: true),
-    Arrow(from: .active, to: .inactive, path: "M 798 130 L 604 130", label: Point(x: 700, y: 150)),
+    Arrow(from: .active, to: .inactive, path: "M 798 130 L 604 130", label: Point(x: 700, y: 152)),
     Arrow(from: .inactive, to: .background, path: "M 510 148 L 510 400", label: Point(x: 500, y: 210), anchor: "end"),
-    Arrow(from: .background, to: .inactive, path: "M 530 402 L 530 150", label: Point(x: 542, y: 270), anchor: "start"),
+    Arrow(from: .background, to: .inactive, path: "M 530 402 L 530 150", label: Point(x: 542, y: 292), anchor: "start"),
     Arrow(from: .background, to: .suspended, path: "M 602 420 L 796 420", label: Point(x: 700, y: 410), growsUp: true),
-    Arrow(from: .suspended, to: .background, path: "M 798 440 L 604 440", label: Point(x: 700, y: 460)),
+    Arrow(from: .suspended, to: .background, path: "M 798 440 L 604 440", label: Point(x: 700, y: 463)),
   ]
 
   /// The changes for which the picture has no arrow; a test checks that there are none.
@@ -137,17 +138,17 @@ struct StateDrawing {
     svg += "<path class=\"arrow\" d=\"M 312 246 L 196 258\" marker-end=\"url(#\(diagram.subject)-tip)\"/>"
     for (index, line) in lines.enumerated() {
       svg +=
-        "<text class=\"input\" x=\"980\" y=\"\(510 - 15 * (lines.count - 1 - index))\" text-anchor=\"end\">\(line)</text>"
+        "<text class=\"input\" x=\"980\" y=\"\(508 - Self.lineHeight * (lines.count - 1 - index))\" text-anchor=\"end\">\(line)</text>"
     }
     return svg + "</g>\n"
   }
 
   private func label(of change: StateDiagram.Change, at arrow: Arrow) -> String {
     let inputs = change.inputs.withoutWindowNames
-    let lines = change.callbacks.map { ($0, "call") } + diagram.wrapped(inputs, 26).map { ($0, "input") }
-    let top = arrow.growsUp ? arrow.label.y - 15 * (lines.count - 1) : arrow.label.y
+    let lines = change.callbacks.map { ($0, "call") } + diagram.wrapped(inputs, 24).map { ($0, "input") }
+    let top = arrow.growsUp ? arrow.label.y - Self.lineHeight * (lines.count - 1) : arrow.label.y
     return lines.enumerated().map { index, line in
-      "<text class=\"\(line.1)\" x=\"\(arrow.label.x)\" y=\"\(top + 15 * index)\" text-anchor=\"\(arrow.anchor)\">\(line.0)</text>"
+      "<text class=\"\(line.1)\" x=\"\(arrow.label.x)\" y=\"\(top + Self.lineHeight * index)\" text-anchor=\"\(arrow.anchor)\">\(line.0)</text>"
     }.joined()
   }
 }
