@@ -159,7 +159,7 @@ private struct RemoteKeys {
     try await system.play("launch; wait:1500ms; interrupt:focusLost; wait:1s; home; suspend; wait:1h; open; wait:1s")
     #expect(time.total == .milliseconds(3_500))
     for agent in [Application.Suspension.Agent.stopSignal, .systemSleep] {
-      let suspension = Application.Suspension(duration: .seconds(1), uncertainty: .zero, agent: agent)
+      let suspension = Application.Suspension(duration: .seconds(1), agent: agent)
       system.bus.post(
         Application.WasSuspended(application: system.application, suspension: suspension), from: system.application)
     }

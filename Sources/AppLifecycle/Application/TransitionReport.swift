@@ -50,7 +50,9 @@ public struct TransitionReport: Sendable, Hashable {
     (kept, self.overruns) = (LedgerEntries(entries), overruns)
   }
 
-  /// Whether the transition ended the process: the application is not running any more.
+  /// Whether this transition ended the process.
+  ///
+  /// False for an input that was ignored, also while the application is not running.
   public var endsProcess: Bool { from.isInMemory && !to.isInMemory }
 
   /// The names of the code that overran a budget, without duplicates; see ``BudgetOverrun/culprits``.

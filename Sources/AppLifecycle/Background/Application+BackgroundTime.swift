@@ -169,7 +169,9 @@ extension Application {
   ///
   /// The method queues ``SystemInput/home`` and returns at once; any thread may call it. When that transition has ended,
   /// the application waits for open background tasks, and then takes ``SystemInput/suspend``. The tear-down and the tasks
-  /// share the budget of `didEnterBackground`. Tasks that are still open at its end are reported as an overrun.
+  /// share the budget of `didEnterBackground`. Tasks that are still open at its end are reported as an overrun. It does not
+  /// wait for background modes: they let the application run in the background, and do not keep the process from being
+  /// stopped.
   ///
   /// An input that is sent after the call and before the suspension revokes it: the application stays awake, and
   /// expiration handlers that have not run yet do not run. Such an input wakes the application, may bring it to the

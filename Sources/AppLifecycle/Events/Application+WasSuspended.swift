@@ -30,9 +30,9 @@ extension Application {
     ///
     /// - Parameters:
     ///   - duration: the time during which the process did not run, as an upper bound.
-    ///   - uncertainty: the uncertainty of the duration.
+    ///   - uncertainty: the uncertainty of the duration; zero if it is exact.
     ///   - agent: the reason why the process did not run.
-    public init(duration: Duration, uncertainty: Duration, agent: Agent) {
+    public init(duration: Duration, uncertainty: Duration = .zero, agent: Agent) {
       (self.duration, self.uncertainty, self.agent) = (duration, uncertainty, agent)
     }
   }
@@ -50,7 +50,10 @@ extension Application {
     /// The length and the cause.
     public let suspension: Suspension
 
-    /// Makes the event.
+    /// Makes the event, for a host, or for a test of a handler:
+    ///
+    ///     let stop = Application.Suspension(duration: .seconds(4), agent: .stopSignal)
+    ///     bus.post(Application.WasSuspended(application: application, suspension: stop))
     ///
     /// - Parameters:
     ///   - application: the application of the process.

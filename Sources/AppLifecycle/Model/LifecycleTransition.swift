@@ -1,6 +1,6 @@
 /// A step of the life cycle, as its notification describes it.
 public struct LifecycleTransition: Sendable, Hashable {
-  /// A time during which the application was not active.
+  /// A time away from the active state.
   ///
   /// It tells a component whether the application was only interrupted, or in the background, or suspended.
   public struct Excursion: Sendable, Hashable {
@@ -22,8 +22,10 @@ public struct LifecycleTransition: Sendable, Hashable {
   public var cause: LifecycleCause
   /// The time of the step: the `offset` of an instant of the application's ``Application/clock``.
   public var instant: Duration
-  /// The excursion from the active state that this step begins, belongs to, or ends; nil before the application was
-  /// first active.
+  /// The time away from the active state that this step begins, belongs to, or ends.
+  ///
+  /// A launch into the background begins one. After any other launch it is nil until the application first resigns
+  /// active.
   public var excursion: Excursion?
 }
 

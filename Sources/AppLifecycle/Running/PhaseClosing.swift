@@ -60,7 +60,8 @@ final class PhaseClosing: Sendable {
 ///       }
 ///     }
 ///
-/// The task is not cancelled when the operation has returned, so the code behind it can save its result. A loop that
+/// If the phase closes while the operation runs, the task is not cancelled when the operation has returned, so the code
+/// behind it can save its result. If the phase closes outside the operation, the task is cancelled. A loop that
 /// protects each of its items must remember in `onClose` that it was asked to end, and then end by itself:
 ///
 ///     while !isClosing.load(ordering: .relaxed), let job = await queue.next() {
@@ -71,7 +72,7 @@ final class PhaseClosing: Sendable {
 ///       }
 ///     }
 ///
-/// Outside the handler, the same loop is cancelled, for example while it waits for the next job.
+/// While it waits for the next job, outside the operation, this loop is cancelled.
 ///
 /// In a task that no application runs, the function only performs the operation. As with task cancellation, `onClose`
 /// is called at most once, on any thread, and perhaps before the operation has begun or just after it has ended.
@@ -100,7 +101,9 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
 /// A body or run loop in which a task waits here is asked to end, and is cancelled only when the budget of the tear-down
 /// has passed: after this function has returned, it has the rest of that time. The function also returns when the task
 /// is cancelled; in a task that no application runs, it waits only for that. A child task of the body or run loop may
-/// call it.
+/// call it. If the phase closes before any task waits here, the body is cancelled, and this function returns at once. To
+/// be asked from its beginning on, put the whole body into ``withPhaseClosingHandler(operation:onClose:isolation:)``, with
+/// an empty `onClose`.
 public func phaseCloses() async {
   let wait = OneShot()
   let closing = PhaseClosing.present

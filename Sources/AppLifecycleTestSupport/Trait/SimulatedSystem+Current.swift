@@ -32,7 +32,10 @@ extension SimulatedSystem {
 }
 
 extension ResourceBalance {
-  /// The balance of the present test, for doubles that the test itself makes.
+  /// The balance of the present test, for its expectations, and for doubles that it adds to ``SimulatedSystem/current``.
+  ///
+  /// Doubles of a system that the trait does not know, because the test made it, need a balance of their own. A double
+  /// that the delegate needs gets the balance from the trait's closure.
   ///
   /// Code in any isolation may read it, in the test's task and in tasks that it starts. A detached task cannot read it,
   /// and neither can an asynchronous handler, because a handler does not inherit the poster's task-local values.

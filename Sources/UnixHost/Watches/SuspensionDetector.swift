@@ -68,7 +68,7 @@ struct SuspensionDetector: Sendable, Hashable {
     var suspensions: [Application.Suspension] = []
     let slept = sample.sleep - last.sleep
     if slept >= Self.slack {
-      suspensions.append(Application.Suspension(duration: slept, uncertainty: .zero, agent: .systemSleep))
+      suspensions.append(Application.Suspension(duration: slept, agent: .systemSleep))
     }
     let idle = idle(until: sample)
     if wasContinued, Self.isRemarkable(idleAtWork + idle) {

@@ -65,16 +65,20 @@ extension LineClient {
   }
 }
 
-@MainActor final class LineServer {}
+@MainActor final class LineServer {
+  private var listener: ManagedResource<Listener>?
+}
 
 extension LineServer: ServiceApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
+    guard listener == nil else { return }  // launched again, by a simulated device
     do {
       let listener = try application.manage("listener", while: .running) {
         try Listener(port: 7000)
       } release: {
         $0.close()
       }
+      self.listener = listener
       application.run(self, while: .running, after: listener, label: "accept") {
         [unowned application] server, listener in
         await withPhaseClosingHandler {

@@ -77,6 +77,7 @@ extension JobService: ServiceApplicationDelegate {
     application.bus.subscribe(self, to: ServiceHost.Reload.self) { service, _ in
       service.readSettings()
     }
+    guard worker == nil else { return }  // launched again, by a simulated device
     do {
       let database = try application.manage("database", while: .running) {
         try await JobStore.open()
