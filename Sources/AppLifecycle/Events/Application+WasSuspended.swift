@@ -50,7 +50,7 @@ extension Application {
     /// The length and the cause.
     public let suspension: Suspension
 
-    /// Makes the event, for a host, or for a test of a handler:
+    /// Makes the event, for a host or for a test of a handler.
     ///
     ///     let stop = Application.Suspension(duration: .seconds(4), agent: .stopSignal)
     ///     bus.post(Application.WasSuspended(application: application, suspension: stop))
