@@ -1,6 +1,9 @@
 /// An error in the declaration, the use or the work of a managed resource.
 public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The application already manages a resource with this name.
+  ///
+  /// A simulated device launches the same application again after its process has ended. So
+  /// `applicationDidFinishLaunching` is called again, and has to check whether it has managed its resources.
   case duplicateName(String)
   /// A resource names a dependency that the application does not manage.
   case unknownDependency(String, of: String)
@@ -26,7 +29,8 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The error as a sentence.
   public var description: String {
     switch self {
-    case .duplicateName(let name): "a resource named “\(name)” is managed already"
+    case .duplicateName(let name):
+      "a resource named “\(name)” is managed already (a simulated device launches the same application again)"
     case .unknownDependency(let dependency, let name): "“\(name)” depends on “\(dependency)”, which is not managed"
     case .foreignDependency(let dependency, let name):
       "“\(name)” depends on “\(dependency)”, which another application manages"
