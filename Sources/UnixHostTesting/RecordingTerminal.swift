@@ -5,9 +5,9 @@ public import UnixHost
 
 /// A terminal for tests: a test presses its keys, and reads the screen that the program has written.
 ///
-/// It needs no host and no device. It posts the same events as a `TerminalHost`. When one of its methods returns, every
-/// synchronous handler on the main actor has run. It does not drive the life cycle: a test does that itself, for
-/// instance with a `SimulatedSystem`.
+/// It needs no host and no device. Of the events of a `TerminalHost` it posts `Terminal.NeedsDisplay` and
+/// `Terminal.DidReceiveInput`. When one of its methods returns, every synchronous handler on the main actor has run. It
+/// does not drive the life cycle: a test does that itself, for instance with a `SimulatedSystem`.
 ///
 ///     let terminal = RecordingTerminal(application: system.application)
 ///     let view = Tally(bus: system.bus)
@@ -109,8 +109,8 @@ extension RecordingTerminal {
 
   /// Presses keys, and posts them as one `Terminal.DidReceiveInput`, with the bytes that xterm sends for them.
   ///
-  /// A key that may also begin a sequence, such as Escape, is followed by a pause. So the keys after it are posted as
-  /// another event.
+  /// A key that may also begin a sequence, such as Escape, is posted as an event of its own, and followed by a pause.
+  /// The keys before and after it are other events.
   ///
   /// Ctrl-C, Ctrl-Z and `Ctrl-\` belong to the host, and are not posted. Some keys have the same bytes as others in
   /// xterm, and are posted as those: `.control("i")` is posted as `.tab`.
@@ -130,7 +130,7 @@ extension RecordingTerminal {
     if !piece.isEmpty { send(piece) }
   }
 
-  /// Types text: each character is a key, and a line feed is Enter.
+  /// Types text: each Unicode scalar is a key, and a line feed is Enter.
   ///
   /// - Parameter text: the text.
   public func type(_ text: String) { send(Array(text.utf8)) }

@@ -20,7 +20,8 @@ extension Help {
 
     Below each input of the system stand its effects: state (a commit), call (of a
     delegate), post (of a notification), spent (the time of a handler, a resource or
-    a background task), report (of code that overran its time or broke a rule).
+    a background task), task (a background task expired or was refused), report (of
+    code that overran its time or broke a rule), and ignored: with the reason.
 
     The tool skips damaged lines, and reports them with their place on standard
     error.
@@ -52,15 +53,19 @@ extension Help {
     clock of the records, which stands still while the machine sleeps. For a program
     that still runs, both last until now. A program that vanished ran at least (≥)
     until its last line; a journal has a line for each minute, except while the
-    program is suspended. ENDED is one of
+    program is suspended. With --json, 'ended' is the name in PreviousExit.Kind,
+    such as crashedInForeground. ENDED is one of
 
       terminated               it got willTerminate, and ended in order
       killed while suspended   it vanished while it was suspended
       killed in the background it vanished while it was in the background
       crashed in the foreground it vanished in the foreground (or called exit)
       ended by the watchdog    it ended after code had overrun its time
-      the device restarted     it had not ended when the device restarted
-      still running            a program writes the journal now
+      the device restarted     no end is recorded, and the device restarted later
+      still running            a program writes the journal now (on Linux, if the
+                               tool sees its process; elsewhere a running program
+                               looks killed or crashed)
+      a recorded run           no program wrote it: a script was played
       unknown                  it was never launched
 
     STATUS
@@ -137,7 +142,9 @@ extension Help {
     may also be the output of 'lifecycle simulate --format jsonl'.
 
     STATUS
-      0  all lines were read            1  lines are damaged or missing
+      0  all lines were read
+      1  lines of the journal are damaged or missing, also outside of the selection,
+         or there is no such run
       64 wrong usage                    74 reading or writing failed
 
     EXAMPLES

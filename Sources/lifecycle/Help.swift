@@ -68,7 +68,10 @@ enum Help {
                          standard input
       --format table     for people: each input of the system, and below it its
                          effects: state (a commit), call (of the delegate), post (of
-                         a notification), each with the state at that moment
+                         a notification), task (a background task expired or was
+                         refused), report (of an overrun or a broken rule), and
+                         ignored: with the reason; each with the state at that
+                         moment
       --format jsonl     one JSON object a line: t (seconds of virtual time), kind,
                          name, state, scene, cause, and reason for an input that was
                          ignored
@@ -82,7 +85,8 @@ enum Help {
 
     SCRIPT
       Each token is one action. White space, ';' or new lines separate tokens; '#'
-      starts a comment. Time passes only with wait:, and then at once.
+      starts a comment. Time passes only with wait: and in a slow: call, and then at
+      once.
 
       launch  launch:background  open  home        lock  unlock  passcode:on|off
       switcher  switcher:return|leave|kill         memory  time  fetch  reboot

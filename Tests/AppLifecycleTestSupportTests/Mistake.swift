@@ -14,10 +14,10 @@ enum Mistake: String, CaseIterable, Sendable {
     case .closesTwice: RunComplaint(.resource, "“file” was closed while it was not open")
     case .opensTwice: RunComplaint(.resource, "“file” was opened while it was already open")
     case .leavesBackgroundTask:
-      RunComplaint(.backgroundTask, "the background task “upload” was not ended within its time")
-    case .endsBackgroundTaskTwice: RunComplaint(.backgroundTask, "the background task “upload” was ended twice")
+      RunComplaint(.backgroundTask, "“upload” was not ended within its time")
+    case .endsBackgroundTaskTwice: RunComplaint(.backgroundTask, "“upload” was ended twice")
     case .ignoresCancellation:
-      RunComplaint(.task, "the task “stubborn” did not end with its process; it must respond to its cancellation")
+      RunComplaint(.task, "“stubborn” did not end with its process; it must respond to its cancellation")
     case .escapes:
       RunComplaint(
         .escapedWork,

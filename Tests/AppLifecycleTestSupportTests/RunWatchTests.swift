@@ -113,6 +113,60 @@ import Testing
     #expect(await watch.end() == [])
   }
 
+  @Test(arguments: ["launch; slow:didBecomeActive:1s; home", "launch; slow:willTerminate:1s; home"])
+  func `complains of an overrun that a slow call elsewhere does not explain`(script: String) async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "save") {
+      [clock = system.clock] _ in try await clock.sleep(for: .seconds(6))
+    }
+    // The slow call has not happened.
+    try await system.play(script)
+    withExtendedLifetime(subscription) {}
+    #expect(system.application.ledger.overruns.count == 1)
+    #expect(watch.complaints.map(\.kind) == [.overrun])
+  }
+
+  @Test func `complains of an overrun in a later input than a slow call`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "save") {
+      [clock = system.clock] _ in try await clock.sleep(for: .seconds(6))
+    }
+    try await system.play("slow:didBecomeActive:1s; launch; wait:1s; home")
+    withExtendedLifetime(subscription) {}
+    #expect(watch.complaints.map(\.kind) == [.overrun])
+  }
+
+  @Test func `allows the overrun of a handler that a slow call has left no time`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "save") {
+      [clock = system.clock] _ in try await clock.sleep(for: .seconds(3))
+    }
+    try await system.play("launch; slow:didEnterBackground:4s; home")
+    withExtendedLifetime(subscription) {}
+    #expect(system.application.ledger.overruns.count == 1)
+    #expect(await watch.end() == [])
+  }
+
+  @Test(arguments: ["quit", "the last window"])
+  func `does not complain of a program that ends itself, and takes its time`(cause: String) async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let clock = system.clock
+    try system.application.manage("store", while: .running) {
+    } release: {
+      try? await clock.sleep(for: .seconds(1))
+    }
+    system.addAction("end") { [unowned system] in
+      system.application.shutDown(status: 1, cause: LifecycleCause(rawValue: cause))
+    }
+    try await system.play("launch; do:end; memory; kill; wait:5s")
+    #expect(system.hasEndedInOrder && system.application.exitStatus == 1)
+    #expect(await watch.end() == [])
+  }
+
   @Test func `does not complain of a handler that heeds its cancellation, nor of a task that throws`() async throws {
     struct Lost: Error {}
     let system = SimulatedSystem()

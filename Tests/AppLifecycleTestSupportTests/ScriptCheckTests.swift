@@ -130,6 +130,31 @@ extension FileDelegate: ApplicationDelegate {
     #expect(failure?.complaints == [RunComplaint(.check, "Wrong()")])
   }
 
+  @Test func `releases the program of each script, whatever its check captures`() async throws {
+    final class Living: Sendable {
+      let count = Guarded(0)
+      func add(_ number: Int) { count.withLock { $0 += number } }
+    }
+    final class Part: Sendable {
+      private let living: Living
+      init(_ living: Living) {
+        self.living = living
+        living.add(1)
+      }
+      deinit { living.add(-1) }
+    }
+    let living = Living()
+    let report = try await ScriptChecker(alphabet: "launch home crash") { run in
+      let (system, part) = (SimulatedSystem(), Part(living))
+      run.afterEachAction {
+        run.expect(system.application.state != .suspended || living.count.withLock { $0 } < 0, "\(part)")
+      }
+      return system
+    }.checkAll(upTo: 3)
+    #expect(report.failure == nil && report.played > 3)
+    #expect(living.count.withLock { $0 } == 0)
+  }
+
   @Test func `shortens and prints actions of the test's own as it does others`() async throws {
     // The fault: what was typed in the background is lost at an orderly end.
     func make(_ run: ScriptRun) -> SimulatedSystem {

@@ -36,6 +36,25 @@ import Testing
     return model.lines
   }
 
+  @Test(arguments: ["home", "kill", "crash"])
+  func `do not keep an owner whose phase has closed before the first run`(end: String) async throws {
+    let base = try application.manage("base", while: .foreground) {
+      throw Failure()
+    } release: { (_: Int) in
+    }
+    try await system.play("launch")
+    weak var client: Model?
+    do {
+      let owner = Model()
+      client = owner
+      application.run(owner, while: .foreground, after: base) { _, _ in Issue.record("there is no base") }
+    }
+    await clock.settle()
+    #expect(client != nil)
+    try await system.play(end)
+    #expect(client == nil)
+  }
+
   @Test func `run while the phase is open and everything they need is held, and end before that is released`()
     async throws
   {

@@ -148,6 +148,34 @@ import Testing
     #expect(trace.lines == ["synchronous, of the first priority at 0.0", "first ended at 1.0", "synchronous at 1.0"])
   }
 
+  @Test func `of the active phase calls every synchronous handler before the change`() async throws {
+    // The low priority comes first. Its asynchronous handler runs after the change, and holds up nobody else's.
+    let subscriptions = [
+      bus.subscribe(to: Application.WillResignActive.self, priority: .low, runs: .afterChange) {
+        [trace, clock, application] _ in
+        trace("asynchronous begins, \(application.state)", clock)
+        try await clock.sleep(for: .seconds(1))
+        trace("asynchronous ends, \(application.state)", clock)
+      },
+      bus.subscribe(to: Application.WillResignActive.self) { [trace, clock, application] _ in
+        trace("synchronous, \(application.state)", clock)
+      },
+      bus.subscribe(to: Application.WillResignActive.self, priority: .high, runs: .afterChange) {
+        [trace, clock, application] _ in
+        try await clock.sleep(for: .milliseconds(500))
+        trace("beside it, \(application.state)", clock)
+      },
+    ]
+    try await system.play("launch; interrupt:call; wait:2s")
+    withExtendedLifetime(subscriptions) {}
+    #expect(
+      trace.lines == [
+        "synchronous, active at 0.0", "asynchronous begins, inactive at 0.0", "beside it, inactive at 0.5",
+        "asynchronous ends, inactive at 1.0",
+      ])
+    #expect(reports.isEmpty)
+  }
+
   // MARK: Overruns
 
   @Test func `names one slow asynchronous handler among fifty, with its position and its time`() async throws {

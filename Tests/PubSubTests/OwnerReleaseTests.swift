@@ -1,3 +1,4 @@
+import AppLifecycleTesting
 import PubSub
 import TestTraits
 import Testing
@@ -61,6 +62,69 @@ private struct MainChange: MainActorEvent {}
     }
     #expect(passed == nil)
     #expect(bus.endSubscriptionsOfOwners().isEmpty)
+  }
+
+  enum Post: CaseIterable, Sendable { case plain, awaited, held }
+
+  @Test(arguments: [Form.asynchronous, .onMainActor], Post.allCases)
+  func `Rule 12: an event after the release of the owner releases an asynchronous handler`(form: Form, post: Post)
+    async throws
+  {
+    try await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      weak var captured: Owner?
+      var owner: Owner? = Owner()
+      do {
+        let other = Owner()
+        captured = other
+        if let owner {
+          if form == .asynchronous {
+            bus.subscribe(owner, to: Change.self) { _, _ async in other.note() }
+          } else {
+            bus.subscribe(owner, to: Change.self, on: .shared) { _, _ in other.note() }
+          }
+        }
+      }
+      // An event that waits in the mailbox when the owner is released counts as a later one.
+      if post == .held { bus.post(Change()) }
+      owner = nil
+      #expect(captured != nil)
+      switch post {
+      case .plain: bus.post(Change())
+      case .awaited: #expect(await bus.postAndWait(Change()).deliveries.isEmpty)
+      case .held: break
+      }
+      await clock.settle()
+      #expect(captured == nil)
+    }
+  }
+
+  @Test func `Rule 16: an event that finds its owner gone is reported as cancelled, not as delivered`() async throws {
+    try await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let owner = Guarded<Owner?>(Owner())
+      owner.withLock { owner in
+        _ = bus.subscribe(owner!, to: Change.self, label: "late") { _, _ async in Issue.record("called") }
+      }
+      let subscription = bus.subscribe(to: Change.self, label: "releases") { _ in owner.withLock { $0 = nil } }
+      let report = await bus.postAndWait(Change())
+      #expect(
+        report.deliveries.map { "\($0.subscriber.description) \($0.outcome)" } == [
+          "late cancelled", "releases delivered",
+        ])
+      withExtendedLifetime(subscription) {}
+    }
+  }
+
+  @Test func `Rule 16: past the deadline an owner that is gone is not reported either`() async {
+    let bus = EventBus()
+    var owner: Owner? = Owner()
+    if let owner {
+      bus.subscribe(owner, to: Change.self) { _, _ in }
+      bus.subscribe(owner, to: Change.self) { _, _ async in }
+    }
+    owner = nil
+    #expect(await bus.postAndWait(Change(), within: .zero).deliveries.isEmpty)
   }
 
   @Test func `the handler that captures is named, not the others of the same owner`() {

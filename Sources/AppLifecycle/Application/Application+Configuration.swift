@@ -22,6 +22,8 @@ extension Application {
     /// A simulated system enforces it. A real host never suspends its own program because of it.
     public var backgroundTaskAllowance: Duration = .seconds(30)
     /// The time before the end of ``backgroundTaskAllowance`` at which the expiration handlers of open tasks run.
+    ///
+    /// A simulated system enforces it. A real host calls the handlers only before it suspends or ends the application.
     public var backgroundExpirationLead: Duration = .seconds(5)
     /// The life cycle that the application follows: with or without scenes.
     public var profile = LifecycleProfile.application

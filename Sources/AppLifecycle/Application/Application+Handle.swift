@@ -13,8 +13,8 @@ extension Application {
   /// queues the input and returns at once:
   ///
   /// - in an asynchronous handler of a closing notification
-  /// - in the acquire or release of a managed resource
-  /// - in a body of ``run(while:label:fileID:line:_:)``
+  /// - in the acquire, release, `run` loop or health check of a managed resource
+  /// - in a body of ``run(while:label:fileID:line:_:)``, or of a `run` with `after:`
   /// - in the operation of a ``performBackgroundTask(named:_:)``
   /// - in an asynchronous handler of a bus for which such code waits with `postAndWait` or `cancelAndDrain`, directly
   ///   or along a chain of waits
@@ -23,8 +23,8 @@ extension Application {
   /// the pieces of code above has started, once that code has returned.
   ///
   /// For a ``SystemInput/terminate`` the method returns when the application has ended or the delegate has refused.
-  /// Other inputs run until the delegate has answered. Inside `applicationShouldTerminate` itself the method queues the
-  /// input.
+  /// Other inputs run until the delegate has answered. Inside `applicationShouldTerminate` itself the method queues a
+  /// `terminate`, and awaits any other input.
   ///
   /// - Parameters:
   ///   - input: the action of the system.
@@ -56,8 +56,8 @@ extension Application {
   /// Queues an input and returns at once; any thread may call it.
   ///
   /// Inputs run in order of arrival. An application that is not running ignores most of them; ``SystemInput/launch``,
-  /// ``SystemInput/launchInBackground``, ``SystemInput/open``, ``SystemInput/fetch`` and
-  /// ``SystemInput/openScene(_:)`` launch it.
+  /// ``SystemInput/launchInBackground``, ``SystemInput/open``, ``SystemInput/fetch`` and, with scenes,
+  /// ``SystemInput/openScene(_:)`` launch it. While the screen is locked, only `launchInBackground` and `fetch` do.
   ///
   /// - Parameters:
   ///   - input: the action of the system.

@@ -1,7 +1,8 @@
 extension Application {
   /// Ends the application in order, without asking its delegate, and sets the exit status of its host.
   ///
-  /// If the application is ending already, the call only sets the status.
+  /// If the application is ending already, the call only sets the status. Before the launch it has no effect: the
+  /// application ignores the input, and the launch resets the status. A suspended application ends without any call.
   ///
   /// Use it in a program that cannot continue, such as a service whose last listener failed. After several calls, the
   /// first status other than zero counts, until the next launch. A late end has the status 70 instead, and a host

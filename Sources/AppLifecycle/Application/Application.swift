@@ -24,8 +24,9 @@ public import PubSub
   public let delegate: any ApplicationDelegate
   /// The status with which a host ends the process when the application has ended.
   ///
-  /// It is 70 (`EX_SOFTWARE` of sysexits.h) if a tear-down, or the delegate's answer whether the application may end,
-  /// overran its budget during the end; otherwise the status that was passed to ``shutDown(status:cause:)``, or 0.
+  /// It is 70 (`EX_SOFTWARE` of sysexits.h) if a tear-down, an open background task, or the delegate's answer whether
+  /// the application may end, exceeded its time during the end. Otherwise it is the status that was passed to
+  /// ``shutDown(status:cause:)``, or 0.
   public var exitStatus: Int32 { transitions.exitStatus }
 
   // MARK: From an input to its effects

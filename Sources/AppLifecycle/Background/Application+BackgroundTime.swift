@@ -5,24 +5,29 @@ internal import PubSub
 extension Application {
   /// The time that the application may still run in the background; nil if it is not limited.
   ///
-  /// It is ``Configuration/backgroundTaskAllowance``, by default 30 s, less the time that the application has spent in
-  /// the background. The time is not limited in the foreground, nor while a background mode lasts. It is zero while the
-  /// application is suspended or not running. Without background tasks the application is suspended earlier.
+  /// It is ``Configuration/backgroundTaskAllowance``, by default 30 s, less the time since the stay in the background
+  /// began. The time is not limited in the foreground, nor while a background mode lasts. Otherwise it is zero while
+  /// the application is suspended or not running. Without background tasks the application is suspended earlier.
   ///
   /// A simulated system enforces the limit. A real host never suspends or purges its own program because of it.
   public var backgroundTimeRemaining: Duration? { background.remaining }
 
   /// Begins a background task, which gives the application time to finish its work.
   ///
-  /// Begin a task in the foreground if its work must not be cut off. While a task is open, the application is not
-  /// suspended. All tasks share one allowance for each stay in the background, 30 s by default
-  /// (``Configuration/backgroundTaskAllowance``). The expiration handlers of all open tasks run 5 s before its end
-  /// (``Configuration/backgroundExpirationLead``), in the order in which the tasks began, and once for each task. If a
-  /// task is still open at the end, it is reported (`backgroundTimeExpired:NAME`), and the application is purged. Names
-  /// need not be unique.
+  /// Begin a task in the foreground if its work must not be cut off. All tasks share one allowance for each stay in the
+  /// background, 30 s by default (``Configuration/backgroundTaskAllowance``). Names need not be unique.
   ///
-  /// A task that begins in those last seconds, or while the application is not running, is refused. Its expiration
-  /// handler is called before this method returns, and the task gives no time.
+  /// A simulated system enforces the allowance. While a task is open, the end of ``Configuration/backgroundStay`` does
+  /// not suspend the application. The expiration handlers of all open tasks run 5 s before the end of the allowance
+  /// (``Configuration/backgroundExpirationLead``), in the order in which the tasks began, and once for each task. If a
+  /// task is still open at the end, it is reported (`backgroundTimeExpired:NAME`), and the application is purged.
+  ///
+  /// A real host enforces no allowance. It calls the expiration handlers only before it suspends or ends the
+  /// application.
+  ///
+  /// After the expiration handlers have run, the application refuses further tasks until the stay ends. It also refuses
+  /// a task that begins while it is not running. The expiration handler of a refused task is called before this method
+  /// returns, and the task gives no time.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.
@@ -55,13 +60,14 @@ extension Application {
   /// Runs an operation inside a background task, which ends with the operation.
   ///
   /// All tasks share one allowance for each stay in the background; see
-  /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, the application cancels the
+  /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, a simulated system cancels the
   /// operation. If the task is refused, the operation runs, cancelled from the beginning.
   ///
   /// When the process ends, the application cancels an operation that still runs. In a terminal program and in a service
   /// it first awaits the operation, before `willTerminate`: for the rest of the budget of `didEnterBackground`, or, if it
-  /// was in the background already, for half of the budget of `willTerminate`. In a script, `kill` and `quit` end the
-  /// application as a phone does: without waiting for background tasks.
+  /// was in the background already, for half of the budget of `willTerminate`. After half of that time the application
+  /// cancels the operation, and awaits its end for the other half. In a script, `kill` and `quit` end the application
+  /// as a phone does: without waiting for background tasks.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.

@@ -1,8 +1,8 @@
 /// A request for time in the background, with which an application finishes its work.
 ///
 /// Call ``end()`` exactly once. A second call is reported (`taskEndedTwice:NAME`) and has no other effect. A task that
-/// is released without ``end()`` stays open, as on the platform. When its time is over, the application is purged with
-/// a report (`backgroundTimeExpired:NAME`). A task ends by itself only with the process.
+/// is released without ``end()`` stays open, as on the platform. When its time is over, a simulated system purges the
+/// application with a report (`backgroundTimeExpired:NAME`). A task ends by itself only with the process.
 @MainActor public final class BackgroundTask {
   /// The task's name in records and reports.
   public let name: String
@@ -16,7 +16,8 @@
 
   /// Ends the task, because the application no longer needs the time.
   ///
-  /// When the last task has ended and ``Application/Configuration/backgroundStay`` has passed, the application is
-  /// suspended. The call has no effect on a task of an earlier process, because that task ended with its process.
+  /// When the last task has ended and ``Application/Configuration/backgroundStay`` has passed, a simulated system
+  /// suspends the application. The call has no effect on a task of an earlier process, because that task ended with its
+  /// process.
   public func end() { manager?.end(id, name: name) }
 }

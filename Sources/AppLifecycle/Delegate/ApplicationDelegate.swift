@@ -28,7 +28,8 @@
 
   /// Tells the delegate that the launch has begun.
   ///
-  /// The state is inactive, or background at a launch into the background. No notification follows.
+  /// The state is inactive; it is background at a launch into the background, and at every launch with scenes. No
+  /// notification follows.
   ///
   /// Restore saved state here, because handlers of `DidFinishLaunching` expect it.
   ///
@@ -36,8 +37,8 @@
   func applicationWillFinishLaunching(_ application: Application)
   /// Tells the delegate that the launch is complete.
   ///
-  /// ``Application/launchCause`` is the reason for the launch. The state is still inactive, or background at a launch
-  /// into the background.
+  /// ``Application/launchCause`` is the reason for the launch. The state is the same as in
+  /// ``applicationWillFinishLaunching(_:)``.
   ///
   /// - Parameter application: the application whose life cycle it is.
   func applicationDidFinishLaunching(_ application: Application)
@@ -62,8 +63,9 @@
   /// Answers whether the application may end when the user or the program asks for it; the state does not change.
   ///
   /// ``SystemInput/terminate`` leads to this call; its source may be a key of the program, Ctrl-C in a terminal, or
-  /// ``Application/send(_:cause:)``. The delegate is not asked when the system orders the end
-  /// (``SystemInput/shutDown``: SIGTERM, a lost terminal), or when the application is suspended.
+  /// ``Application/send(_:cause:)``. The delegate is not asked for ``SystemInput/shutDown`` and
+  /// ``SystemInput/killFromSwitcher``, or while the application is suspended. SIGTERM is a `shutDown` unless the host's
+  /// `causesThatAsk` lists it; the loss of the terminal always is.
   ///
   /// The method may await an answer that needs time, such as the user's. Meanwhile the life cycle continues: the
   /// application may enter the background and return. Only one question is open at a time; a further

@@ -3,7 +3,9 @@ public import PubSub
 // The notifications of the application, nested in their sender. A new one begins with its row in NotificationTable.swift.
 
 extension Application {
-  /// A notification that the launch is complete; the state is inactive, or background at a launch into the background.
+  /// A notification that the launch is complete.
+  ///
+  /// The state is inactive; it is background at a launch into the background, and at every launch with scenes.
   public struct DidFinishLaunching: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didFinishLaunching }
@@ -207,8 +209,9 @@ extension Application {
 
   /// A notification that protected files are readable again, because the screen was unlocked.
   ///
-  /// The application posts it before ``WillEnterForeground``. It posts none while it is suspended or not running: a
-  /// suspended application learns of it when it returns to the foreground.
+  /// The application posts it before ``WillEnterForeground``. It posts none while it is suspended or not running. An
+  /// application that is suspended at the unlock posts it on its return to the foreground, but only if it had posted
+  /// ``ProtectedDataWillBecomeUnavailable``. So also read ``Application/isProtectedDataAvailable`` on each return.
   public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }

@@ -1,9 +1,11 @@
 public import PubSub
 
-/// A notification of an application's life cycle, posted on the main actor right after the delegate call that it belongs to.
+/// A notification of an application's life cycle, posted on the main actor.
 ///
-/// The application is its subject, so `from: application` subscribes to one application only. It is posted even if the
-/// delegate does not implement the method. Its name is the raw name of the platform's notification.
+/// The application is its subject, so `from: application` subscribes to one application only.
+/// ``Application/StateDidChange`` follows a change of the state. Every other event is posted right after the delegate
+/// call that it belongs to, even if the delegate does not implement the method or, with scenes, is not called. Its name
+/// is the raw name of the platform's notification.
 public protocol ApplicationEvent: MainActorEvent {
   /// The application whose life cycle it is.
   var application: Application { get }

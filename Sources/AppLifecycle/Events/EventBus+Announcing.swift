@@ -8,8 +8,8 @@ extension EventBus {
   ///
   /// The handler has a mailbox of its own: it handles one event at a time, in the order of posting. An error that it
   /// throws is posted as `HandlerFailure`. If the event closes a phase (``Application/WillResignActive``,
-  /// ``Scene/WillDeactivate``), the application waits for the handler, within its budget. Otherwise the application
-  /// does not wait.
+  /// ``Scene/WillDeactivate``), the end of the phase waits for the handler, within its budget; a transition waits only
+  /// if it enters the background. For other events the application does not wait.
   ///
   /// - Parameters:
   ///   - owner: held weakly and passed to the handler; the subscription ends when the owner is released.
@@ -37,8 +37,8 @@ extension EventBus {
   ///
   /// The handler has a mailbox of its own: it handles one event at a time, in the order of posting. An error that it
   /// throws is posted as `HandlerFailure`. If the event closes a phase (``Application/WillResignActive``,
-  /// ``Scene/WillDeactivate``), the application waits for the handler, within its budget. Otherwise the application
-  /// does not wait.
+  /// ``Scene/WillDeactivate``), the end of the phase waits for the handler, within its budget; a transition waits only
+  /// if it enters the background. For other events the application does not wait.
   ///
   /// - Parameters:
   ///   - type: the events.

@@ -10,9 +10,9 @@
 /// stay in the background; it drops the entries of late code last. ``LedgerPage/dropped`` counts the dropped entries.
 /// The page of a transition keeps all its entries.
 public struct BudgetLedger: Sendable, Hashable {
-  /// The pages, oldest first.
+  /// The pages, in the order in which they began.
   ///
-  /// The last pages are those of the current stay and the current transition, in this order.
+  /// The page of a stay follows that of the transition that began it, and precedes those of the transitions during it.
   public var pages: [LedgerPage]
 
   /// Creates a ledger with pages.

@@ -8,7 +8,8 @@ public struct LedgerEntry: Sendable, Hashable {
     case delegate
     /// A handler of a notification of the life cycle.
     case subscriber
-    /// An acquire or a release of a managed resource.
+    /// An acquire or a release of a managed resource, the end of its `run` loop, an invalidation, or a use after its
+    /// release.
     case resource
     /// A body of `run(while:)` that was ended.
     case runBody
@@ -38,7 +39,8 @@ public struct LedgerEntry: Sendable, Hashable {
 
   /// The kind of code that was called.
   public var kind: Kind
-  /// The purpose of the call: a delegate method, `acquire`, `release`, or another step for other kinds of code.
+  /// The purpose of the call: a delegate method; for a resource `acquire`, `release`, `run`, `invalidate` or `use`; or
+  /// another step for other kinds of code.
   public var step: String
   /// The time when the call began, by the application's clock, counted from the creation of the application.
   public var began: Duration
@@ -97,7 +99,7 @@ public struct LedgerEntry: Sendable, Hashable {
 }
 
 extension LedgerEntry: CustomStringConvertible {
-  /// The entry as text: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5.0 s, overran`.
+  /// The entry as text: `Module/File.swift:12 (subscriber, applicationDidEnterBackground) 5 s, overran`.
   public var description: String {
     let what = "\(name) (\(kind), \(step)) \(duration.inSeconds)"
     switch outcome {

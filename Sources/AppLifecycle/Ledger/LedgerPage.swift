@@ -66,7 +66,8 @@ public struct LedgerPage: Sendable, Hashable {
   ///
   /// The acquire of a resource is added when it has ended, which may be after the end of the transition. The page
   /// includes only the asynchronous handlers for which the application waits: those of WillResignActive,
-  /// DidEnterBackground and WillTerminate.
+  /// DidEnterBackground and WillTerminate, and, with scenes, those of Scene.WillDeactivate, Scene.DidEnterBackground
+  /// and Scene.DidDisconnect.
   ///
   /// - Complexity: linear in their number.
   public var entries: [LedgerEntry] {

@@ -8,6 +8,6 @@ public enum LifecycleProfile: String, Sendable, Hashable, CaseIterable {
   /// The scene-based life cycle: each window has a scene with a state and a delegate of its own.
   ///
   /// The application's state is that of its most active scene. The application does not call its own delegate for
-  /// foreground and active. It posts its notifications when, and only when, its state changes.
+  /// foreground and active. It posts its notifications of these steps when, and only when, its state changes.
   case scenes
 }

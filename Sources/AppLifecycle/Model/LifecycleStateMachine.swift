@@ -6,7 +6,7 @@
 /// commit before it has set.
 ///
 /// The sequences are those that UIKit documents and that experiments on devices show. Where the two disagree, the
-/// machine follows the experiment (see Docs/Architecture.md).
+/// machine follows the experiment.
 public struct LifecycleStateMachine: Sendable, Hashable {
   /// One step of a transition; the driver performs all steps, in order.
   public enum Effect: Sendable, Hashable {
@@ -110,7 +110,8 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   /// Handles an input, and returns the effects to perform.
   ///
   /// The machine inserts the states that the input skips, in order. For an input that the current state cannot handle
-  /// it returns exactly one ``Effect/ignore(_:)``. For an input that changes only the device it returns no effects.
+  /// it returns exactly one ``Effect/ignore(_:)``. For an input that changes only the device it returns no effects, or
+  /// only ``Effect/setDeactivationReasons(_:)`` for an interruption.
   ///
   /// - Parameter input: the action of the system.
   /// - Returns: the effects, in the order in which they are to be performed.

@@ -4,7 +4,8 @@ public struct LifecycleTransition: Sendable, Hashable {
   ///
   /// It tells a component whether the application was only interrupted, or in the background, or suspended.
   public struct Excursion: Sendable, Hashable {
-    /// The instant at which the application left the active state, or was launched into the background.
+    /// The instant at which the application left the active state, or, if it was not active since its launch, entered
+    /// the background.
     public var began: Duration
     /// The state farthest from active that the application has reached: inactive, background or suspended.
     public var deepestState: ApplicationState
@@ -25,7 +26,7 @@ public struct LifecycleTransition: Sendable, Hashable {
   /// The time away from the active state that this step begins, belongs to, or ends.
   ///
   /// A launch into the background begins one. After any other launch it is nil until the application first resigns
-  /// active.
+  /// active or enters the background.
   public var excursion: Excursion?
 }
 

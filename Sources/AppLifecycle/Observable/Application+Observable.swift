@@ -14,6 +14,7 @@ public import Observation
 extension Application: Observable {
   /// The state of the application; it changes after *will…* callbacks and before *did…* callbacks.
   ///
+  /// ``ApplicationDelegate/applicationWillFinishLaunching(_:)`` is the exception: the state has changed before it.
   /// Observable.
   public var state: ApplicationState {
     observed.access(self, \.state)
@@ -23,10 +24,12 @@ extension Application: Observable {
   /// The reasons that keep the application from being active, or, in the background, would keep it from being active in
   /// the foreground.
   ///
-  /// The set is empty while the application is active, except in the handlers of ``WillResignActive``: there it has the
-  /// reason of the interruption, and is empty if the user leaves or locks the screen. Observable.
+  /// The set is empty while the application is active, except in the delegate calls and handlers of
+  /// ``WillResignActive`` and ``Scene/WillDeactivate``: there it has the reason of the interruption, and is empty if
+  /// the user leaves or locks the screen. Observable.
   ///
-  /// In the background the set changes without a notification. A component that must know of a call there observes it:
+  /// The reason `focusLost` of scenes is in the set only while a scene is in the foreground. In the background the set
+  /// changes without a notification. A component that must know of a call there observes it:
   ///
   ///     application.task { [weak self, unowned application] in
   ///       for await reasons in Observations({ application.deactivationReasons }) {

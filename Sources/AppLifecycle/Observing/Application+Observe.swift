@@ -10,10 +10,10 @@ extension Application {
   ///       if case .callEnded(let entry, _) = event, entry.isLate { logger.warning("\(entry)") }
   ///     }
   ///
-  /// All observers receive the same events in the same order, and are called in the order in which they were added. The
-  /// record of a delegate call comes before the call. The record of a notification comes before its handlers run. If an
-  /// observer itself causes an event, such as the beginning of a background task, that event is delivered after the
-  /// current one.
+  /// All observers receive the same events in the same order. The host's observer is called first, the others in the
+  /// order in which they were added. The record of a delegate call comes before the call. The record of a notification
+  /// comes before its handlers run. If an observer itself causes an event, such as the beginning of a background task,
+  /// that event is delivered after the current one.
   ///
   /// An observer runs in the middle of a transition, which waits for it, so it should copy the data that it needs and
   /// return. It cannot change the course of the transition. An input that it sends with ``send(_:cause:)`` is queued.

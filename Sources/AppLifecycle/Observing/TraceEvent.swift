@@ -7,7 +7,8 @@ public enum TraceEvent: Sendable, Hashable {
   /// The delegate calls, notifications and changes of state that follow from the input come before its
   /// ``transitionEnded(_:)``. Resources that the transition acquires may come later. For an input without effect only
   /// records come in between. For a `terminate`, this event comes after the delegate has answered whether the
-  /// application may end.
+  /// application may end. A `terminate` that the delegate refuses causes neither this event nor
+  /// ``transitionEnded(_:)``, only ``terminationRefused``.
   case transitionBegan(SystemInput, cause: LifecycleCause)
   /// The budget of a tear-down begins to run; the delegate call, the handlers, the bodies and the resources share it.
   case budgetBegan(ApplicationCallback, Duration)
@@ -21,7 +22,8 @@ public enum TraceEvent: Sendable, Hashable {
   /// The entry is in the ledger, unless the code was not called in the end, or its answer no longer counts
   /// (`cutShort`). The identifier is that of ``callBegan(_:)``. It is nil if no code was called, as for the use of a
   /// resource after its release, or if the call had begun before the application was observed. When the process
-  /// vanishes, its calls end without this event: the record of the state *not running* ends them all.
+  /// vanishes, the calls of resources and bodies end without this event: the record of the state *not running* ends
+  /// them.
   case callEnded(LedgerEntry, of: TracedCall.ID?)
   /// Code overran a budget.
   case overran(BudgetOverrun)
@@ -29,7 +31,7 @@ public enum TraceEvent: Sendable, Hashable {
   case terminationAsked
   /// The delegate has refused to let the application end.
   case terminationRefused
-  /// The transition has ended, or the input had no effect.
+  /// The transition has ended, or the input had no effect; not sent for a `terminate` that the delegate refuses.
   case transitionEnded(TransitionReport)
 
   /// The record of a ``recorded(_:)`` event; nil for other events.

@@ -16,9 +16,10 @@ extension Application {
   /// A resource is acquired after its dependencies, and released before them. Independent resources are acquired and
   /// released concurrently: acquires begin in the order of registration, releases in the reverse order. An acquire
   /// never delays a callback. It begins after the synchronous handlers of the notification that opens the phase
-  /// (`.running`: didFinishLaunching; `.foreground`: willEnterForeground, at a cold launch didFinishLaunching;
-  /// `.active`: didBecomeActive). If the phase is already open, it begins now. A release begins after all handlers of
-  /// the notification that closes the phase (willTerminate, didEnterBackground, willResignActive).
+  /// (`.running`: didFinishLaunching; `.foreground`: willEnterForeground, at a cold launch without scenes
+  /// didFinishLaunching; `.active`: didBecomeActive). If the phase is already open, it begins soon after the call. A
+  /// release begins after all handlers of the notification that closes the phase (willTerminate, didEnterBackground,
+  /// willResignActive).
   ///
   /// Each successful acquire is followed by exactly one release. If the phase closes during an acquire, the application
   /// cancels the acquire and awaits it; if it succeeded nevertheless, the handle is released. If the phase opens again
@@ -48,8 +49,8 @@ extension Application {
   ///   - acquire: creates the handle. It takes an argument for each dependency, also for a handle of type `Void` (`_
   ///     in`). It runs on the main actor, and two runs never overlap in one process. When the process vanishes, the
   ///     application cancels a running acquire, and drops its handle.
-  ///   - run: the loop to run while the handle is held. It begins on the main actor after the acquire. Before the
-  ///     release the application cancels and awaits it. A loop that uses
+  ///   - run: the loop to run while the handle is held. It begins on the main actor after the acquire. The release
+  ///     begins with its end: the application cancels and awaits it, and then calls `release`. A loop that uses
   ///     ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked to end before it is cancelled.
   ///   - check: checks whether the handle still works. A check that throws, or that takes longer than `checkInterval`,
   ///     invalidates the resource. It runs on the main actor.
@@ -120,11 +121,12 @@ extension Application {
 
   /// Releases a resource for good, such as a connection whose tab was closed.
   ///
-  /// The release begins at once. If an acquire is running, the application cancels it, and the release begins when it
-  /// has ended. The name may be used again at once.
+  /// The release begins at once, or after the release of dependents that were unmanaged just before. If an acquire is
+  /// running, the application cancels it, and the release begins when it has ended. The name may be used again at once.
   ///
   /// - Parameter resource: the resource; the call has no effect if it is no longer managed.
-  /// - Throws: ``ResourceError/neededBy(_:_:)`` with the names of the resources that depend on it.
+  /// - Throws: ``ResourceError/neededBy(_:_:)`` with the names of the resources and bodies that depend on it. Cancel
+  ///   such a body first.
   /// - Complexity: linear in the number of resources.
   public func unmanage<Handle>(_ resource: ManagedResource<Handle>) throws(ResourceError) {
     guard resource.owner === manager, manager.manages(resource.holding, at: resource.index) else { return }

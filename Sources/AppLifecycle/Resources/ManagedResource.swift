@@ -128,7 +128,7 @@ public enum ResourceStatus: Sendable, Hashable {
   case idle
   /// The resource is needed, and waits for the dependency with this name.
   ///
-  /// If several dependencies are missing, this is the first of them in the order in which `manage` named them.
+  /// If several dependencies are missing, this is one of them.
   case waiting(for: String)
   /// The application is acquiring the resource.
   case acquiring

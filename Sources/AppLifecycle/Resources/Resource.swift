@@ -24,6 +24,8 @@ internal import PubSub
   var loopDidThrow: (@MainActor (any Error) -> Bool)?
   /// Whether a body no longer begins, because it was cancelled or its owner was released.
   var isOver: (@MainActor () -> Bool)?
+  /// Called when a body is no longer wanted, also if it has not begun.
+  var becameIdle: (@MainActor () -> Void)?
   /// Releases the handle.
   let release: @MainActor (HeldHandle) async throws -> Void
   /// Called when the resource is no longer managed, and not held.

@@ -19,7 +19,7 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   case released(String)
   /// The application no longer manages the resource, so it will not be held again.
   case unmanaged(String)
-  /// The application cannot stop managing the resource, because these resources depend on it.
+  /// The application cannot stop managing the resource, because these resources or bodies depend on it.
   case neededBy([String], String)
   /// The resource's run loop returned although it was not asked to end.
   case runLoopReturned(String)

@@ -16,7 +16,10 @@ public struct ResourceLease: Sendable {
   let number: Int
   private let didInvalidate: @Sendable () -> Void
 
-  /// The lease of the resource whose `acquire`, `run` or `check` closure runs in this task; nil in other tasks.
+  /// The lease of the resource whose `acquire`, `run` or `check` closure runs in this task, or has started it.
+  ///
+  /// In a body with an owner or dependencies it is a lease of that body. It is nil in a `release`, in
+  /// `application.task` and in a detached task.
   public static var current: ResourceLease? { AwaitedRun.bound?.lease }
 
   init(_ number: Int, of holding: ResourceHolding, didInvalidate: @escaping @Sendable () -> Void) {

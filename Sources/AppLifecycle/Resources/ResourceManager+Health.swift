@@ -30,11 +30,17 @@ extension ResourceManager {
   }
 
   func announce(_ changes: [Int], at time: Duration, to application: Application?) {
+    var idle: [ResourceOperations] = []
     for index in changes {
-      resources[index]?.since = time
-      resources[index]?.operations.holding.setStatus(status(of: index))
+      guard let resource = resources[index] else { continue }
+      let status = status(of: index)
+      resource.since = time
+      resource.operations.holding.setStatus(status)
+      if status == .idle, resource.operations.becameIdle != nil { idle.append(resource.operations) }
     }
     application?.resourcesDidChange()
+    // These closures may release an owner, whose deinitializer may call the application.
+    for operations in idle { operations.becameIdle?() }
     guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
     for index in changes {
       guard let resource = resources[index], resource.operations.body == nil else { continue }

@@ -10,6 +10,7 @@
 /// | the resource breaks after it was held for ``resetAfter`` or longer | at once | ends |
 /// | the first health check fails, however late | after a delay | grows by one |
 /// | the phase closes | when the phase opens again | ends |
+/// | a dependency breaks | when the dependency is held again | ends |
 ///
 /// The delay after the first failure in a row is ``first``, after the second ``first`` times ``factor``, and so on up to
 /// ``longest``. A successful acquire alone does not end the row: a connection that breaks two seconds after each acquire

@@ -13,7 +13,9 @@ public enum RunEnd: Sendable, Hashable {
   /// ``RetryPolicy/maximumRetries`` the resource is invalidated, and gets the status
   /// ``ResourceStatus/failed(failures:)``.
   case again
-  /// The resource is invalidated, as by ``ManagedResource/invalidate(because:)``.
+  /// The resource of the loop is invalidated, as by ``ManagedResource/invalidate(because:)``.
+  ///
+  /// A body only begins again; the resources on which it depends stay held.
   case invalidate
   /// The application ends in order, and its host returns this exit status; see ``Application/shutDown(status:cause:)``.
   case shutDown(status: Int32)

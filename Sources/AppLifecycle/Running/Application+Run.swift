@@ -17,7 +17,7 @@ extension Application {
   /// the call.
   ///
   /// A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` or awaits ``phaseCloses()`` is asked to
-  /// end, and is cancelled only when the budget of the tear-down has passed.
+  /// end. It is cancelled when the time of the tear-down has passed, or earlier, when the phase opens again.
   ///
   /// A body that ignores its cancellation outlives its phase, and the report of the transition names it. If the process
   /// vanishes, the application cancels the body, and the call continues with the next process. If the body ignores this

@@ -20,13 +20,13 @@ extension Application {
   ///
   /// The application holds the owner weakly between two runs. A running body keeps it alive. After the owner has been
   /// released, the body does not begin again. If the phase is open when you call this method, the application keeps the
-  /// owner until the first run begins: an object made for its run, such as one client of a server, lives as long as
-  /// that.
+  /// owner until the first run begins or the phase closes: an object made for its run, such as one client of a server,
+  /// lives as long as that.
   ///
   /// You may call it at any time and any number of times, also with the same label. When the owner has been released,
   /// the application keeps the closure, and what it captures, until the body would begin next, such as at the next
   /// opening of the phase. So capture nothing, and use the owner that is passed. A body that needs the application
-  /// captures it as `unowned`: the application is there while the body runs.
+  /// captures it weakly: a test may release the application while the body still ends.
   ///
   /// - Parameters:
   ///   - owner: the object that is passed to the body.
@@ -59,6 +59,8 @@ extension Application {
       if let owner = first.take() ?? owner { try await body(owner, repeat (each dependency).value) }
     }
     operations.isOver = { [weak owner, holding = run.holding] in owner == nil || holding.isCancelled }
+    // An owner whose phase has closed before its first run is not kept.
+    operations.becameIdle = { first = nil }
     operations.adopt(ResourceHabits(retry, .zero, onReturn, onError))
     // The manager retains the run for as long as the body may run.
     operations.whenForgotten = { withExtendedLifetime(run) {} }
@@ -126,7 +128,7 @@ extension Application {
 ///
 /// ``Application/run(_:while:after:retry:onReturn:onError:label:fileID:line:_:)`` returns it.
 ///
-/// Releasing this object does not cancel the body, which ends with its owner.
+/// Releasing this object does not cancel the body.
 public final class ManagedRun: Sendable {
   /// The body's name in reports: its label, or, without a label, its source position.
   public let name: String

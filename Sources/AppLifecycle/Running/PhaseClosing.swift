@@ -49,8 +49,9 @@ final class PhaseClosing: Sendable {
 /// Runs an operation, and calls a handler that asks it to end before it is cancelled.
 ///
 /// Use it inside a body or a run loop that the application runs. When the phase closes, or the resource is to be
-/// released, the application calls `onClose` instead of cancelling. It cancels the operation when the budget of the
-/// tear-down has passed. A server can drain its connections in this time:
+/// released, the application calls `onClose` instead of cancelling. It cancels the operation when the time of the
+/// tear-down or release has passed, or earlier, when the phase opens again. A server can drain its connections in this
+/// time:
 ///
 ///     application.run(self, while: .running, after: listener) { server, listener in
 ///       await withPhaseClosingHandler {
@@ -74,8 +75,9 @@ final class PhaseClosing: Sendable {
 ///
 /// While it waits for the next job, outside the operation, this loop is cancelled.
 ///
-/// In a task that no application runs, the function only performs the operation. As with task cancellation, `onClose`
-/// is called at most once, on any thread, and perhaps before the operation has begun or just after it has ended.
+/// Elsewhere, such as in `application.task`, a handler, an acquire or a release, the function only performs the
+/// operation. As with task cancellation, `onClose` is called at most once, on any thread, and perhaps before the
+/// operation has begun or just after it has ended.
 ///
 /// - Parameters:
 ///   - operation: the work to do, in the caller's isolation.
@@ -98,12 +100,12 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
 ///
 /// The application asks it to end when its phase closes or its resource is to be released.
 ///
-/// A body or run loop in which a task waits here is asked to end, and is cancelled only when the budget of the tear-down
-/// has passed: after this function has returned, it has the rest of that time. The function also returns when the task
-/// is cancelled; in a task that no application runs, it waits only for that. A child task of the body or run loop may
-/// call it. If the phase closes before any task waits here, the body is cancelled, and this function returns at once. To
-/// be asked from its beginning on, put the whole body into ``withPhaseClosingHandler(operation:onClose:isolation:)``, with
-/// an empty `onClose`.
+/// A body or run loop in which a task waits here is asked to end. After this function has returned, it has the rest of
+/// the time of the tear-down or release. It is cancelled when that time has passed, or earlier, when the phase opens
+/// again. The function also returns when the task is cancelled; in other code, such as `application.task`, it waits
+/// only for that. A child task of the body or run loop may call it. If the phase closes before any task waits here, the
+/// body is cancelled, and this function returns at once. To be asked from its beginning on, put the whole body into
+/// ``withPhaseClosingHandler(operation:onClose:isolation:)``, with an empty `onClose`.
 public func phaseCloses() async {
   let wait = OneShot()
   let closing = PhaseClosing.present

@@ -1,6 +1,7 @@
-/// The system's memory of a window, which outlives the window's scenes.
+/// The memory of a window, which outlives the window's scenes.
 ///
-/// It remains when the window's scene is reclaimed and when the process ends. It ends when the user closes the window.
+/// It remains when the window's scene is reclaimed, and ends when the user closes the window. It lives in memory, as
+/// long as the application: a simulated process that ends keeps it, a real one loses it.
 @MainActor public final class SceneSession {
   /// The window's name.
   public nonisolated let identifier: SceneIdentifier

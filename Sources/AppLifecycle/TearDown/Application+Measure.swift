@@ -34,7 +34,9 @@ extension Application {
     let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
     let notes = HandlerNotes(of: self, method, on: ownLedger.ownPage, isTearDown: awaits)
     let post = ownLedger.noteHandlers(notes) {
-      bus.postObserved(event, from: subject, for: scope, now: timing.now, awaits: awaits, observer: notes)
+      // Where the active phase closes, no transition waits, and handlers of *will…* events must run before the change.
+      bus.postObserved(
+        event, from: subject, for: scope, now: timing.now, awaits: awaits, pauses: phase != .active, observer: notes)
     }
     guard let post else { return }
     tearDown.keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))

@@ -14,7 +14,9 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
     case task
     /// Work of a component ran outside the simulation; see `EscapedWork`.
     case escapedWork = "escaped work"
-    /// A handler, a release or the delegate exceeded its budget, and no `slow:` in the script caused that.
+    /// A handler, a body, a release, an observer or the delegate exceeded its budget.
+    ///
+    /// An overrun of a delegate call that the script made slow with `slow:` is always allowed.
     case overrun
     /// A handler threw an error, other than `CancellationError`.
     case handler

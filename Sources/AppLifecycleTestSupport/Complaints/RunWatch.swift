@@ -25,7 +25,9 @@ import PubSub
   private var found: [RunComplaint] = []
   /// The resources that the application holds.
   var resources = HeldResources()
-  /// Whether a script made a call slow, so that overruns are expected.
+  /// The calls that the script makes slow and that have not happened yet.
+  private var slowCalls: Set<String> = []
+  /// Whether a call that the script made slow has happened since the latest input, so that overruns are expected.
   private var asksForOverruns = false
   /// How the present process is ending.
   private var end = ProcessEnd.none
@@ -102,7 +104,7 @@ import PubSub
     takeViolations()
     if system.application.launchCause != nil {
       for name in system.application.openTasks {
-        add(RunComplaint(.task, "the task “\(name)” did not end with its process; it must respond to its cancellation"))
+        add(RunComplaint(.task, "“\(name)” did not end with its process; it must respond to its cancellation"))
       }
     }
     for owner in system.bus.endSubscriptionsOfOwners() {
@@ -166,8 +168,8 @@ extension RunWatch {
     for record in new {
       rules.take(record)
       switch record.kind {
-      case .input where record.name.hasPrefix("slow:"): asksForOverruns = true
-      case .delegate where record.name == ApplicationCallback.willTerminate.rawValue: end = .inOrder
+      case .input: takeInput(record.name)
+      case .delegate: takeCall(record.name)
       case .report: take(record)
       case .state where record.state == .notRunning: (past, end) = (end, .none)
       default: break
@@ -179,6 +181,19 @@ extension RunWatch {
     for complaint in failures.takeComplaints() { add(complaint) }
     if let past { processEnded(past) }
     past = nil
+  }
+
+  private func takeInput(_ token: String) {
+    // `wait:` continues what the input before it has begun.
+    if !token.hasPrefix("wait:") { asksForOverruns = false }
+    let parts = token.split(separator: ":")
+    if parts.count == 3, parts[0] == "slow" { slowCalls.insert(String(parts[1])) }
+  }
+
+  private func takeCall(_ method: String) {
+    if method == ApplicationCallback.willTerminate.rawValue { end = .inOrder }
+    let name = ApplicationCallback(rawValue: method)?.shortName ?? method
+    if slowCalls.remove(name) != nil { asksForOverruns = true }
   }
 
   private func takeViolations() {
@@ -196,7 +211,7 @@ extension RunWatch {
       end = .overrun
       if !asksForOverruns { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: report.cause.rawValue)) }
     case "backgroundTimeExpired": add(.neverEnded(name))
-    case "taskEndedTwice": add(RunComplaint(.backgroundTask, "the background task “\(name)” was ended twice"))
+    case "taskEndedTwice": add(RunComplaint(.backgroundTask, "“\(name)” was ended twice"))
     default: break
     }
   }
@@ -218,6 +233,6 @@ extension RunWatch {
 
 extension RunComplaint {
   fileprivate static func neverEnded(_ task: String) -> RunComplaint {
-    RunComplaint(.backgroundTask, "the background task “\(task)” was not ended within its time")
+    RunComplaint(.backgroundTask, "“\(task)” was not ended within its time")
   }
 }

@@ -29,6 +29,9 @@ import AppLifecycleTesting
       callsDidEnterBackgroundOnBackgroundLaunch: configuration.callsDidEnterBackgroundOnBackgroundLaunch)
   }
 
+  /// Releases the checks: they capture the run, which keeps them.
+  isolated deinit { run.dropChecks() }
+
   /// The state of the application.
   var state: ApplicationState { watch.system.application.state }
   /// Whether `end()` would only play `kill`.

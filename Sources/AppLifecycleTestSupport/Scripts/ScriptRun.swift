@@ -31,6 +31,9 @@ public import AppLifecycleTesting
     if !condition { complaints.append(RunComplaint(.check, message())) }
   }
 
+  /// Releases the checks.
+  func dropChecks() { checks = [] }
+
   /// Runs the checks; returns the complaints since the last call.
   func check() -> [RunComplaint] {
     for check in checks {

@@ -11,7 +11,8 @@ public struct NoSimulatedSystem: Error, Sendable, Hashable, CustomStringConverti
   public var description: String {
     """
     There is no simulated system here. Write @Test(.simulatedSystem), and read `current` in the test's task or in a \
-    task that it starts. In a detached task and in an asynchronous handler the test is not known.
+    task that it starts. Delegate calls, handlers, acquires, releases and detached tasks do not know the test: read it \
+    before `play`, and let them capture the value.
     """
   }
 }
@@ -19,10 +20,11 @@ public struct NoSimulatedSystem: Error, Sendable, Hashable, CustomStringConverti
 extension SimulatedSystem {
   /// The simulated system that ``SimulatedSystemTrait`` has made for the present test.
   ///
-  /// Code in any isolation may read it, in the test's task and in tasks that it starts. A detached task cannot read it,
-  /// and neither can an asynchronous handler, because a handler does not inherit the poster's task-local values.
+  /// Code in any isolation may read it: in the test, in the `init` of its suite, and in tasks that these start.
+  /// Detached tasks do not know the test, and neither do the tasks of delegate calls, handlers, acquires, releases and
+  /// bodies. Read it before `play`, and let their closures capture the value.
   ///
-  /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait.
+  /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait, or the task does not know the test.
   public nonisolated static var current: SimulatedSystem {
     get throws(NoSimulatedSystem) {
       guard let watch = PresentRun.watch else { throw NoSimulatedSystem() }
@@ -37,10 +39,12 @@ extension ResourceBalance {
   /// Doubles of a system that the trait does not know, because the test made it, need a balance of their own. A double
   /// that the delegate needs gets the balance from the trait's closure.
   ///
-  /// Code in any isolation may read it, in the test's task and in tasks that it starts. A detached task cannot read it,
-  /// and neither can an asynchronous handler, because a handler does not inherit the poster's task-local values.
+  /// Code in any isolation may read it: in the test, in the `init` of its suite, and in tasks that these start.
+  /// Detached tasks do not know the test, and neither do the tasks of delegate calls, handlers, acquires, releases and
+  /// bodies. Read it before `play`, and let their closures capture the value.
   ///
-  /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait ``SimulatedSystemTrait``.
+  /// - Throws: ``NoSimulatedSystem`` if the test does not have the trait ``SimulatedSystemTrait``, or the task does
+  ///   not know the test.
   public static var current: ResourceBalance {
     get throws(NoSimulatedSystem) {
       guard let watch = PresentRun.watch else { throw NoSimulatedSystem() }

@@ -7,8 +7,8 @@
 ///
 /// The usual reason is a plain `Task {}` in a component. `application.task { … }` starts a task that belongs to the simulation.
 public struct EscapedWork: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The pieces of work, each with the file and line of its sleep or of the handler that started it, in the order of
-  /// these places.
+  /// The pieces of work, each with the file and line of its sleep or of the handler that started it, if they are known,
+  /// in the order of these places.
   public let violations: [ContractViolation]
 
   /// A line for each violation.

@@ -14,7 +14,8 @@ public import AppLifecycle
 /// device. Its `perform` makes the double report the event to the host, in as many steps as your system takes. If the
 /// host sends its inputs without waiting, `perform` also waits for the application's `transitionEnded`, which
 /// `application.observe` reports; on a `ManualClock`, `settle()` does that. If `ProcessHost` runs your process, leave it
-/// out of the test, and in its place send the input with which it launches the application, and `SystemInput.terminate`.
+/// out of the test. In its place `perform` sends the input that launches the application for ``Event/launch``, and
+/// `SystemInput.wake` and `SystemInput.shutDown` for ``Event/shutDown``.
 ///
 /// Each scenario begins with ``Event/launch`` and ends with ``Event/shutDown``. Every host must support these two. Unless
 /// the application is suspended at its end, the scenario is run again with ``Event/terminate`` as its end.

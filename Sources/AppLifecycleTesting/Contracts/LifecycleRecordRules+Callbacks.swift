@@ -88,7 +88,8 @@ extension LifecycleRecordRules {
       expect(
         !told.isForeground && !told.isActive, "the application is terminated, but it has not entered the background",
         record)
-      let asks = record.cause == LifecycleCause(.terminate)
+      // A program may give its own end the cause `quit`, too.
+      let asks = record.cause == LifecycleCause(.terminate) && lastInput?.name == record.cause.rawValue
       expect(told.wasAsked || !asks, "the application is terminated, but its delegate was not asked", record)
       told.isTerminating = true
     case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable:

@@ -1,8 +1,10 @@
 public import AppLifecycle
 
 extension [LifecycleRecord] {
-  /// The delegate calls as `didBecomeActive (active)`: the method without its prefix, and the application's state
-  /// during the call.
+  /// The delegate calls as `didBecomeActive (active)`: the method without the prefix `application`, and the
+  /// application's state during the call.
+  ///
+  /// A scene's call keeps its name: `sceneDidBecomeActive (active)`.
   public var callbacks: [String] {
     compactMap { record in
       guard record.kind == .delegate else { return nil }

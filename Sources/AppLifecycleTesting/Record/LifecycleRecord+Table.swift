@@ -8,6 +8,7 @@ extension [LifecycleRecord] {
   ///       0.0  notRunning  launch
   ///       0.0  inactive      state   inactive
   ///       0.0  inactive      call    applicationWillFinishLaunching
+  ///       0.0  inactive      call    applicationDidFinishLaunching
   ///       0.0  inactive      post    UIApplicationDidFinishLaunchingNotification
   ///
   /// Below each input of the system, the table lists its effects, indented: changes of state, delegate calls, and posts

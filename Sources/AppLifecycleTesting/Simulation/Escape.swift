@@ -31,7 +31,7 @@ enum Escape {
         place: origin?.place ?? "unknown place",
         message: """
           \(origin == nil ? "a thread" : "a task") outside the simulation\(origin == nil ? "" : ", started here,") wakes a task \
-          inside it. \(Self.advice) Declare work of the real world with clock.external { … }.
+          inside it. \(Self.advice) Declare work of the real world with system.clock.external { … }.
           """)
     }
   }

@@ -30,7 +30,7 @@ public import PubSub
   public nonisolated let bus: EventBus
   /// The application; not running at first.
   public let application: Application
-  /// The record of what has happened so far, in order.
+  /// The record of what has happened so far, in order; its only inputs are the actions of scripts.
   public private(set) var record: [LifecycleRecord] = []
 
   /// Whether the latest process ended in order: `willTerminate` was called, and its tear-down kept the budget.
@@ -100,8 +100,9 @@ extension SimulatedSystem {
   /// Plays a script to its end, one action after another.
   ///
   /// Each input is played until its transition has finished, including the tear-down, and no work is left that can run
-  /// without time passing. An action without effect adds an `ignored` record, and the script continues. So does a
-  /// `do:NAME` that was not added.
+  /// without time passing. A `quit` whose delegate suspends before it answers is the exception: the script continues.
+  /// An action without effect adds an `ignored` record, and the script continues. So does a `do:NAME` that was not
+  /// added.
   ///
   /// Play one script at a time.
   ///

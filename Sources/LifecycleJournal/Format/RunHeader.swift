@@ -87,7 +87,7 @@ public struct JournalGap: Sendable, Hashable {
   public var instant: Duration
   /// The number of lost lines: records and entries.
   public var lost: Int
-  /// The failure, in the system's words.
+  /// The failure in one line, as ``JournalFailure/description``.
   public var error: String
 
   /// The gap as one line of JSON, without the line feed.
@@ -102,7 +102,7 @@ public struct JournalGap: Sendable, Hashable {
   ///   - since: the time of the records at which the first record was lost.
   ///   - instant: the time of the records at which the journal could be written again.
   ///   - lost: the number of lost lines.
-  ///   - error: the failure, in the system's words.
+  ///   - error: the failure in one line.
   public init(since: Duration, instant: Duration, lost: Int, error: String) {
     (self.since, self.instant, self.lost, self.error) = (since, instant, lost, error)
   }

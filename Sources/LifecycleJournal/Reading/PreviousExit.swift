@@ -3,11 +3,12 @@ import AppLifecycle
 /// How a run ended, with the evidence.
 ///
 /// A journal contains what the run has written, but not what happened to the process afterward. So a program that calls
-/// `exit` in the foreground looks like a crash there, and so does a power failure.
+/// `exit` in the foreground looks like a crash. After a restart of the device, a run without an end is
+/// ``Kind/deviceRestarted``: a power failure, and also an earlier crash or kill.
 public struct PreviousExit: Sendable, Hashable {
   /// How a run ended.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// There was no run: the journal is new.
+    /// No run was found: the journal is new, or its file cannot be opened (``Journal/failure``).
     case firstRun
     /// The run ended in order, after `applicationWillTerminate`.
     case terminated
@@ -17,9 +18,11 @@ public struct PreviousExit: Sendable, Hashable {
     case killedInBackground
     /// The process died in the foreground.
     case crashedInForeground
-    /// The process ended directly after an overrun of a time limit, without another input or change of state.
+    /// An overrun of a time limit was reported, and no input and no state other than *not running* followed.
+    ///
+    /// A host of a real system ends no process for an overrun. A run that ended in order but late is of this kind, too.
     case watchdog
-    /// The run had not ended, and the device has been restarted since.
+    /// The run has no end, and the device has been restarted since; the program may have crashed before the restart.
     case deviceRestarted
     /// The run has not ended: another process holds the journal's lock.
     case stillRunning
@@ -30,6 +33,8 @@ public struct PreviousExit: Sendable, Hashable {
   /// How the run ended.
   public var kind: Kind
   /// The run, as far as it can be read; empty for a first run.
+  ///
+  /// If the run has several headers, the counts and times may cover only its last part.
   public var run: RunSummary
   /// The identifier of the device's present start, for comparison with the run's.
   public var bootID: String?

@@ -2,7 +2,9 @@ public import AppLifecycle
 
 /// A summary of one run of a program, computed from the lines of its journal.
 public struct RunSummary: Sendable, Hashable {
-  /// The first header of the run; nil if the lines begin in the middle of a run.
+  /// The first header among the lines; nil if they contain none.
+  ///
+  /// Its ``RunHeader/part`` is not 0 if the lines begin in a later part of the run.
   public private(set) var header: RunHeader?
   /// The application's state after the last line.
   public private(set) var state = ApplicationState.notRunning
@@ -18,7 +20,7 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var records = 0
   /// The number of launches of the application.
   public private(set) var launches = 0
-  /// The number of missing records, as the journal itself reports it.
+  /// The number of missing lines, records and entries, as the journal itself reports it.
   public private(set) var lost = 0
   /// The number of damaged lines.
   public private(set) var damagedLines = 0
@@ -48,7 +50,7 @@ public struct RunSummary: Sendable, Hashable {
 
   /// Takes the next line of the run.
   ///
-  /// The header with which the run begins comes first. A header with which it continues in another file changes only
+  /// The header with which the run begins comes first. A header with which it continues sets the time, the state and
   /// the clock.
   ///
   /// - Parameter line: the line.

@@ -7,7 +7,10 @@ extension Journal {
     public var flush = FlushPolicy.beforeSuspensionOrDeath
     /// The entries of the application's ledger that the journal contains in addition to the records.
     public var entries = EntryPolicy.notable
-    /// The maximum length of the file in bytes, which only a single longer record exceeds; nil for no maximum.
+    /// The maximum length of the file in bytes; nil for no maximum.
+    ///
+    /// A single longer record exceeds it, and so does a file that cannot be put aside
+    /// (``JournalFailure/Operation/rotate``).
     public var maximumSize: Int? = 4 * 1_024 * 1_024
     /// The number of full files that are kept: `PATH.1`, the newest, to `PATH.N`.
     public var keptFiles = 3
@@ -52,12 +55,13 @@ extension Journal {
     }
   }
 
-  /// The calls that the journal records: of delegates, handlers, resources, background tasks, and bodies of
-  /// `run(while:)`.
+  /// The calls whose times the journal records: of delegates, handlers, resources, observers, bodies of `run(while:)`,
+  /// background tasks, and tasks of the application.
   public enum EntryPolicy: String, Sendable, Hashable, CaseIterable {
     /// No calls.
     case none
-    /// Resources and background tasks, and other calls that took a millisecond or more or did not end in order.
+    /// Resources, background tasks and tasks of the application, and other calls that took a millisecond or more or did
+    /// not end in order.
     case notable
     /// All calls. With many handlers most lines are about calls.
     case all

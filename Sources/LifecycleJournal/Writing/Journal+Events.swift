@@ -14,7 +14,8 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
     case write
     /// A record was written, but may not be on the disk.
     case flush
-    /// The full file could not be renamed, so it grows beyond its maximum.
+    /// The full file could not be put aside, or a file that is no journal has a name that this needs; so the full file
+    /// grows beyond its maximum.
     case rotate
   }
 
@@ -69,6 +70,8 @@ extension Journal {
 
   /// The event that a journal can be written again; it is posted on the thread that appended, or on that of a
   /// heartbeat.
+  ///
+  /// It comes without a ``DidFail`` if another program has removed or cut the file.
   public struct DidRecover: Event {
     /// The path of the journal.
     public let path: String

@@ -7,10 +7,10 @@ public import PubSub
 ///     let journal = Journal(at: "/home/me/.local/state/trips/runs.jsonl", of: application)
 ///     if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
 ///
-/// From then on every event of the application is a line in the file before the next delegate call is made. Each line
-/// is written by one system call. When `append` has returned, the line survives the program, without a flush. Before
-/// the program is suspended or ends, the journal also flushes the lines to the disk (``FlushPolicy``). A flushed line
-/// survives a failure of the machine, if the disk really has stored it.
+/// From then on every record of the application (`LifecycleRecord`) is a line in the file before the next delegate call
+/// is made. Each line is written by one system call. When `append` has returned, the line survives the program, without
+/// a flush. Before the program is suspended or ends, the journal also flushes the lines to the disk (``FlushPolicy``).
+/// A flushed line survives a failure of the machine, if the disk really has stored it.
 ///
 /// A journal never ends its program, and throws no error. A line that it cannot write is lost. It reports the failure
 /// once, as an event (``DidFail``), and writes a ``JournalGap`` into the file when it can write again. Only one program

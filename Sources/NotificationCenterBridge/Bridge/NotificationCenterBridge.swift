@@ -16,11 +16,11 @@ public import PubSub
 /// Make one link for each event type: a second link passes its events a second time. The article *Coming from
 /// NotificationCenter* shows how to move a whole program.
 ///
-/// The bridge works inside the post, on the poster's thread, so the order is kept. An event is posted as a notification
-/// before later handlers of the bus are called; a notification is posted as an event before later observers of the
-/// center are called. An event or a notification does not return to a bus or a center that it has passed, through any
-/// number of bridges. Posts that handlers and observers make in the meantime are new, and pass. For this purpose
-/// `userInfo` has an entry of the bridge, with the key `NotificationCenterBridge.route`.
+/// The bridge works inside the post, on the poster's thread. An event is posted as a notification before later handlers
+/// of the bus are called. A notification is posted as an event before its post returns; a center fixes no order between
+/// the bridge and other observers. An event or a notification does not return to a bus or a center that it has passed,
+/// through any number of bridges. Posts that handlers and observers make in the meantime are new, and pass. For this
+/// purpose `userInfo` has an entry of the bridge, with the key `NotificationCenterBridge.route`.
 ///
 /// The bridge uses notifications, not Foundation's typed messages. Off Apple's platforms messages have no public
 /// conversion to notifications, and posting a message while there is an observer of every name ends the process.

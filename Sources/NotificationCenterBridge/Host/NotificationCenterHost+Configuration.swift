@@ -48,8 +48,8 @@ extension NotificationCenterHost {
     }
     /// Ends the process with an exit status, after the application has ended by its own order.
     ///
-    /// The default is `terminate` on AppKit, and `exit` on UIKit and WatchKit, where a program has no other way;
-    /// elsewhere it does nothing.
+    /// The default is `terminate` on AppKit, which ignores the status, and `exit` on UIKit and WatchKit, where a
+    /// program has no other way; elsewhere it does nothing.
     public var endProcess: @MainActor (_ status: Int32) -> Void = { _ in }
     /// The center on which `NSWorkspace` posts; nil for the center of all other notifications.
     public var workspaceCenter: NotificationCenter?

@@ -36,6 +36,7 @@ extension EventBus {
     _ mailbox: Mailbox<Element>, _ type: E.Type, _ details: SubscriptionDetails, _ replay: Replay
   ) -> Registration {
     let registration = Registration(details, core: core, mailbox: mailbox)
+    if details.owner != nil { mailbox.whenOwnerIsGone = { [weak registration] in registration?.cancel() } }
     core.add(mailbox, registration, to: type, replay: replay)
     return registration
   }

@@ -8,8 +8,9 @@ internal import CPubSub
 /// types with the trait ``EventTraits/reversed`` are delivered in the reverse order. A post that is made inside a
 /// handler is delivered at once, depth first.
 ///
-/// Any thread may make any call, also inside a handler. No synchronous call can deadlock, because the bus holds no lock
-/// while it calls a handler. Releasing the bus ends its subscriptions and its event sequences.
+/// Any thread may make any call that is not marked `@MainActor`, also inside a handler. No synchronous call can
+/// deadlock, because the bus holds no lock while it calls a handler. Releasing the bus ends its subscriptions and its
+/// event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
   /// The core's topic table: a copy that saves a post one load, on a cache line that no subscribing thread writes to.
@@ -52,8 +53,8 @@ extension EventBus {
   /// Posts an event; when this method returns, the synchronous handlers have run, and the mailboxes of asynchronous
   /// handlers hold the event.
   ///
-  /// A post to synchronous handlers takes no lock and allocates nothing. It counts references only for handlers with an
-  /// owner.
+  /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky or the bus has a
+  /// tracer. It counts references only for handlers with an owner.
   ///
   /// - Parameters:
   ///   - event: what happened.
@@ -69,8 +70,8 @@ extension EventBus {
   /// Posts a main-actor event; when this method returns, the synchronous handlers have run, and the mailboxes of
   /// asynchronous handlers hold the event.
   ///
-  /// A post to synchronous handlers takes no lock and allocates nothing. It counts references only for handlers with an
-  /// owner.
+  /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky or the bus has a
+  /// tracer. It counts references only for handlers with an owner.
   ///
   /// - Parameters:
   ///   - event: what happened.

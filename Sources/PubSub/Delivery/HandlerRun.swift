@@ -25,6 +25,9 @@ extension HandlerRun {
   /// The error of a run whose subscription was cancelled before the handler could begin on its actor.
   struct Cancelled: Error {}
 
+  /// The error of a run whose owner has been released, so that its subscription ends.
+  struct OwnerIsGone: Error {}
+
   /// Calls a handler on the main actor, unless its subscription was cancelled while the run waited for the actor.
   ///
   /// So no handler begins after code on the main actor has cancelled its subscription.

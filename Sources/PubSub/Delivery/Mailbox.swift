@@ -28,6 +28,8 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   /// The ``SharedObject`` of the code that subscribed; weak, because the object may keep the bus alive.
   private let shared: WeakReference?
   private weak let bus: EventBus?
+  /// Ends the subscription when a run finds that its owner has been released; set before any event is held.
+  var whenOwnerIsGone: (@Sendable () -> Void)?
   private let state: Guarded<MailboxState>
   /// The number of the present run, which is odd; an even number while no handler runs.
   ///
@@ -117,6 +119,8 @@ extension Mailbox {
       try await call(with: element, cause: nil)
     } catch is HandlerRun.Cancelled {
       return
+    } catch is HandlerRun.OwnerIsGone {
+      whenOwnerIsGone?()
     } catch {
       report(error, element)
     }
@@ -135,6 +139,9 @@ extension Mailbox {
       delivery.post.end(delivery, .delivered)
     } catch is HandlerRun.Cancelled {
       delivery.post.end(delivery, .cancelled)
+    } catch is HandlerRun.OwnerIsGone {
+      delivery.post.end(delivery, .cancelled)
+      whenOwnerIsGone?()
     } catch {
       // After the deadline the report no longer takes the error, so post it, except for the expected
       // `CancellationError`.

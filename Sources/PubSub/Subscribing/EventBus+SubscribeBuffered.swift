@@ -12,7 +12,7 @@ extension EventBus {
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
   ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
-  ///     at the same time.
+  ///     at the same time. The replayed event counts toward the bound, and may be dropped.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -39,7 +39,7 @@ extension EventBus {
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
   ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
-  ///     at the same time.
+  ///     at the same time. The replayed event counts toward the bound, and may be dropped.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.

@@ -69,9 +69,9 @@ extension EventBus {
   /// Subscribes an asynchronous main-actor handler with a mailbox of its own: it handles one event at a time, in the
   /// order of posting.
   ///
-  /// The handler runs after the post has returned. If the event announces a change, the handler therefore runs after
-  /// the change. For a *will…* event of AppLifecycle the compiler warns of a handler with `await`, unless you pass
-  /// `runs: .afterChange`.
+  /// The handler runs after `post` has returned; `postAndWait` waits for it. If a `post` announces a change, the
+  /// handler therefore runs after the change. For a *will…* event of AppLifecycle, except `WillTerminate`, the compiler
+  /// warns of a handler with `await`, unless you pass `runs: .afterChange`.
   ///
   /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
   ///

@@ -63,7 +63,8 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      if let owner { try await handler(owner, event) }
+      guard let owner else { throw HandlerRun.OwnerIsGone() }
+      try await handler(owner, event)
     }
     return Subscription(registration)
   }
@@ -99,7 +100,8 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      if let owner { try await HandlerRun.onMainActor { try await handler(owner, event) } }
+      guard let owner else { throw HandlerRun.OwnerIsGone() }
+      try await HandlerRun.onMainActor { try await handler(owner, event) }
     }
     return Subscription(registration)
   }
@@ -170,9 +172,9 @@ extension EventBus {
   /// Subscribes an asynchronous main-actor handler for an owner, with a mailbox of its own: one event at a time, in the
   /// order of posting.
   ///
-  /// The handler runs after the post has returned. If the event announces a change, the handler therefore runs after
-  /// the change. For a *will…* event of AppLifecycle the compiler warns of a handler with `await`, unless you pass
-  /// `runs: .afterChange`.
+  /// The handler runs after `post` has returned; `postAndWait` waits for it. If a `post` announces a change, the
+  /// handler therefore runs after the change. For a *will…* event of AppLifecycle, except `WillTerminate`, the compiler
+  /// warns of a handler with `await`, unless you pass `runs: .afterChange`.
   ///
   /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
   ///
@@ -201,7 +203,8 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      if let owner { try await HandlerRun.onMainActor { try await handler(owner, event) } }
+      guard let owner else { throw HandlerRun.OwnerIsGone() }
+      try await HandlerRun.onMainActor { try await handler(owner, event) }
     }
     return Subscription(registration)
   }
@@ -237,7 +240,8 @@ extension EventBus {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
     let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      if let owner { try await HandlerRun.on(owner, with: event, handler) }
+      guard let owner else { throw HandlerRun.OwnerIsGone() }
+      try await HandlerRun.on(owner, with: event, handler)
     }
     return Subscription(registration)
   }

@@ -6,7 +6,7 @@
 /// body:
 ///
 ///     let prices = bus.events(PriceDidChange.self)
-///     application.run(while: .active) {
+///     await application.run(while: .active) {
 ///       for await price in prices { show(price) }
 ///     }
 ///
@@ -37,11 +37,11 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// The result is also nil at the end of the iterator.
     public mutating func nextIfHeld() -> Element? { takeHeld() }
 
-    /// Returns the next event; nil when the task is cancelled or the bus has been released.
+    /// Returns the next event; nil once no event is held and the task is cancelled or the bus has been released.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// Returns the next event, without leaving the caller's actor; nil when the task is cancelled or the bus has been
-    /// released.
+    /// Returns the next event, without leaving the caller's actor; nil once no event is held and the task is cancelled
+    /// or the bus has been released.
     ///
     /// It is inlined into the caller's loop, and suspends only when no event is held.
     ///
@@ -99,7 +99,7 @@ extension EventBus {
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the sequence stands in the order of delivery.
   ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
-  ///     at the same time.
+  ///     at the same time. The replayed event counts toward the bound, and may be dropped.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.

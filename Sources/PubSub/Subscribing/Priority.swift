@@ -2,6 +2,9 @@
 ///
 /// An event type with the trait `reversed`, such as an event that announces a tear-down, is delivered in reverse: lower
 /// priorities come first.
+///
+/// Asynchronous handlers get the event in this order. They run in it only if the post waits for each priority, as
+/// `postAndWait` does.
 public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   /// The priority as a number; the three names are 100 apart.
   public let rawValue: Int
@@ -20,7 +23,7 @@ public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {
   /// others.
   public static let low = Priority(rawValue: -100)
 
-  /// Whether handlers of the first priority run after handlers of the second.
+  /// Whether the first priority is lower than the second.
   ///
   /// - Parameters:
   ///   - one: the first priority.

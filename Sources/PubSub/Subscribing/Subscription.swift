@@ -115,10 +115,13 @@ public final class Subscription: Sendable {
 
   /// Ends the subscription, and returns when its handler no longer runs.
   ///
-  /// Inside the subscription's own asynchronous handler, or in a task that this handler started, the call does not wait
-  /// for that handler. Inside another handler it waits for 30 seconds at most, so that two handlers that wait for each
-  /// other both end. After a time-out the bus posts a ``HandlerFailure`` with a ``DrainTimeout``, which names the
-  /// handler that was still running. Cancelling the waiting task does not end the wait.
+  /// Inside a run of the subscription's own asynchronous handler, or in a task that this run started, the call does not
+  /// wait for that handler. Nor does it wait for a handler whose `postAndWait` waits for the calling run. A task that
+  /// outlives its run waits like any other.
+  ///
+  /// Inside another handler the call waits for 30 seconds at most. If two handlers drain each other, the second call
+  /// returns at once. In both cases the bus posts a ``HandlerFailure`` with a ``DrainTimeout``, which names the handler
+  /// that was still running. Cancelling the waiting task does not end the wait.
   public func cancelAndDrain() async {
     cancel()
     await drain()

@@ -1,4 +1,4 @@
-/// The result of `postAndWait`: a delivery for each subscriber, in the order of delivery.
+/// The result of `postAndWait`: a delivery for each subscriber that the post reached, in the order of delivery.
 public struct DeliveryReport: Sendable {
   /// How a delivery ended.
   public enum Outcome: Sendable, CustomStringConvertible {
@@ -9,7 +9,9 @@ public struct DeliveryReport: Sendable {
     /// The deadline passed first. If the handler was running, it was cancelled; if the event was still queued, it was
     /// removed.
     case timedOut
-    /// The subscription was cancelled before its handler was called.
+    /// The subscription ended while its event waited for the handler.
+    ///
+    /// A subscription that ended before the post reached it is not in the report.
     case cancelled
     /// The post did not wait, because the handler waits for the posting code, directly or along a chain of waits. It
     /// receives the event later.
@@ -33,15 +35,15 @@ public struct DeliveryReport: Sendable {
     public let subscriber: Subscriber
     /// The outcome of the delivery.
     public let outcome: Outcome
-    /// The time from the delivery to the mailbox or the call, through the wait in the queue, to the handler's end or
-    /// the deadline.
+    /// The time from the delivery to the mailbox or the call, through the wait in the queue, to the handler's end, the
+    /// cancellation or the deadline.
     ///
-    /// It is zero if the handler did not get the event before the deadline, if the outcome is `skipped`, and for a
-    /// sequence.
+    /// It is zero if the deadline passed before the event was given to the mailbox or the handler, if the outcome is
+    /// `skipped`, and for a sequence.
     public let duration: Duration
   }
 
-  /// A delivery for each subscriber, in the order of delivery.
+  /// A delivery for each subscriber that the post reached, in the order of delivery.
   public let deliveries: [Delivery]
 
   /// The deliveries that timed out.

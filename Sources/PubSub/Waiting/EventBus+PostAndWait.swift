@@ -1,20 +1,22 @@
 extension EventBus {
   /// Posts an event, and waits for all of its handlers, including asynchronous ones.
   ///
-  /// Priorities run one after another. Within a priority, synchronous handlers run in order, on the caller's thread.
-  /// Asynchronous handlers start in order and run concurrently, each after the events that its mailbox already holds.
+  /// Priorities run one after another. Within a priority, synchronous handlers run in order, in the caller's task and
+  /// on its actor. Asynchronous handlers get the event in order and run concurrently, each after the events that its
+  /// mailbox already holds.
   ///
   /// The budget is one deadline for the whole post. At the deadline, the bus removes events that are still queued,
   /// cancels handlers that still run, and calls no further handlers. It reports all of these as
   /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A handler that ignores its cancellation delays only
   /// its own mailbox. A budget of zero or less has passed when the post begins: no subscriber receives the event. A
-  /// synchronous handler cannot be interrupted: if it runs at the deadline, this method returns after it.
+  /// sticky event is still kept as the latest one. A synchronous handler cannot be interrupted: if it runs at the
+  /// deadline, this method returns after it.
   ///
   /// If the calling task is cancelled, the handlers for which it waits are cancelled, including handlers that begin
   /// later. The call still waits for them, until the deadline at the latest.
   ///
-  /// Inside a handler the default budget is 30 seconds. The call does not wait for a subscriber whose handler waits for the
-  /// caller's own, directly or along a chain of waits: that subscriber receives the event later and is reported as
+  /// Inside a handler the default budget is 30 seconds. The call does not wait for a subscriber whose handler waits for
+  /// the caller's own, directly or along a chain of waits: that subscriber receives the event later and is reported as
   /// ``DeliveryReport/Outcome/skipped``.
   ///
   /// - Parameters:
@@ -23,8 +25,9 @@ extension EventBus {
   ///   - budget: the time limit for the whole post; nil for no limit or, inside a handler, for 30 seconds.
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
-  /// - Returns: a delivery for each subscriber. Errors of handlers are in this report, and are not posted as
-  ///   ``HandlerFailure``.
+  /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
+  ///   deadline is in this report, and is not posted. A later error, and the error of a skipped handler, is posted as
+  ///   ``HandlerFailure``. A later `CancellationError` is dropped.
   @discardableResult
   public func postAndWait<E: Event>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -36,7 +39,8 @@ extension EventBus {
   /// Posts a main-actor event, and waits for all of its handlers, including asynchronous ones.
   ///
   /// Priorities run one after another. Within a priority, synchronous handlers run in order, on the main actor.
-  /// Asynchronous handlers start in order and run concurrently, each after the events that its mailbox already holds.
+  /// Asynchronous handlers get the event in order and run concurrently, each after the events that its mailbox already
+  /// holds.
   ///
   /// The budget is one deadline for the whole post. At the deadline, the bus removes events that are still queued,
   /// cancels handlers that still run, and calls no further handlers. It reports all of these as
@@ -55,8 +59,9 @@ extension EventBus {
   ///   - budget: the time limit for the whole post; nil for no limit or, inside a handler, for 30 seconds.
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
-  /// - Returns: a delivery for each subscriber. Errors of handlers are in this report, and are not posted as
-  ///   ``HandlerFailure``.
+  /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
+  ///   deadline is in this report, and is not posted. A later error, and the error of a skipped handler, is posted as
+  ///   ``HandlerFailure``. A later `CancellationError` is dropped.
   @MainActor @discardableResult
   public func postAndWait<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -148,13 +153,17 @@ private final class WaitForPost {
     return nil
   }
 
+  /// Ends the subscription if its owner or subject has been released; returns whether it has.
+  private func isGone(_ entry: HandlerBuffer.Entry) -> Bool {
+    guard let registration = entry.registration, registration.isExpired else { return false }
+    registration.cancel()
+    return true
+  }
+
   private func hand(
     _ event: UnsafeRawPointer, to receiver: Receiver, _ entry: HandlerBuffer.Entry, of store: HandlerStore
   ) -> Bool {
-    if let registration = entry.registration, registration.isExpired {
-      registration.cancel()
-      return false
-    }
+    if isGone(entry) { return false }
     guard let time = time(for: entry) else { return true }
     guard let mailbox = receiver.mailbox else {
       // A sequence that holds the event has received it; as a promised event, no bound drops it.
@@ -186,6 +195,8 @@ private final class WaitForPost {
 
   private func call(_ span: DeliveryOrder.Span, _ place: Int, with event: UnsafeRawPointer) -> Bool {
     let entry = span.buffer.entries[place]
+    // A call finds out by itself that the owner is gone, but past the deadline there is no call.
+    if let deadline, deadline <= deadlines.now(), isGone(entry) { return false }
     guard let time = time(for: entry) else { return true }
     switch span.call(place, with: event) {
     case .ownerIsGone: return false

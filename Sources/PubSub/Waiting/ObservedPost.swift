@@ -3,10 +3,10 @@
 ///
 /// It works like `postAndWait` (mailboxes, the wait graph, priorities one after another), with three differences:
 ///
-/// - It begins without suspending. When ``EventBus/postObserved(_:from:for:now:awaits:observer:)`` returns, all
-///   synchronous handlers have run, except those of a later priority than an asynchronous handler.
+/// - It begins without suspending. When ``EventBus/postObserved(_:from:for:now:awaits:pauses:observer:)`` returns, all
+///   synchronous handlers have run. If the post pauses, those of a later priority than an asynchronous handler have not.
 /// - Its user sets the deadline.
-/// - Every handler receives the event, even after the deadline or a cancelled wait.
+/// - Handlers of later priorities receive the event even after the deadline or a cancelled wait.
 @MainActor package final class ObservedPost {
   private struct Open {
     let subscriber: Subscriber

@@ -8,15 +8,17 @@ extension EventBus {
   ///   - now: returns the time; the durations of handlers are differences of it.
   ///   - awaits: whether the post waits for asynchronous handlers; if not, their mailboxes get the event, as from any
   ///     post.
+  ///   - pauses: whether the handlers of a priority wait for the asynchronous handlers of earlier priorities; if not,
+  ///     all synchronous handlers have run when the call returns.
   ///   - observer: receives the outcome of each handler; for awaited handlers, during ``ObservedPost/finish()``.
   /// - Returns: the post for whose handlers the caller must wait, which keeps the observer alive; nil if there are
   ///   none.
   @MainActor package func postObserved<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, for work: any AwaitedWork,
-    now: @escaping @Sendable () -> Duration, awaits: Bool, observer: any PostObserver
+    now: @escaping @Sendable () -> Duration, awaits: Bool, pauses: Bool, observer: any PostObserver
   ) -> ObservedPost? {
     let run = ObservedRun(
-      event: event, bus: self, work: work, awaits: awaits, now: now, observer: observer,
+      event: event, bus: self, work: work, awaits: awaits, pauses: pauses, now: now, observer: observer,
       walk: WaitingWalk(event, of: core, from: subject))
     return run.goOn(nil)
   }
@@ -30,6 +32,7 @@ extension EventBus {
   private let bus: EventBus
   private let work: any AwaitedWork
   private let awaits: Bool
+  private let pauses: Bool
   private let now: @Sendable () -> Duration
   private let observer: any PostObserver
   private let wantsBeginnings: Bool
@@ -38,10 +41,10 @@ extension EventBus {
   private var post: ObservedPost?
 
   init(
-    event: E, bus: EventBus, work: any AwaitedWork, awaits: Bool, now: @escaping @Sendable () -> Duration,
-    observer: any PostObserver, walk: WaitingWalk
+    event: E, bus: EventBus, work: any AwaitedWork, awaits: Bool, pauses: Bool,
+    now: @escaping @Sendable () -> Duration, observer: any PostObserver, walk: WaitingWalk
   ) {
-    (self.event, self.bus, self.work, self.awaits) = (event, bus, work, awaits)
+    (self.event, self.bus, self.work, self.awaits, self.pauses) = (event, bus, work, awaits, pauses)
     (self.now, self.observer, self.walk) = (now, observer, walk)
     wantsBeginnings = observer.wantsBeginnings
   }
@@ -58,7 +61,7 @@ extension EventBus {
         with: event,
         hand: { hand(event, of: $2, to: $0, $1, &time) },
         call: { call($0, with: event, &time) },
-        mustPause: { post?.isOpen ?? false })
+        mustPause: { pauses && (post?.isOpen ?? false) })
     }
     if !walk.isOver, let post, !post.isAbandoned { post.proceed = { _ = self.goOn($0) } }
     return post

@@ -47,6 +47,14 @@ struct HostDelivery: Sendable, Hashable {
   var cause: LifecycleCause
   /// Whether the screen must be drawn after the application has handled the input.
   var needsDisplay = false
+
+  /// Sends the input to the application; wakes a suspended application before it ends, as it would end without a call.
+  @MainActor func perform(on application: Application) async -> TransitionReport {
+    if input == .shutDown || input == .terminate, application.state == .suspended {
+      await application.handle(.wake, cause: cause)
+    }
+    return await application.handle(input, cause: cause)
+  }
 }
 
 extension BudgetOverrun {

@@ -48,6 +48,7 @@ import CUnixHost
       case .budgetBegan(let callback, _):
         hasBudget = true
         link.send(.budgetBegan(callback))
+      case .overran(let overrun): message(about: overrun, whileBudgetRuns: hasBudget)?.send(waits: false)
       case .callEnded(let entry, _): reporter.take(entry)
       default: break
       }
@@ -77,6 +78,11 @@ import CUnixHost
     }
     // After an end in order the program chooses the status.
     return status == ExitStatus.success ? application.exitStatus : status
+  }
+
+  /// Returns the message about code that was late outside a tear-down; nil if the end of a transition reports the overrun.
+  static func message(about overrun: BudgetOverrun, whileBudgetRuns: Bool) -> HostMessage? {
+    whileBudgetRuns || overrun.callback == .shouldTerminate ? nil : HostMessage(overrun)
   }
 
   /// Descriptors for the terminal or the manager, for the timers of libdispatch, which traps without a descriptor, and

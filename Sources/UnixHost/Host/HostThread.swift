@@ -159,11 +159,7 @@ class HostThread<Machine: HostMachine> {
   final func give(_ delivery: HostDelivery) {
     let then = afterwards(delivery)
     parts.mailbox.send { [application = parts.application, link = parts.link] in
-      // Wake a suspended application before it ends: otherwise it would end without a call.
-      if delivery.input == .shutDown, application.state == .suspended {
-        await application.handle(.wake, cause: delivery.cause)
-      }
-      let report = await application.handle(delivery.input, cause: delivery.cause)
+      let report = await delivery.perform(on: application)
       then()
       link.send(.transitionFinished(id: delivery.id, overruns: report.overruns))
     }

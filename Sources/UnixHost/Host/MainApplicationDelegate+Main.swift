@@ -2,7 +2,9 @@ public import AppLifecycle
 
 /// A main delegate that configures the terminal host.
 @MainActor public protocol TerminalApplicationDelegate: MainApplicationDelegate {
-  /// The options of the terminal host; read once, before the launch.
+  /// The options of the terminal host; `main()` reads them once, before the launch.
+  ///
+  /// A `main` of your own passes them to the host itself.
   static var terminalConfiguration: TerminalHost.Configuration { get }
 }
 
@@ -10,7 +12,9 @@ public import AppLifecycle
 ///
 /// The program runs as a service even at a terminal, unless the delegate is also a ``TerminalApplicationDelegate``.
 @MainActor public protocol ServiceApplicationDelegate: MainApplicationDelegate {
-  /// The options of the service host; read once, before the launch.
+  /// The options of the service host; `main()` reads them once, before the launch.
+  ///
+  /// A `main` of your own passes them to the host itself.
   static var serviceConfiguration: ServiceHost.Configuration { get }
 }
 
@@ -28,9 +32,9 @@ extension MainApplicationDelegate {
   /// 4. Hosts the application, and exits with the status of ``TerminalHost/run()`` or ``ServiceHost/run()``.
   ///
   /// The host is a ``ServiceHost`` if a service manager has started the program (`$NOTIFY_SOCKET`), if the program has
-  /// no controlling terminal, or if the delegate is a ``ServiceApplicationDelegate``. Otherwise it is a
-  /// ``TerminalHost``. If a terminal program has no controlling terminal, but a standard stream that is a terminal, it
-  /// prints there that it runs as a service.
+  /// no controlling terminal, or if the delegate is a ``ServiceApplicationDelegate`` and not also a
+  /// ``TerminalApplicationDelegate``. Otherwise it is a ``TerminalHost``. If a terminal program has no controlling
+  /// terminal, but a standard stream that is a terminal, it prints there that it runs as a service.
   ///
   /// The method is synchronous and runs a loop of its own (``MainLoop``), so that the main actor stays on the process's
   /// first thread.

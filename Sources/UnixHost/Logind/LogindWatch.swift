@@ -127,7 +127,7 @@ extension HostThread {
   private func give(_ delivery: HostDelivery, answers: LogindAnswers?) {
     let then = afterwards(delivery)
     parts.mailbox.send { [application = parts.application] in
-      let report = await application.handle(delivery.input, cause: delivery.cause)
+      let report = await delivery.perform(on: application)
       then()
       answers?.send(
         .transitionFinished(id: delivery.id, hadEffect: report.outcome == .completed, overruns: report.overruns))

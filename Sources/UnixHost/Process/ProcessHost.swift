@@ -20,7 +20,7 @@ public import AppLifecycle
 /// | fact | reaction of the host |
 /// | --- | --- |
 /// | ``run()`` is called | sends ``Configuration/launch``; catches signals from now on |
-/// | Ctrl-C, at the terminal from which the program was started | `terminate`: the delegate is asked, and may refuse |
+/// | Ctrl-C, at the terminal from which the program was started | `terminate`: the delegate is asked, and may refuse; the next Ctrl-C, also much later, acts as SIGTERM; a suspended application is woken first |
 /// | SIGTERM, SIGINT, SIGHUP | `shutDown` with the whole tear-down, within the budgets of `didEnterBackground` (from the foreground) and `willTerminate`; a suspended application is woken first |
 /// | another of these, half a second or more after the one that ended the program; SIGQUIT | the signal ends the process at once |
 /// | a budget passes while the main actor is blocked | reports the code that blocks it; if the application was ending, the process ends with status 70 |
@@ -28,9 +28,13 @@ public import AppLifecycle
 /// | a managed resource breaks, cannot be acquired, or is released with an error | reports the resource and the error |
 /// | memory is low | `memoryWarning`, at most once in two seconds |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
-/// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
+/// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
 /// | the session is locked; unlocked (with the trait `Logind`) | `lock`; `unlock` |
-/// | the process did not run: SIGSTOP, sleep of the machine | no input; `Application.WasSuspended` is posted afterwards |
+/// | the machine shuts down (with the trait `Logind`) | as at SIGTERM |
+/// | the process did not run for two seconds or more: SIGSTOP, an unannounced sleep of the machine, a freezer | no input; `Application.WasSuspended` is posted afterwards |
+///
+/// With scenes, the `open` after a sleep brings only the scene `main` to the foreground, and connects it if it is not
+/// connected.
 ///
 /// Reports are ``HostMessage``s. Signals belong to the process, so only one host runs at a time.
 public final class ProcessHost: Sendable {
@@ -46,7 +50,9 @@ public final class ProcessHost: Sendable {
     ///
     /// Orders have the causes `Ctrl-C` (the key), `SIGINT` (sent by a process), `SIGTERM` and `SIGHUP`.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
-    /// Code that runs right before the process ends while the main actor is blocked.
+    /// Code that runs right before the host ends the process without the main actor.
+    ///
+    /// The host does so when the main actor is blocked, at SIGQUIT, and at a second order to end.
     ///
     /// Use it to restore settings that outlive the process, such as a screen's resolution.
     ///

@@ -9,7 +9,7 @@ public import PubSub
 /// | --- | --- |
 /// | the launch is complete and every resource managed `while: .running` is held | READY |
 /// | SIGTERM, SIGINT | STOPPING; `shutDown` with the whole tear-down, within the budget of `willTerminate` |
-/// | Ctrl-C, at a terminal | `terminate`: the delegate is asked, and may refuse; a second Ctrl-C acts as SIGTERM |
+/// | Ctrl-C, at a terminal | `terminate`: the delegate is asked, and may refuse; a second Ctrl-C, also much later, acts as SIGTERM |
 /// | another SIGTERM or SIGINT, half a second or more after the one that ended it; SIGQUIT | the signal ends the process at once |
 /// | SIGHUP | RELOADING; ``Reload`` is posted and awaited; READY |
 /// | the manager has a watchdog | WATCHDOG twice in the watchdog's interval, as long as the main actor answers |
@@ -20,7 +20,7 @@ public import PubSub
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
 /// | the session is locked; unlocked (with the trait `Logind`) | `lock`; `unlock` |
 /// | the machine shuts down (with the trait `Logind`) | as at SIGTERM |
-/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | no input; `Application.WasSuspended` is posted afterwards |
+/// | the process did not run for two seconds or more: SIGSTOP, an unannounced sleep of the machine, a freezer | no input; `Application.WasSuspended` is posted afterwards |
 ///
 /// Words in capitals are messages to the service manager in systemd's protocol. The manager listens at
 /// `$NOTIFY_SOCKET`, a path or an abstract name. Without a manager the host only omits these messages. It removes the
@@ -61,7 +61,7 @@ public final class ServiceHost: Sendable {
     ///
     /// A test posts it as the host does, and so waits for asynchronous handlers, too:
     ///
-    ///     await application.bus.postAndWait(ServiceHost.Reload(application: application))
+    ///     await application.bus.postAndWait(ServiceHost.Reload(application: application), from: application)
     ///
     /// - Parameter application: the application of the service.
     public init(application: Application) { self.application = application }
@@ -93,8 +93,9 @@ public final class ServiceHost: Sendable {
 
   /// Sends the manager one line of text about the current work of the service.
   ///
-  /// `systemctl status` shows it, after the managed resources that cannot be acquired. Any thread may call it. The call
-  /// has no effect without a manager, or while the host does not run.
+  /// `systemctl status` shows it, after the managed resources that cannot be acquired. Any thread may call it. The host
+  /// sends a text that is set before ``run()`` when it begins. Without a manager, or after the end, the call has no
+  /// effect.
   ///
   /// - Parameter text: the text, in one line.
   public func setStatus(_ text: String) { link.send(.status(text)) }

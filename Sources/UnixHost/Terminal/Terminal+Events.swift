@@ -27,7 +27,8 @@ extension Terminal {
     public let keys: [Key]
     /// The bytes, as the terminal sent them.
     ///
-    /// Sequences are whole. A pasted text is enclosed in `ESC[200~` and `ESC[201~`, and may arrive in several events.
+    /// A control sequence is whole unless the terminal pauses inside it, or it is longer than 256 bytes. A pasted text,
+    /// or an answer such as OSC or DCS, may arrive in several events. `ESC[200~` and `ESC[201~` enclose a pasted text.
     public let bytes: [UInt8]
 
     /// Creates the event.

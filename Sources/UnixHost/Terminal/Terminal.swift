@@ -51,10 +51,11 @@ public final class Terminal: Sendable {
 
   /// Writes text, in the order of the calls.
   ///
-  /// The text is queued, and the host's thread writes it while the program has the terminal. If the program does not
-  /// have the terminal, or the terminal accepts no output, the text is dropped. The host posts ``NeedsDisplay`` when
-  /// the program can draw again. A program with a screen of its own has the terminal until a tear-down begins. A
-  /// program without a screen can write lines until it stops or ends. Any thread may call this method.
+  /// The text is queued, and the host's thread writes it while the program has the terminal. The host drops the text if
+  /// the program does not have the terminal, or if 1 MiB waits for a terminal that accepts no output. The host posts
+  /// ``NeedsDisplay`` when the program can draw again. A program with a screen of its own has the terminal until a
+  /// tear-down begins. A program without a screen can also write lines during a tear-down, until it stops or ends,
+  /// unless another job has the terminal. Any thread may call this method.
   ///
   /// - Parameter text: the text, with escape sequences; `\n` begins a new line.
   public func write(_ text: String) {

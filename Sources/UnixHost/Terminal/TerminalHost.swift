@@ -17,7 +17,7 @@ public import PubSub
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
 /// | the session is locked; unlocked (with the trait `Logind`) | `lock`; `unlock`, also on a key press or a gain of the keyboard focus |
 /// | the machine shuts down (with the trait `Logind`) | `shutDown` |
-/// | the process did not run: SIGSTOP, sleep of the machine, a freezer | no input; `Application.WasSuspended` is posted afterwards |
+/// | the process did not run for two seconds or more: SIGSTOP, an unannounced sleep of the machine, a freezer | no input, except after SIGSTOP as described below; `Application.WasSuspended` is posted afterwards |
 /// | another SIGTERM or SIGINT, half a second or more after the one that ended it; `Ctrl-\`, SIGQUIT | no input: the host restores the terminal, and the signal ends the process |
 ///
 /// When the program leaves the terminal, the host ends the interruption `focusLost`: after `fg` the program has the
@@ -26,6 +26,8 @@ public import PubSub
 /// A second Ctrl-C, before the delegate has answered or after it has refused, ends the program in order. Any other key
 /// after a refusal makes the next Ctrl-C a first one again. The program keeps its screen until the delegate has
 /// answered. ``Configuration/causesThatAsk`` determines which orders ask.
+///
+/// If SIGHUP was ignored at the start, a hang-up sends `home`, and the program continues in the background.
 ///
 /// The mode *job* ends when the program gains the terminal or stops. Before a stop, open background tasks have the rest
 /// of the budget of `didEnterBackground`. After half of that time their expiration handlers run. A task that is still
@@ -38,13 +40,17 @@ public import PubSub
 /// whole job has already received.
 ///
 /// The host predicts whether the kernel would refuse a stop, and then tears nothing down. A SIGCONT during the
-/// tear-down cancels the stop. No program can catch SIGSTOP: after it the host sets the terminal's modes again and
-/// posts ``WasContinued``. The application receives no input for it.
+/// tear-down cancels the stop.
+///
+/// No program can catch SIGSTOP. After it, if the program has the terminal again, the host posts ``WasContinued``, sets
+/// the terminal's modes again, and ends the interruption `focusLost`. If another job has the terminal, the host posts
+/// ``WasContinued`` and sends `home`. A program in the background receives neither.
 ///
 /// A thread of the host waits for these facts. It also enforces the budgets of `didEnterBackground` and `willTerminate`
 /// while the main actor is busy, and reports an overrun on standard error once the terminal is restored. The host also
 /// restores the terminal after a crash, a call of `exit`, or a signal such as SIGUSR1 that the program does not handle.
-/// Only SIGKILL leaves the terminal in the program's modes. Each write of the host has a time limit.
+/// Only SIGKILL and `_exit` leave the terminal in the program's modes, and SIGSTOP as long as the process is stopped.
+/// Each write of the host has a time limit.
 ///
 /// A program that was started without a controlling terminal, for example by `setsid`, runs in the background. If a
 /// standard stream is a terminal, the host prints a message there, and the program ends when that terminal is closed.
@@ -63,8 +69,8 @@ public final class TerminalHost: Sendable {
     /// Whether each key arrives at once and without an echo.
     ///
     /// True by default. The host then handles Ctrl-C, Ctrl-Z and `Ctrl-\`, or the keys that the terminal's modes name
-    /// instead: it restores the terminal, and then acts as on the signal. Other processes of the same job receive no
-    /// signal on Ctrl-C and `Ctrl-\`. On Ctrl-Z they stop when this process stops.
+    /// instead: it restores the terminal, unless the delegate is asked first, and then acts as on the signal. Other
+    /// processes of the same job receive no signal on Ctrl-C and `Ctrl-\`. On Ctrl-Z they stop when this process stops.
     public var usesRawMode = true
     /// Whether the host asks the terminal to report the keyboard focus.
     ///
@@ -94,14 +100,15 @@ public final class TerminalHost: Sendable {
     }
   }
 
-  /// A notification that the process received SIGCONT although it had not stopped itself.
+  /// A notification that the program, in the foreground, received SIGCONT although it had not stopped itself.
   ///
   /// Either SIGSTOP, which no program can catch, has stopped the process for some time, or another process has sent
   /// SIGCONT to the running program. The program cannot tell these apart.
   public struct WasContinued: MainActorEvent {
     /// The application that the host runs.
     public let application: Application
-    /// The terminal; if the program has it, the host has set its modes again.
+    /// The terminal; if the program has it, the host also sets its modes again, and then posts
+    /// ``Terminal/NeedsDisplay``.
     public let terminal: Terminal
 
     /// Creates the event.
@@ -154,11 +161,11 @@ public final class TerminalHost: Sendable {
   /// if a tear-down has overrun its budget and the main actor does not answer, the process ends with status 70, and the
   /// method does not return.
   ///
-  /// - Returns: the exit status: 0 if the application ended in order, 70 (`EX_SOFTWARE`) if a tear-down, or the
-  ///   delegate's answer whether the program may end, overran its budget, 74 (`EX_IOERR`) if the terminal did not
-  ///   accept the output that restores it within the budgets, 69 (`EX_UNAVAILABLE`) for a full-screen program on a dumb
-  ///   terminal, 71 (`EX_OSERR`) if the system had no file descriptor or no thread for the host; a message on standard
-  ///   error has the reason.
+  /// - Returns: the exit status: 0 if the application ended in order, or the status passed to
+  ///   `Application.shutDown(status:cause:)`; 70 (`EX_SOFTWARE`) if a tear-down, or the delegate's answer whether the
+  ///   program may end, overran its budget, 74 (`EX_IOERR`) if the terminal did not accept the output that restores it
+  ///   within the budgets, 69 (`EX_UNAVAILABLE`) for a full-screen program on a dumb terminal, 71 (`EX_OSERR`) if the
+  ///   system had no file descriptor or no thread for the host. Except for 74, a message on standard error has the reason.
   /// - Precondition: no other host runs in this process.
   @MainActor public func run() async -> Int32 {
     if let obstacle = Self.obstacle(to: configuration) {

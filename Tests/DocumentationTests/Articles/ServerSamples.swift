@@ -80,9 +80,11 @@ extension LineServer: ServiceApplicationDelegate {
       }
       self.listener = listener
       application.run(self, while: .running, after: listener, label: "accept") {
-        [unowned application] server, listener in
+        [weak application] server, listener in
         await withPhaseClosingHandler {
-          for await client in listener.clients { server.serve(client, in: application) }
+          for await client in listener.clients {
+            if let application { server.serve(client, in: application) }
+          }
         } onClose: {
           listener.stop()
         }

@@ -1,0 +1,48 @@
+import AppLifecycle
+import Testing
+
+@testable import UnixHost
+
+/// What a host's delivery does to an application that its program has suspended.
+@Suite @MainActor struct `A delivery to a suspended application` {
+  @MainActor fileprivate final class Delegate {
+    var reply = TerminateReply.now
+    var calls: [String] = []
+  }
+
+  private func deliver(_ input: SystemInput, to delegate: Delegate) async -> Application {
+    let application = Application(delegate: delegate)
+    for input in [SystemInput.launch, .home, .suspend] { await application.handle(input) }
+    #expect(application.state == .suspended)
+    _ = await HostDelivery(id: 1, input: input, cause: "signal").perform(on: application)
+    return application
+  }
+
+  @Test func `of an order wakes it and ends it in order`() async {
+    let delegate = Delegate()
+    let application = await deliver(.shutDown, to: delegate)
+    #expect(application.state == .notRunning && delegate.calls == ["ends"])
+  }
+
+  @Test func `of a key wakes it and asks it`() async {
+    let delegate = Delegate()
+    let application = await deliver(.terminate, to: delegate)
+    #expect(application.state == .notRunning && delegate.calls == ["asked", "ends"])
+  }
+
+  @Test func `of a key leaves it awake if it refuses`() async {
+    let delegate = Delegate()
+    delegate.reply = .cancel
+    let application = await deliver(.terminate, to: delegate)
+    #expect(application.state == .background && delegate.calls == ["asked"])
+  }
+}
+
+extension `A delivery to a suspended application`.Delegate: ApplicationDelegate {
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    calls.append("asked")
+    return reply
+  }
+
+  func applicationWillTerminate(_ application: Application) { calls.append("ends") }
+}
