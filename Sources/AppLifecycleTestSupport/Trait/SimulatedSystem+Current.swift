@@ -34,7 +34,7 @@ extension SimulatedSystem {
 }
 
 extension ResourceBalance {
-  /// The balance of the present test, for its expectations, and for doubles that it adds to ``SimulatedSystem/current``.
+  /// The balance of the present test, for its expectations, and for doubles that it adds to `SimulatedSystem.current`.
   ///
   /// Doubles of a system that the trait does not know, because the test made it, need a balance of their own. A double
   /// that the delegate needs gets the balance from the trait's closure.
