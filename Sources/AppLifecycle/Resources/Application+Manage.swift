@@ -79,7 +79,8 @@ extension Application {
   /// Acquires and releases a resource with a phase of the life cycle, after resources that are known by name only.
   ///
   /// Use it for dependencies in modules that are not imported. `acquire` gets no handles. In everything else this
-  /// method is the same as ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)``.
+  /// method is the same as the one that takes its dependencies as resources:
+  /// ``manage(_:while:after:retry:checkEvery:onReturn:onError:acquire:run:check:release:)-(_,_,ManagedResource<Dependency>,_,_,_,_,_,_,_,_)``.
   ///
   /// - Parameters:
   ///   - name: the resource's name, unique in the application.
