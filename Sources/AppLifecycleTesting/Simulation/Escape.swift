@@ -24,7 +24,7 @@ enum Escape {
         place: "unknown place",
         message: """
           a task outside the simulation sleeps on the simulated clock. \(Self.advice) \
-          A sleep on application.clock would name its line here.
+          A sleep on application.clock, as an ApplicationClock, would name its line here.
           """)
     case .wakeUp(let origin):
       return ContractViolation(

@@ -25,7 +25,8 @@ extension SimulatedSystem {
   /// - Parameters:
   ///   - name: the name in scripts; it replaces an earlier action of this name.
   ///   - always: whether scripts play the action in every state. By default it is ignored while the application is
-  ///     suspended or not running, because no code of it runs then. It is played in the background, as a click may come late.
+  ///     suspended or not running, because no code of a real one runs then. It is played in the background, as a click
+  ///     may come late.
   ///   - body: the action; it must not wait. Start work that takes time with the application's `task`.
   /// - Precondition: the name is not empty, and consists of letters, digits, `_`, `.` and `-`.
   public func addAction(_ name: String, always: Bool = false, _ body: @escaping @MainActor () -> Void) {

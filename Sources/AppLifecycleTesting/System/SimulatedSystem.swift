@@ -17,7 +17,8 @@ public import PubSub
 /// of the application runs on its executor. A component starts its own tasks with the application's `task`, so that
 /// they run there, too, and waits on the application's `clock`. Declare work of the real world with
 /// ``ManualClock/external(_:)``. A plain `Task {}` that sleeps on the clock, or that wakes a task of the simulation
-/// from another thread, is reported as ``EscapedWork``: ``play(_:)-(Script)`` throws it, with file and line.
+/// from another thread, is reported as ``EscapedWork``: ``play(_:)-(Script)`` throws it, with the file and line of the
+/// sleep if it is on an `ApplicationClock`.
 ///
 /// The system also enforces background time, counted from the change to the background state. An application without
 /// background tasks is suspended after `Application.Configuration.backgroundStay`. Background tasks keep it awake for
