@@ -33,6 +33,8 @@ public import AppLifecycle
 /// | `shortMemory`, `leave`, `shortMemory`, `comeBack`, `shortMemory` | one warning each time |
 /// | `shortMemory`, `sleep`, `comeBack`, `shortMemory` | the same, with a suspension in between |
 ///
+/// Where focus and visibility return together, `comeBack` may also end the loss of focus; `regainFocus` then changes nothing.
+///
 /// A system need not have every event: a window is never suspended, and a device may leave and suspend in one. The
 /// scenarios with events that ``Subject/perform(_:)`` refuses are in ``Report/notPlayed``. Compare ``Report/missing`` with
 /// the events that your system lacks, so that the test fails if a scenario is left out by mistake.
