@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test func `of the active phase calls every synchronous handler before the change`() async throws {
-    // The low priority comes first. Its asynchronous handler runs after the change, and holds up nobody else's.
+    // The low priority comes first. Its asynchronous handler runs after the change, and delays no other handler.
     let subscriptions = [
       bus.subscribe(to: Application.WillResignActive.self, priority: .low, runs: .afterChange) {
         [trace, clock, application] _ in
