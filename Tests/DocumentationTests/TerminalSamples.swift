@@ -42,7 +42,8 @@ import UnixHostTesting
     ) { time, event in
       time.count(event.transition.to.isForeground)
     }
-    // The clock went on while the process was stopped, but not while the machine slept.
+    // A stop that the life cycle did not see, such as SIGSTOP (not Ctrl-Z):
+    // the clock went on. It stands still while the machine sleeps.
     bus.subscribe(self, to: Application.WasSuspended.self) { time, event in
       guard time.start != nil, event.suspension.agent != .systemSleep else { return }
       time.counted -= event.suspension.duration
