@@ -224,6 +224,29 @@ import Testing
     #expect(application.manager.nextIndex <= first + 1)
   }
 
+  @Test(
+    arguments: [
+      (LifecyclePhase.running, "launch", true), (.active, "launch", true), (.running, "launch:background", true),
+      (.foreground, "launch:background; open", true), (.foreground, "launch:background; kill; launch", false),
+      (.foreground, "launch:background; crash; launch", false),
+    ])
+  func `an owner that is made at the launch is kept until its body begins`(
+    phase: LifecyclePhase, script: String, begins: Bool
+  ) async throws {
+    weak var client: Model?
+    var launches = 0
+    let subscription = system.bus.subscribeOnce(to: Application.DidFinishLaunching.self) { [model] event in
+      launches += 1
+      let made = Model()
+      client = made
+      event.application.run(made, while: phase) { [model] _ in model.lines.append("runs") }
+    }
+    try await system.play(script)
+    withExtendedLifetime(subscription) {}
+    #expect(launches == 1 && client == nil)
+    #expect(takeLines() == (begins ? ["runs"] : []))
+  }
+
   @Test func `an owner is not kept for a phase that is closed`() async throws {
     try await system.play("launch; home")
     weak var client: Model?

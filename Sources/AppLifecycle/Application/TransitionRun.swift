@@ -106,7 +106,10 @@ extension TransitionRun {
     // Do this before the page of the stay is closed: tasks that the end of the process cuts short belong on that page.
     application.background.didCommit(next)
     if next == .suspended || from == .suspended { application.manager.suspensions += 1 }
-    if next == .notRunning { application.ownTasks.loseProcess() }
+    if next == .notRunning {
+      application.ownTasks.loseProcess()
+      application.manager.processEnded()
+    }
     let time = application.instant
     let isPassedThrough = application.transitions.didCommit(next, at: time)
     if next == .background, !isPassedThrough {

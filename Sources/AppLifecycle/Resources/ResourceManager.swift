@@ -18,6 +18,8 @@ internal import PubSub
   var retries: [Int: Task<Void, Never>] = [:]
   /// A number that grows when the process vanishes, so that code of an earlier process has no effect.
   var generation = 0
+  /// Whether the launch of the present process is complete, so that the phases have opened that it opens.
+  private var hasLaunched = false
   /// The number of times that the process was suspended or resumed; a health check that ran at such a time is not late.
   var suspensions = 0
   /// Whether the application returns to the foreground, so that all operations of the tear-down are hurried, also later
@@ -98,7 +100,18 @@ internal import PubSub
   /// Whether a phase is open, so that its resources are needed.
   func isOpen(_ phase: LifecyclePhase) -> Bool { graph.openPhases.contains(phase) }
 
+  /// Whether a body that is added now keeps its owner until it begins: its phase is open, or the launch that opens it
+  /// is not complete.
+  func keepsOwner(of phase: LifecyclePhase) -> Bool { isOpen(phase) || !hasLaunched }
+
+  /// Drops the owners whose bodies have not begun in the process that has ended.
+  func processEnded() {
+    hasLaunched = false
+    for operations in resources.compactMap({ $0?.operations }) { operations.becameIdle?() }
+  }
+
   func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = [], ending: PhaseSet = []) {
+    if phases.contains(.running) { hasLaunched = true }
     let opened = phases.subtracting(graph.openPhases)
     if !opened.isEmpty {
       // Cut short a release after which the resource is acquired again; the next acquire still waits for it.

@@ -19,9 +19,9 @@ extension Application {
   /// only if it is made anew for each run, because it ends for good when a run is cancelled.
   ///
   /// The application holds the owner weakly between two runs. A running body keeps it alive. After the owner has been
-  /// released, the body does not begin again. If the phase is open when you call this method, the application keeps the
-  /// owner until the first run begins or the phase closes: an object made for its run, such as one client of a server,
-  /// lives as long as that.
+  /// released, the body does not begin again. If you call this method while the phase is open or before the launch is complete,
+  /// the application keeps the owner until the first run begins or the phase closes: an object made for its run, such as
+  /// one client of a server, lives as long as that.
   ///
   /// You may call it at any time and any number of times, also with the same label. When the owner has been released,
   /// the application keeps the closure, and what it captures, until the body would begin next, such as at the next
@@ -54,7 +54,7 @@ extension Application {
     var dependencies: [Int] = []
     for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
     let run = ManagedRun(source, in: manager, tasks: tasks)
-    var first = manager.isOpen(phase) ? owner : nil
+    var first = manager.keepsOwner(of: phase) ? owner : nil
     let operations = ResourceOperations(body: source, run.holding) { [weak owner] in
       if let owner = first.take() ?? owner { try await body(owner, repeat (each dependency).value) }
     }
