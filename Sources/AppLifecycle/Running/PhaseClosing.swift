@@ -100,9 +100,9 @@ public func withPhaseClosingHandler<Success, Failure: Error>(
 ///
 /// The application asks it to end when its phase closes or its resource is to be released.
 ///
-/// A body or run loop in which a task waits here is asked to end. After this function has returned, it has the rest of
-/// the time of the tear-down or release. It is cancelled when that time has passed, or earlier, when the phase opens
-/// again. The function also returns when the task is cancelled; in other code, such as `application.task`, it waits
+/// While a task of a body or run loop waits here, the close of the phase does not cancel that body: this function returns
+/// instead, and the body has the rest of the time of the tear-down or release. It is cancelled when that time has passed,
+/// or earlier, when the phase opens again. The function also returns when the task is cancelled; in other code it waits
 /// only for that. A child task of the body or run loop may call it. If the phase closes before any task waits here, the
 /// body is cancelled, and this function returns at once. To be asked from its beginning on, put the whole body into
 /// ``withPhaseClosingHandler(operation:onClose:isolation:)``, with an empty `onClose`.
