@@ -74,10 +74,10 @@ extension JobService: ServiceApplicationDelegate {
   }
 
   func applicationDidFinishLaunching(_ application: Application) {
+    guard worker == nil else { return }  // launched again, by a simulated device
     application.bus.subscribe(self, to: ServiceHost.Reload.self) { service, _ in
       service.readSettings()
     }
-    guard worker == nil else { return }  // launched again, by a simulated device
     do {
       let database = try application.manage("database", while: .running) {
         try await JobStore.open()
