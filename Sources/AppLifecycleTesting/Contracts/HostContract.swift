@@ -13,7 +13,8 @@ public import AppLifecycle
 /// `MyHostSubject` is a type of your test: a host around an application of its own, with a double of the window or
 /// device. Its `perform` makes the double report the event to the host, in as many steps as your system takes. If the
 /// host sends its inputs without waiting, `perform` also waits for the application's `transitionEnded`, which
-/// `application.observe` reports; on a `ManualClock`, `settle()` does that. If `ProcessHost` runs your process, leave it
+/// `application.observe` reports; on a `ManualClock`, `settle()` does that. A double that calls the host on a thread of
+/// its own does so inside `clock.external { … }`. If `ProcessHost` runs your process, leave it
 /// out of the test. In its place `perform` sends the input that launches the application for ``Event/launch``, and
 /// `SystemInput.wake` and `SystemInput.shutDown` for ``Event/shutDown``.
 ///
