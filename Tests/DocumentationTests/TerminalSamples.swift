@@ -42,8 +42,8 @@ import UnixHostTesting
     ) { time, event in
       time.count(event.transition.to.isForeground)
     }
-    // A stop that the life cycle did not see, such as SIGSTOP (not Ctrl-Z):
-    // the clock went on. It stands still while the machine sleeps.
+    // During a stop that the life cycle did not see, such as SIGSTOP (not Ctrl-Z),
+    // the clock went on. During a sleep of the machine the clock stood still.
     bus.subscribe(self, to: Application.WasSuspended.self) { time, event in
       guard time.start != nil, event.suspension.agent != .systemSleep else { return }
       time.counted -= event.suspension.duration
