@@ -192,7 +192,8 @@ let package = Package(
     .testTarget(
       name: "UnixHostTests",
       dependencies: [
-        "AppLifecycle", "JournalProbe", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal", "ResourceScenarios",
+        "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal",
+        "ResourceScenarios",
         "ServiceProbe", "TerminalProbe", "TestTraits", "UnixHostTesting",
       ]),
     .testTarget(

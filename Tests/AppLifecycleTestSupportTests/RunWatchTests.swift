@@ -138,6 +138,17 @@ import Testing
     #expect(watch.complaints.map(\.kind) == [.overrun])
   }
 
+  @Test func `complains of an overrun between the token of a slow call and the call`() async throws {
+    let system = SimulatedSystem()
+    let watch = RunWatch(system)
+    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, label: "save", runs: .afterChange) {
+      [clock = system.clock] _ in try await clock.sleep(for: .seconds(6))
+    }
+    try await system.play("launch; interrupt:call; slow:didBecomeActive:1s; wait:10s")
+    withExtendedLifetime(subscription) {}
+    #expect(watch.complaints.map(\.kind) == [.overrun])
+  }
+
   @Test func `allows the overrun of a handler that a slow call has left no time`() async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)

@@ -229,10 +229,12 @@ import Testing
       (LifecyclePhase.running, "launch", true), (.active, "launch", true), (.running, "launch:background", true),
       (.foreground, "launch:background; open", true), (.foreground, "launch:background; kill; launch", false),
       (.foreground, "launch:background; crash; launch", false),
-    ])
+    ], ["", "launch; kill", "launch; crash"])
   func `an owner that is made at the launch is kept until its body begins`(
-    phase: LifecyclePhase, script: String, begins: Bool
+    at launch: (phase: LifecyclePhase, script: String, begins: Bool), after before: String
   ) async throws {
+    let (phase, script, begins) = launch
+    try await system.play(before)
     weak var client: Model?
     var launches = 0
     let subscription = system.bus.subscribeOnce(to: Application.DidFinishLaunching.self) { [model] event in

@@ -1,26 +1,79 @@
 import AppLifecycle
+import AppLifecycleTesting
+import PubSub
 import Testing
 
 @testable import UnixHost
 
-/// What a host says of code that is late, and that no report of a transition names.
+/// What a host says of code that is late.
 @Suite @MainActor struct `Late code outside a tear-down` {
-  private let release = BudgetOverrun(
-    callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"], operation: "release")
-  private let handler = BudgetOverrun(callback: .willResignActive, budget: .seconds(5), culprits: ["saver"])
-  private let answer = BudgetOverrun(callback: .shouldTerminate, budget: .seconds(30), culprits: ["delegate"])
-
-  @Test func `is reported at once`() {
-    #expect(
-      HostSession.message(about: release, whileBudgetRuns: false)?.text
-        == "the release of feed overran its budget of 5.0 seconds")
-    #expect(
-      HostSession.message(about: handler, whileBudgetRuns: false)?.text
-        == "the tear-down of applicationWillResignActive overran its budget of 5.0 seconds: saver")
+  @MainActor fileprivate final class Delegate {
+    var answers: @MainActor () async -> Void = {}
   }
 
-  @Test func `is left to the report of the transition where one follows`() {
-    #expect(HostSession.message(about: release, whileBudgetRuns: true) == nil)
-    #expect(HostSession.message(about: answer, whileBudgetRuns: false) == nil)
+  private let delegate = Delegate()
+  private let system: SimulatedSystem
+
+  init() { system = SimulatedSystem(delegate: delegate) }
+
+  /// Returns what a host reports by itself during a script.
+  private func reports(of script: String) async throws -> [String] {
+    var texts: [String] = []
+    let reporter = ResourceReporter(system.application, setTrouble: nil)
+    let token = HostSession.follow(
+      system.application, link: HostLink<ProcessStateMachine.Event>(), reporter: reporter
+    ) { texts.append($0.text) }
+    try await system.play(script)
+    token.cancel()
+    withExtendedLifetime(reporter) {}
+    return texts
+  }
+
+  private func takeSixSeconds<E: ApplicationEvent>(at _: E.Type) -> Subscription {
+    system.bus.subscribe(to: E.self, label: "saver") { [clock = system.clock] _ in
+      try await clock.sleep(for: .seconds(6))
+    }
+  }
+
+  @Test func `is reported if it is a release`() async throws {
+    let clock = system.clock
+    try system.application.manage("feed", while: .active) {
+    } release: {
+      try await clock.sleep(for: .seconds(6))
+    }
+    #expect(
+      try await reports(of: "launch; interrupt:call; wait:10s") == [
+        "the release of feed overran its budget of 5.0 seconds"
+      ])
+  }
+
+  @Test func `is reported if it is a handler`() async throws {
+    let handler = takeSixSeconds(at: Application.WillResignActive.self)
+    #expect(
+      try await reports(of: "launch; interrupt:call; wait:10s") == [
+        "the tear-down of applicationWillResignActive overran its budget of 5.0 seconds: saver"
+      ])
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test func `is left to the report of the transition if one follows`() async throws {
+    let handler = takeSixSeconds(at: Application.DidEnterBackground.self)
+    #expect(try await reports(of: "launch; home") == [])
+    #expect(system.application.ledger.overruns.count == 1)
+    withExtendedLifetime(handler) {}
+  }
+
+  @Test func `is left to the report of the end if it is the answer of the delegate`() async throws {
+    let clock = system.clock
+    delegate.answers = { try? await clock.sleep(for: .seconds(40)) }
+    #expect(try await reports(of: "launch; quit; wait:1m") == [])
+    #expect(system.application.ledger.overruns.map(\.callback) == [.shouldTerminate])
+  }
+}
+
+extension `Late code outside a tear-down`.Delegate: ApplicationDelegate {
+  func applicationShouldTerminate(_ application: Application, cause: LifecycleCause) async -> TerminateReply {
+    await answers()
+    return .now
   }
 }

@@ -130,7 +130,6 @@ extension TransitionRun {
     application.record(.delegate, callback.rawValue, cause)
     application.measure(callback.rawValue) { callback.row.callDelegate(application) }
     notify(callback, next: next)
-    if callback == .protectedDataWillBecomeUnavailable { application.setIsProtectedDataAvailable(false) }
   }
 
   /// Posts the notification without a delegate call: with scenes, the scenes' delegates are called at these steps.

@@ -31,28 +31,9 @@ import CUnixHost
     precondition(!isRunning, "a host is running already; the signals of a process can belong to one host only")
     isRunning = true
     defer { isRunning = false }
-    var hasBudget = false
     let reporter = ResourceReporter(application, setTrouble: setTrouble)
     defer { withExtendedLifetime(reporter) {} }
-    let observation = application.observeFirst(label: "host") { [weak application] event in
-      switch event {
-      case .transitionBegan(let input, _) where input.endsProcess && application?.present.state.isInMemory ?? false:
-        link.send(.applicationBeganToEnd)
-      case .terminationAsked: link.send(.questionOpened)
-      case .terminationRefused: link.send(.questionRefused)
-      case .transitionEnded(let report) where report.endsProcess:
-        link.send(.applicationEnded(overruns: report.overruns))
-      case .transitionEnded(let report) where hasBudget:
-        hasBudget = false
-        link.send(.budgetEnded(overruns: report.overruns))
-      case .budgetBegan(let callback, _):
-        hasBudget = true
-        link.send(.budgetBegan(callback))
-      case .overran(let overrun): message(about: overrun, whileBudgetRuns: hasBudget)?.send(waits: false)
-      case .callEnded(let entry, _): reporter.take(entry)
-      default: break
-      }
-    }
+    let observation = follow(application, link: link, reporter: reporter) { $0.send(waits: false) }
     defer { observation.cancel() }
     // The program's own code runs on the main actor's thread, so the stack of that thread may overflow.
     unixhost_emergency_stack_install()
@@ -80,9 +61,33 @@ import CUnixHost
     return status == ExitStatus.success ? application.exitStatus : status
   }
 
-  /// Returns the message about code that was late outside a tear-down; nil if the end of a transition reports the overrun.
-  static func message(about overrun: BudgetOverrun, whileBudgetRuns: Bool) -> HostMessage? {
-    whileBudgetRuns || overrun.callback == .shouldTerminate ? nil : HostMessage(overrun)
+  /// Observes the application for the host's thread, and reports code that is late outside a tear-down.
+  ///
+  /// The end of a transition reports the overruns of its tear-down, and of the question whether to end.
+  static func follow<Event: HostEvent>(
+    _ application: Application, link: HostLink<Event>, reporter: ResourceReporter,
+    report: @escaping @MainActor (HostMessage) -> Void
+  ) -> ObserverToken {
+    var hasBudget = false
+    return application.observeFirst(label: "host") { [weak application] event in
+      switch event {
+      case .transitionBegan(let input, _) where input.endsProcess && application?.present.state.isInMemory ?? false:
+        link.send(.applicationBeganToEnd)
+      case .terminationAsked: link.send(.questionOpened)
+      case .terminationRefused: link.send(.questionRefused)
+      case .transitionEnded(let report) where report.endsProcess:
+        link.send(.applicationEnded(overruns: report.overruns))
+      case .transitionEnded(let report) where hasBudget:
+        hasBudget = false
+        link.send(.budgetEnded(overruns: report.overruns))
+      case .budgetBegan(let callback, _):
+        hasBudget = true
+        link.send(.budgetBegan(callback))
+      case .overran(let overrun) where !hasBudget && overrun.callback != .shouldTerminate: report(HostMessage(overrun))
+      case .callEnded(let entry, _): reporter.take(entry)
+      default: break
+      }
+    }
   }
 
   /// Descriptors for the terminal or the manager, for the timers of libdispatch, which traps without a descriptor, and
