@@ -60,7 +60,7 @@ extension FileDelegate: ApplicationDelegate {
 ) -> @MainActor (ScriptRun) throws -> SimulatedSystem {
   { run in
     let delegate = FileDelegate(run, fault)
-    let system = SimulatedSystem(delegate: delegate, order: run.order)
+    let system = SimulatedSystem(order: run.order) { delegate }
     run.afterEachAction {
       run.expect(!delegate.isConfused, "confused")
       if fault == .lateness { run.expect(system.clock.now.offset < .seconds(3), "late at \(system.clock.now)") }

@@ -20,7 +20,7 @@ import Testing
     var first: EscapedWork?
     for number in 1...repetitions(default: 30) {
       let delegate = CarelessDelegate(mistake)
-      let system = SimulatedSystem(delegate: delegate)
+      let system = SimulatedSystem { delegate }
       delegate.component = Careless(system.application, system.clock, mistake)
       var thrown: EscapedWork?
       do {

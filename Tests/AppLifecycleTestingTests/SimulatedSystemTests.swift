@@ -137,7 +137,7 @@ import Testing
 
   @Test func `the delegate is called and notifications are posted as the record says`() async throws {
     let delegate = NotingDelegate()
-    let system = SimulatedSystem(delegate: delegate)
+    let system = SimulatedSystem { delegate }
     var posted: [String] = []
     let subscription = system.bus.subscribeToAll { event in
       MainActor.assumeIsolated {

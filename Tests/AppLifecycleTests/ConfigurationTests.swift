@@ -28,15 +28,15 @@ import Testing
     #expect(
       Application(delegate: OwnDelegate(), configuration: configuration).configuration.willTerminateBudget
         == .seconds(7))
-    let system = SimulatedSystem(delegate: OwnDelegate(), profile: .application, configuration: configuration)
+    let system = SimulatedSystem(profile: .application, configuration: configuration) { OwnDelegate() }
     #expect(system.application.configuration.willTerminateBudget == .seconds(7))
     #expect(system.application.configuration.profile == .application)
   }
 
   @Test func `is that of the delegate in a simulation, but for the profile that is passed`() {
-    #expect(SimulatedSystem(delegate: OwnDelegate()).application.configuration.willTerminateBudget == .seconds(20))
-    #expect(SimulatedSystem(delegate: OwnDelegate()).application.configuration.profile == .scenes)
-    let system = SimulatedSystem(delegate: OwnDelegate(), profile: .application)
+    #expect(SimulatedSystem { OwnDelegate() }.application.configuration.willTerminateBudget == .seconds(20))
+    #expect(SimulatedSystem { OwnDelegate() }.application.configuration.profile == .scenes)
+    let system = SimulatedSystem(profile: .application) { OwnDelegate() }
     #expect(system.application.configuration.profile == .application)
     #expect(system.application.configuration.willTerminateBudget == .seconds(20))
     #expect(SimulatedSystem().application.configuration.willTerminateBudget == .seconds(5))

@@ -26,7 +26,7 @@ extension Asked: ApplicationDelegate {
   private let system: SimulatedSystem
   private let outcomes = Outcomes()
 
-  init() { system = SimulatedSystem(delegate: delegate) }
+  init() { system = SimulatedSystem { [delegate] in delegate } }
 
   private var application: Application { system.application }
   private var bus: EventBus { system.bus }

@@ -46,8 +46,10 @@ import PubSub
     var configuration = Application.Configuration()
     configuration.callsDidEnterBackgroundOnBackgroundLaunch = chance.once(in: 2)
     system = SimulatedSystem(
-      delegate: forwarder, profile: profile, configuration: configuration,
-      order: chance.once(in: 3) ? .fifo : .seeded(seed))
+      profile: profile, configuration: configuration, order: chance.once(in: 3) ? .fifo : .seeded(seed)
+    ) { [forwarder] in forwarder }
+    // The test is the program: what it registers while a process runs stays, too.
+    system.application.makesDelegate = nil
     forwarder.program = self
     observation = system.application.observe { [weak self] in self?.observe($0) }
     try manageResources()

@@ -296,10 +296,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (
-      ResourceError.duplicateName("a"),
-      "a resource named “a” is managed already (a simulated device launches the same application again)"
-    ),
+    (ResourceError.duplicateName("a"), "a resource named “a” is managed already"),
     (.unknownDependency("a", of: "b"), "“b” depends on “a”, which is not managed"),
     (.foreignDependency("a", of: "b"), "“b” depends on “a”, which another application manages"),
     (.dependencyCycle(["a", "a"]), "“a” depends on “a”"),

@@ -43,7 +43,7 @@ import Testing
 
   @Test func `the scene whose delegate uses up the last of it is named`() async throws {
     let delegate = SlowWindows()
-    let system = SimulatedSystem(delegate: delegate, profile: .scenes)
+    let system = SimulatedSystem(profile: .scenes) { delegate }
     delegate.clock = system.clock
     try await system.play("launch; scene:open:right; home")
     #expect(system.record.filter { $0.kind == .report }.map(\.name) == ["watchdog:sceneDidEnterBackground"])

@@ -53,7 +53,7 @@ extension WindowDelegate: SceneDelegate {
   private var application: Application { system.application }
   private var bus: EventBus { system.bus }
 
-  init() { system = SimulatedSystem(delegate: delegate, profile: .scenes) }
+  init() { system = SimulatedSystem(profile: .scenes) { [delegate] in delegate } }
 
   // MARK: Focus
 
@@ -269,7 +269,7 @@ extension WindowDelegate: SceneDelegate {
     weak var kept: WindowsDelegate?
     do {
       let delegate = WindowsDelegate()
-      let system = SimulatedSystem(delegate: delegate, profile: .scenes)
+      let system = SimulatedSystem(profile: .scenes) { delegate }
       try await system.play("launch; scene:open:b; home")
       (application, scene, kept) = (system.application, system.application.scenes.first, delegate)
       #expect(application != nil && scene != nil)

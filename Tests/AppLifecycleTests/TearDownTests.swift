@@ -22,7 +22,7 @@ import Testing
   }
 
   init() {
-    system = SimulatedSystem(delegate: delegate)
+    system = SimulatedSystem { [delegate] in delegate }
     (clock, application, bus) = (system.clock, system.application, system.bus)
   }
 

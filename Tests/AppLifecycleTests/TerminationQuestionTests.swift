@@ -20,7 +20,7 @@ import Testing
   let application: Application
 
   init() {
-    system = SimulatedSystem(delegate: delegate)
+    system = SimulatedSystem { [delegate] in delegate }
     (clock, application) = (system.clock, system.application)
     delegate.application = application
   }
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func `is asked in the background and with scenes, too`() async throws {
-    let scenes = SimulatedSystem(delegate: delegate, profile: .scenes)
+    let scenes = SimulatedSystem(profile: .scenes) { delegate }
     try await scenes.play("launch; scene:open:b; quit")
     #expect(scenes.application.state == .notRunning && scenes.record.violations == [])
     try await system.play("launch:background; quit")
@@ -298,7 +298,7 @@ import Testing
   @Test func `has the budget of the configuration`() async throws {
     var configuration = Application.Configuration()
     configuration.shouldTerminateBudget = .zero
-    let system = SimulatedSystem(delegate: delegate, configuration: configuration)
+    let system = SimulatedSystem(configuration: configuration) { delegate }
     delegate.answer = { _ in .cancel }
     try await system.play("launch; quit")
     #expect(system.application.state == .active)

@@ -92,7 +92,7 @@ import Testing
     server.kill()
     var options = Options()
     options.retry.jitter = 0
-    let system = SimulatedSystem(delegate: MonitorDelegate(options) { try server.connect() })
+    let system = SimulatedSystem { MonitorDelegate(options) { try server.connect() } }
     try await system.play("launch; wait:250ms")
     let resources = system.application.resources
     var contents = MonitorContents(server: "127.0.0.1:1")

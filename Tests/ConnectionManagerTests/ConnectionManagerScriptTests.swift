@@ -46,8 +46,9 @@ import Testing
   /// The program as it is, with a server that answers at once.
   private static func program(_ run: ScriptRun, _ options: Options = Options()) throws -> SimulatedSystem {
     let server = MemoryServer()
-    let delegate = MonitorDelegate(options) { CountedTransport(try server.connect(), run.balance) }
-    return SimulatedSystem(delegate: delegate, order: run.order)
+    return SimulatedSystem(order: run.order) {
+      MonitorDelegate(options) { CountedTransport(try server.connect(), run.balance) }
+    }
   }
 
   /// The program with a leak: where the user returns during a call, the subscription is made twice.
@@ -55,14 +56,15 @@ import Testing
     let server = MemoryServer()
     weak var application: Application?
     var subscriptions = 0
-    let delegate = MonitorDelegate(Options()) {
-      CountedTransport(try server.connect(), run.balance) { line in
-        guard line.hasPrefix("PSUBSCRIBE"), let application else { return nil }
-        subscriptions += 1
-        return subscriptions == 2 && application.deactivationReasons.contains(.call) ? line : nil
+    let system = SimulatedSystem(order: run.order) {
+      MonitorDelegate(Options()) {
+        CountedTransport(try server.connect(), run.balance) { line in
+          guard line.hasPrefix("PSUBSCRIBE"), let application else { return nil }
+          subscriptions += 1
+          return subscriptions == 2 && application.deactivationReasons.contains(.call) ? line : nil
+        }
       }
     }
-    let system = SimulatedSystem(delegate: delegate, order: run.order)
     application = system.application
     return system
   }

@@ -20,7 +20,7 @@ import Testing
       options.retry.jitter = 0
       change(&options)
       let server = server
-      system = SimulatedSystem(delegate: MonitorDelegate(options) { try server.connect() })
+      system = SimulatedSystem { MonitorDelegate(options) { try server.connect() } }
       system.bus.subscribe(self, to: Application.ResourceDidChange.self) { world, event in
         world.changes.append("\(event.resource.name) \(event.resource.status)")
       }

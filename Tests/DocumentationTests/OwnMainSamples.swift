@@ -118,7 +118,7 @@ extension Editor: ApplicationDelegate {
 
   @Test func `refuse to end while there are changes`() async throws {
     let editor = Editor()
-    let system = SimulatedSystem(delegate: editor)
+    let system = SimulatedSystem { editor }
     try await system.play("launch; quit")
     #expect(system.application.state == .active)
     editor.document.hasChanges = false

@@ -191,7 +191,7 @@ extension SavingDelegate: ApplicationDelegate {
 
   @Test func `hold and save in order`() async throws {
     log.withLock { $0 = [] }
-    let system = SimulatedSystem(delegate: SavingDelegate())
+    let system = SimulatedSystem { SavingDelegate() }
     try hold(system.application)
     try await system.play("launch; wait:1s; home; kill")
     #expect(

@@ -33,7 +33,7 @@ extension Tab: SceneDelegate {
 
 @MainActor @Suite struct `The samples about scenes` {
   @Test func `find again what was kept in the session`() async throws {
-    let system = SimulatedSystem(delegate: TabsDelegate(), profile: .scenes)
+    let system = SimulatedSystem(profile: .scenes) { TabsDelegate() }
     try await system.play("launch; home; scene:reclaim:main; open; home")
     #expect(system.application.openSessions.first?.userInfo["draft"] as? String == "new, seen, seen")
   }

@@ -52,24 +52,32 @@ extension AppDelegate: ApplicationDelegate {
   func applicationWillEnterForeground(_ application: Application) { returns += 1 }
 }
 
+@MainActor private final class FileDouble {
+  var text = ""
+}
+
 @MainActor private final class NotesDelegate {
-  var note = ""
-  private(set) var saved = ""
+  var text: String
+  private let file: FileDouble
+
+  init(_ file: FileDouble) { (self.file, text) = (file, file.text) }
 }
 
 extension NotesDelegate: ApplicationDelegate {
-  func applicationDidEnterBackground(_ application: Application) { saved = note }
+  func applicationDidEnterBackground(_ application: Application) { file.text = text }
 
-  func applicationWillTerminate(_ application: Application) { saved = note }
+  func applicationWillTerminate(_ application: Application) { file.text = text }
 }
 
 @MainActor private final class ForgetfulDelegate {
-  var note = ""
-  private(set) var saved = ""
+  var text: String
+  private let file: FileDouble
+
+  init(_ file: FileDouble) { (self.file, text) = (file, file.text) }
 }
 
 extension ForgetfulDelegate: ApplicationDelegate {
-  func applicationWillTerminate(_ application: Application) { saved = note }
+  func applicationWillTerminate(_ application: Application) { file.text = text }
 }
 
 @Suite @MainActor struct `The samples of the page on testing` {
@@ -101,7 +109,7 @@ extension ForgetfulDelegate: ApplicationDelegate {
 
   @Test(
     .simulatedSystem { balance in
-      SimulatedSystem(delegate: AppDelegate(ServerDouble(balance)))
+      SimulatedSystem { AppDelegate(ServerDouble(balance)) }
     })
   @MainActor func `leaves no connection open`() async throws {
     let system = try SimulatedSystem.current
@@ -134,8 +142,7 @@ extension ForgetfulDelegate: ApplicationDelegate {
 
   @Test @MainActor func `No short script breaks the program`() async throws {
     try await checkAllScripts(upTo: 4) { run in
-      let delegate = AppDelegate(ServerDouble(run.balance))
-      let system = SimulatedSystem(delegate: delegate)
+      let system = SimulatedSystem { AppDelegate(ServerDouble(run.balance)) }
       run.afterEachAction {
         let isConnected = run.balance.open["connection"] == 1
         run.expect(system.application.state != .active || isConnected, "not connected")
@@ -147,21 +154,25 @@ extension ForgetfulDelegate: ApplicationDelegate {
   @Test @MainActor func `No long script breaks the program`() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     try await checkRandomScripts(seed: seed, count: 100, length: 30) { run in
-      SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)), order: run.order)
+      SimulatedSystem(order: run.order) { AppDelegate(ServerDouble(run.balance)) }
     }
   }
 
   @Test @MainActor func `No short script loses a note`() async throws {
     let alphabet = "\(ScriptAlphabet.standard) do:type"
     try await checkAllScripts(upTo: 4, alphabet: alphabet) { run in
-      let delegate = NotesDelegate()
-      let system = SimulatedSystem(delegate: delegate, order: run.order)
+      let file = FileDouble()
+      var notes: NotesDelegate!
+      let system = SimulatedSystem(order: run.order) {
+        notes = NotesDelegate(file)
+        return notes
+      }
       system.addAction("type") { [unowned system] in
-        if system.application.state.isForeground { delegate.note += "a" }
+        if system.application.state.isForeground { notes.text += "a" }
       }
       run.afterEachAction {
         let isAway = !system.application.state.isForeground
-        run.expect(!isAway || delegate.saved == delegate.note, "the note was not saved")
+        run.expect(!isAway || file.text == notes.text, "the note was not saved")
       }
       return system
     }
@@ -171,14 +182,18 @@ extension ForgetfulDelegate: ApplicationDelegate {
   /// suspended.
   @Test @MainActor func `A program that saves only at its end loses a note`() async throws {
     let checker = try ScriptChecker(alphabet: "\(ScriptAlphabet.standard) do:type") { run in
-      let delegate = ForgetfulDelegate()
-      let system = SimulatedSystem(delegate: delegate, order: run.order)
+      let file = FileDouble()
+      var notes: ForgetfulDelegate!
+      let system = SimulatedSystem(order: run.order) {
+        notes = ForgetfulDelegate(file)
+        return notes
+      }
       system.addAction("type") { [unowned system] in
-        if system.application.state.isForeground { delegate.note += "a" }
+        if system.application.state.isForeground { notes.text += "a" }
       }
       run.afterEachAction {
         let isAway = !system.application.state.isForeground
-        run.expect(!isAway || delegate.saved == delegate.note, "the note was not saved")
+        run.expect(!isAway || file.text == notes.text, "the note was not saved")
       }
       return system
     }
@@ -186,9 +201,35 @@ extension ForgetfulDelegate: ApplicationDelegate {
     #expect(failure?.script == "launch; do:type; home", "\(String(describing: failure))")
   }
 
+  /// What the page says of crashes: with this condition the check holds.
+  @Test @MainActor func `A crash loses what was typed since the program was last away`() async throws {
+    func check(_ mayLose: Bool) async throws -> ScriptFailure? {
+      let checker = try ScriptChecker(alphabet: "\(ScriptAlphabet.standard) crash do:type") { run in
+        let file = FileDouble()
+        var notes: NotesDelegate!
+        let system = SimulatedSystem(order: run.order) {
+          notes = NotesDelegate(file)
+          return notes
+        }
+        system.addAction("type") { [unowned system] in
+          if system.application.state.isForeground { notes.text += "a" }
+        }
+        run.afterEachAction {
+          let isAway = !system.application.state.isForeground
+          if mayLose, !system.application.state.isInMemory, !system.hasEndedInOrder { return }
+          run.expect(!isAway || file.text == notes.text, "the note was not saved")
+        }
+        return system
+      }
+      return try await checker.checkAll(upTo: 4).failure
+    }
+    #expect(try await check(true) == nil)
+    #expect(try await check(false)?.script == "launch; do:type; crash")
+  }
+
   @Test @MainActor func `A call during the return`() async throws {
     try await checkScript("launch; home; interrupt:call; open") { run in
-      SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)))
+      SimulatedSystem { AppDelegate(ServerDouble(run.balance)) }
     }
   }
 
@@ -217,8 +258,8 @@ extension ForgetfulDelegate: ApplicationDelegate {
       launch; interrupt:call; end:call; home; suspend
       open; home; suspend; wake; kill
       """
-    let delegate = AppDelegate(ServerDouble(ResourceBalance()))
-    let simulated = try await SimulatedSystem(delegate: delegate).play(script)
+    let system = SimulatedSystem { AppDelegate(ServerDouble(ResourceBalance())) }
+    let simulated = try await system.play(script)
     func withoutCause(_ record: LifecycleRecord) -> LifecycleRecord {
       var record = record
       record.cause = ""
@@ -230,7 +271,7 @@ extension ForgetfulDelegate: ApplicationDelegate {
   /// What the page shows of a failure is what is printed.
   @Test @MainActor func `a failure reads as the page shows it`() async throws {
     let checker = try ScriptChecker { run in
-      let system = SimulatedSystem(delegate: AppDelegate(ServerDouble(run.balance)))
+      let system = SimulatedSystem { AppDelegate(ServerDouble(run.balance)) }
       // The fault: where the user returns during a call, something else opens the connection first.
       system.bus.subscribe(run, to: Application.WillEnterForeground.self) { run, event in
         if event.application.deactivationReasons.contains(.call) { run.balance.opened("connection") }

@@ -15,7 +15,7 @@ import UnixHostTesting
   @MainActor private final class Asked<Request> { var requests: [Request] = [] }
 
   @Test func `Quickstart greets, greets again, and q ends it`() async throws {
-    let system = SimulatedSystem(delegate: Quickstart.AppDelegate())
+    let system = SimulatedSystem { Quickstart.AppDelegate() }
     let terminal = RecordingTerminal(application: system.application)
     try await system.play("launch")
     terminal.requestDisplay()

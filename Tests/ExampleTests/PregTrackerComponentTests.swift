@@ -226,7 +226,7 @@ import Testing
 
   private func system(_ change: (inout TrackerDelegate.Surroundings) -> Void) throws -> SimulatedSystem {
     let delegate = TrackerDelegate(try surroundings())
-    let system = SimulatedSystem(delegate: delegate)
+    let system = SimulatedSystem { delegate }
     delegate.surroundings.clock = system.clock
     delegate.surroundings.ticks = false
     delegate.surroundings.tips = { MemoryTips() }

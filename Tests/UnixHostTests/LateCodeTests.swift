@@ -14,7 +14,7 @@ import Testing
   private let delegate = Delegate()
   private let system: SimulatedSystem
 
-  init() { system = SimulatedSystem(delegate: delegate) }
+  init() { system = SimulatedSystem { [delegate] in delegate } }
 
   /// Returns what a host reports by itself during a script.
   private func reports(of script: String) async throws -> [String] {

@@ -35,8 +35,7 @@ extension MonitorDelegate: MainApplicationDelegate {
       }
     }
     do {
-      // A simulated device may launch the application more than once; its managed resources stay.
-      monitor = try monitor ?? ServerMonitor(application: application, options: options, connect: connect)
+      monitor = try ServerMonitor(application: application, options: options, connect: connect)
     } catch {
       preconditionFailure("\(error)")  // two resources of one name: a mistake in this program
     }

@@ -47,7 +47,7 @@ import UnixHost
 
   private static func run(_ file: EventFile) -> Never {
     MainLoop.run {
-      let application = Application(delegate: RecorderDelegate(EventRecorder(file: file)) { getpid() })
+      let application = Application(delegate: RecorderDelegate(EventRecorder(file: file), process: getpid()))
       Application.adopt(application)
       return await TerminalHost(application: application).run()
     }

@@ -4,9 +4,8 @@ import PubSub
 /// A delegate that reports each of its calls to a recorder.
 @MainActor final class RecorderDelegate {
   private let recorder: EventRecorder
-  /// The number of the present process.
-  private(set) var process: Int32 = 0
-  private let newProcess: () -> Int32
+  /// The number of the process.
+  private let process: Int32
   private var subscriptions: [Subscription] = []
   private var view: RecorderView?
 
@@ -14,10 +13,8 @@ import PubSub
   ///
   /// - Parameters:
   ///   - recorder: keeps the calls.
-  ///   - process: returns the number of the process, at each launch: a simulated device launches more than once.
-  init(_ recorder: EventRecorder, process: @escaping () -> Int32) {
-    (self.recorder, newProcess) = (recorder, process)
-  }
+  ///   - process: the number of the process.
+  init(_ recorder: EventRecorder, process: Int32) { (self.recorder, self.process) = (recorder, process) }
 
   private func record(_ callback: ApplicationCallback, _ application: Application) {
     recorder.add(callback, .delegate, in: application, process: process)
@@ -26,7 +23,6 @@ import PubSub
 
 extension RecorderDelegate: ApplicationDelegate {
   func applicationWillFinishLaunching(_ application: Application) {
-    process = newProcess()
     view = RecorderView(bus: application.bus)
     subscriptions = recorder.observe(application, process: process)
     record(.willFinishLaunching, application)

@@ -6,19 +6,22 @@ import Foundation
 @MainActor final class RecorderDevice {
   private let system: SimulatedSystem
   private let recorder: EventRecorder
-  private let delegate: RecorderDelegate
+  private let processes: Processes
+
+  /// The number of processes so far, which is the number of the latest one.
+  private final class Processes {
+    var count: Int32 = 0
+  }
 
   init() {
-    let recorder = EventRecorder()
-    var launches: Int32 = 0
-    delegate = RecorderDelegate(recorder) {
-      launches += 1
-      return launches
+    let (recorder, processes) = (EventRecorder(), Processes())
+    system = SimulatedSystem {
+      processes.count += 1
+      return RecorderDelegate(recorder, process: processes.count)
     }
-    system = SimulatedSystem(delegate: delegate)
     let clock = system.clock
     recorder.now = { Date(timeIntervalSince1970: clock.now.offset / .seconds(1)) }
-    self.recorder = recorder
+    (self.recorder, self.processes) = (recorder, processes)
   }
 
   func play(_ script: String) async throws { try await system.play(script) }
@@ -28,8 +31,8 @@ import Foundation
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone
     let isInMemory = system.application.state.isInMemory
-    return EventTable(recorder.events, calendar: calendar) { [delegate] in
-      isInMemory && $0 == delegate.process
+    return EventTable(recorder.events, calendar: calendar) { [processes] in
+      isInMemory && $0 == processes.count
     }
   }
 }

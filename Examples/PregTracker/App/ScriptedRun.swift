@@ -30,7 +30,7 @@ import PubSub
 
   init(_ surroundings: TrackerDelegate.Surroundings) {
     delegate = TrackerDelegate(surroundings)
-    system = SimulatedSystem(delegate: delegate)
+    system = SimulatedSystem { [delegate] in delegate }
     let clock = system.clock
     delegate.surroundings.clock = clock
     delegate.surroundings.today = surroundings.today.advanced { Int(clock.now.offset.components.seconds / 86_400) }

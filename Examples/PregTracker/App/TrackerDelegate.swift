@@ -37,9 +37,6 @@ import PubSub
 }
 
 extension TrackerDelegate: ApplicationDelegate {
-  /// Makes the components.
-  ///
-  /// A simulated device may launch the application more than once: all but what the application manages is then made anew.
   func applicationDidFinishLaunching(_ application: Application) {
     let bus = application.bus
     let dueDate = DueDate(bus: bus)
@@ -65,7 +62,7 @@ extension TrackerDelegate: ApplicationDelegate {
     }
     if let date = surroundings.dueDate { dueDate.set(date) }
     do {
-      connections = try connections ?? ConnectionManager(application: application, service: surroundings.tips)
+      connections = try ConnectionManager(application: application, service: surroundings.tips)
     } catch {
       preconditionFailure("\(error)")  // two resources of one name: a mistake in this file
     }

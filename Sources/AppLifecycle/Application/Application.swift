@@ -21,13 +21,20 @@ public import PubSub
   /// A simulation can advance the time of components that wait on this clock.
   public nonisolated let clock: ApplicationClock
   /// The delegate, which the application retains.
-  public let delegate: any ApplicationDelegate
+  ///
+  /// It is always the same object, except in a simulated system that makes a new delegate for each process.
+  public private(set) var delegate: any ApplicationDelegate
   /// The status with which a host ends the process when the application has ended.
   ///
   /// It is 70 (`EX_SOFTWARE` of sysexits.h) if a tear-down, an open background task, or the delegate's answer whether
   /// the application may end, exceeded its time during the end. Otherwise it is the status that was passed to
   /// ``shutDown(status:cause:)``, or 0.
   public var exitStatus: Int32 { transitions.exitStatus }
+
+  // MARK: The processes of a simulation
+
+  /// Makes the delegate of each process after the first one; nil if all processes have the same delegate.
+  package var makesDelegate: (@MainActor () -> any ApplicationDelegate)?
 
   // MARK: From an input to its effects
 
@@ -115,6 +122,16 @@ public import PubSub
     runs.application = self
     ownTasks.application = self
     connectBackground()
+  }
+
+  /// Drops what an earlier process has set up, and makes a new delegate, because a process begins.
+  ///
+  /// Does nothing for the first process, or if all processes have the same delegate.
+  func beginProcess() {
+    guard let makesDelegate, launchCause != nil else { return }
+    manager.forgetProcess()
+    bus.cancelSubscriptions(of: delegate)
+    delegate = makesDelegate()
   }
 
   /// Drops everything that runs or is held, as when the process vanishes: nothing is released, and nothing is retried.

@@ -66,6 +66,7 @@ internal import PubSub
     if let question = pending.question { note(question) }
     if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
     if from == .notRunning, effects.contains(.call(.didFinishLaunching)) {
+      application.beginProcess()
       application.setLaunchCause(cause)
       application.transitions.processBegins()
     }

@@ -50,6 +50,8 @@ internal import PubSub
 @MainActor final class Resource {
   let operations: ResourceOperations
   let phase: LifecyclePhase
+  /// Whether it was registered while a process ran.
+  let isOfProcess: Bool
   /// The latest error of an acquire or a release, or the reason of an invalidation.
   var lastError: String?
   /// The time of the latest change of status.
@@ -74,8 +76,8 @@ internal import PubSub
   /// The deadline of a release or a cancelled acquire for which no tear-down waits.
   var timer: Deadlines.ID?
 
-  init(operations: ResourceOperations, phase: LifecyclePhase, since: Duration) {
-    (self.operations, self.phase, self.since) = (operations, phase, since)
+  init(operations: ResourceOperations, phase: LifecyclePhase, since: Duration, isOfProcess: Bool) {
+    (self.operations, self.phase, self.since, self.isOfProcess) = (operations, phase, since, isOfProcess)
   }
 
   func operationIsDecided(at time: Duration, on page: LedgerKeeper.PageID?) {

@@ -1,9 +1,6 @@
 /// An error in the declaration, the use or the work of a managed resource.
 public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The application already manages a resource with this name.
-  ///
-  /// A simulated device launches the same application again after its process has ended. So
-  /// `applicationDidFinishLaunching` is called again, and has to check whether it has managed its resources.
   case duplicateName(String)
   /// A resource names a dependency that the application does not manage.
   case unknownDependency(String, of: String)
@@ -29,8 +26,7 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The error as a sentence.
   public var description: String {
     switch self {
-    case .duplicateName(let name):
-      "a resource named “\(name)” is managed already (a simulated device launches the same application again)"
+    case .duplicateName(let name): "a resource named “\(name)” is managed already"
     case .unknownDependency(let dependency, let name): "“\(name)” depends on “\(dependency)”, which is not managed"
     case .foreignDependency(let dependency, let name):
       "“\(name)” depends on “\(dependency)”, which another application manages"

@@ -61,7 +61,9 @@ internal import PubSub
 
   @discardableResult
   func add(_ operations: ResourceOperations, while phase: LifecyclePhase, after dependencies: [Int]) -> Int {
-    let new = Resource(operations: operations, phase: phase, since: clock.now())
+    let new = Resource(
+      operations: operations, phase: phase, since: clock.now(),
+      isOfProcess: application?.present.state.isInMemory == true)
     let index = graph.nextIndex
     if index == resources.count { resources.append(new) } else { resources[index] = new }
     let isBody = operations.body != nil
@@ -181,6 +183,12 @@ internal import PubSub
       resource.operations.holding.hold(nil)
     }
     perform(graph.forgetRemoved())
+  }
+
+  /// Forgets the resources and bodies that were registered while a process ran, because its objects are gone.
+  func forgetProcess() {
+    loseProcess()
+    for index in graph.order.reversed() where resources[index]?.isOfProcess == true { remove(index) }
   }
 
   // MARK: Performing

@@ -8,7 +8,7 @@ public import Testing
 ///       try await checkAllScripts(upTo: 5) { run in
 ///         let server = ServerDouble(run.balance)
 ///         run.afterEachAction { run.expect(server.clients <= 1, "two clients") }
-///         return SimulatedSystem(delegate: AppDelegate(server))
+///         return SimulatedSystem { AppDelegate(server) }
 ///       }
 ///     }
 ///

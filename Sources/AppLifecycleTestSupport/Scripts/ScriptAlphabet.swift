@@ -6,9 +6,10 @@
 ///
 ///     let alphabet = "\(ScriptAlphabet.standard) do:type"
 ///     try await checkAllScripts(upTo: 4, alphabet: alphabet) { run in
-///       let delegate = AppDelegate()
-///       let system = SimulatedSystem(delegate: delegate, order: run.order)
-///       system.addAction("type") { delegate.editor?.text += "a" }
+///       let system = SimulatedSystem(order: run.order) { AppDelegate() }
+///       system.addAction("type") { [unowned system] in
+///         (system.application.delegate as? AppDelegate)?.editor?.text += "a"
+///       }
 ///       return system
 ///     }
 public enum ScriptAlphabet {

@@ -5,7 +5,7 @@ public import AppLifecycleTesting
 ///
 ///     let checker = try ScriptChecker { run in
 ///       let server = ServerDouble(run.balance)
-///       return SimulatedSystem(delegate: AppDelegate(server), order: run.order)
+///       return SimulatedSystem(order: run.order) { AppDelegate(server) }
 ///     }
 ///     let report = try await checker.checkAll(upTo: 5)
 ///     #expect(report.failure == nil)

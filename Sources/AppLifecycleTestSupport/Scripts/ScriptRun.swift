@@ -6,7 +6,7 @@ public import AppLifecycleTesting
   public nonisolated let balance = ResourceBalance()
   /// The order in which work that is ready at the same time must run; each random script has its own order.
   ///
-  ///     SimulatedSystem(delegate: delegate, order: run.order)
+  ///     SimulatedSystem(order: run.order) { AppDelegate() }
   public nonisolated let order: SimulationExecutor.Order
 
   private var checks: [@MainActor () throws -> Void] = []

@@ -77,15 +77,15 @@ extension Trait where Self == SimulatedSystemTrait {
   ///     declares (`ApplicationDelegate.configuration`).
   ///   - order: the order in which work that is ready at the same time runs.
   ///   - allowed: the kinds of faults that do not fail the tests.
-  ///   - delegate: makes the application's delegate, once for each system; nil for a delegate that does nothing.
+  ///   - delegate: makes the delegate of each process; nil for a delegate that does nothing.
   /// - Returns: the trait.
   public static func simulatedSystem(
     profile: LifecycleProfile? = nil, configuration: Application.Configuration? = nil,
     order: SimulationExecutor.Order = .fifo, allowing allowed: Set<RunComplaint.Kind> = [],
-    delegate: (@MainActor @Sendable () throws -> any ApplicationDelegate)? = nil
+    delegate: (@MainActor @Sendable () -> any ApplicationDelegate)? = nil
   ) -> Self {
     Self(allowing: allowed) { _ in
-      SimulatedSystem(delegate: try delegate?(), profile: profile, configuration: configuration, order: order)
+      SimulatedSystem(profile: profile, configuration: configuration, order: order, delegate: delegate)
     }
   }
 

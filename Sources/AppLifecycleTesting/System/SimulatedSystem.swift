@@ -6,7 +6,7 @@ public import PubSub
 /// Only the device is simulated. The application is a real `Application` with the delegate of the program under test.
 /// Components subscribe on ``bus``, and the application manages their resources, as in the program.
 ///
-///     let system = SimulatedSystem(delegate: delegate)
+///     let system = SimulatedSystem { AppDelegate() }
 ///     try await system.play("launch; home; wait:1d; open")
 ///     #expect(
 ///       system.record.callbacks.suffix(2) == [
@@ -58,23 +58,43 @@ public import PubSub
 
   /// Makes a device on which the application has not been launched.
   ///
+  ///     let server = ServerDouble()
+  ///     let system = SimulatedSystem { AppDelegate(server) }
+  ///     try await system.play("launch; crash; launch")
+  ///     let delegate = system.application.delegate as? AppDelegate
+  ///
+  /// Each process has a delegate of its own, as a real one has, and sets up everything in its launch. A later launch
+  /// first drops what the process before has set up:
+  ///
+  /// - The application forgets the resources and bodies that were registered while the process ran. What the test has
+  ///   registered before the launch stays.
+  /// - The bus cancels the subscriptions of the old delegate. The system releases it, and with it what it holds; the
+  ///   subscriptions of those objects end.
+  ///
+  /// Then the system calls the closure. Make what outlives a process, such as a file or a server, outside of it.
+  ///
+  /// `application.delegate` is the present delegate; after the end of a process it is the last one, until the next
+  /// launch.
+  ///
+  /// Without a closure the test is the program: a launch drops nothing.
+  ///
   /// - Parameters:
-  ///   - delegate: the application's delegate; nil for one that does nothing.
   ///   - profile: the life cycle that the application follows; nil for the configuration's.
   ///   - configuration: the application's budgets and the system's time limits; nil for those that the delegate's type
   ///     declares (`ApplicationDelegate.configuration`).
   ///   - order: the order in which work that is ready at the same time runs.
+  ///   - delegate: makes the delegate of each process, for the first one at once; nil for a delegate that does nothing.
   public init(
-    delegate: (any ApplicationDelegate)? = nil, profile: LifecycleProfile? = nil,
-    configuration: Application.Configuration? = nil, order: SimulationExecutor.Order = .fifo
+    profile: LifecycleProfile? = nil, configuration: Application.Configuration? = nil,
+    order: SimulationExecutor.Order = .fifo, delegate: (@MainActor () -> any ApplicationDelegate)? = nil
   ) {
-    let delegate = delegate ?? BareDelegate()
-    var configuration = configuration ?? type(of: delegate).configuration
+    let first = delegate?() ?? BareDelegate()
+    var configuration = configuration ?? type(of: first).configuration
     configuration.profile = profile ?? configuration.profile
     clock = ManualClock(executor: SimulationExecutor(order: order))
     bus = EventBus(clock: clock)
-    application = Application(
-      delegate: delegate, bus: bus, configuration: configuration, clock: clock)
+    application = Application(delegate: first, bus: bus, configuration: configuration, clock: clock)
+    application.makesDelegate = delegate
     observation = application.observe(label: "simulated system") { [weak self] in
       if let record = $0.record { self?.take(record) }
     }

@@ -54,7 +54,7 @@ extension TickingDelegate: ApplicationDelegate {
     weak var application: Application?
     func play() async throws -> Ticker? {
       let delegate = TickingDelegate()
-      let system = SimulatedSystem(delegate: delegate)
+      let system = SimulatedSystem { delegate }
       application = system.application
       try await system.play("launch; wait:2s; kill")
       return delegate.ticker

@@ -71,7 +71,6 @@ extension LineClient {
 
 extension LineServer: ServiceApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
-    guard listener == nil else { return }  // launched again, by a simulated device
     do {
       let listener = try application.manage("listener", while: .running) {
         try Listener(port: 7000)
@@ -109,7 +108,7 @@ extension LineServer: ServiceApplicationDelegate {
 @Suite(.serialized) @MainActor struct `The server of the page on services` {
   @Test func `answers the line of each client, and names the client that takes too long`() async throws {
     (log, listening) = ([], nil)
-    let system = SimulatedSystem(delegate: LineServer())
+    let system = SimulatedSystem { LineServer() }
     clock = system.clock
     defer { (clock, listening) = (nil, nil) }
     try await system.play("launch:background; wait:1s")

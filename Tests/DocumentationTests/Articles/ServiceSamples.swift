@@ -74,7 +74,6 @@ extension JobService: ServiceApplicationDelegate {
   }
 
   func applicationDidFinishLaunching(_ application: Application) {
-    guard worker == nil else { return }  // launched again, by a simulated device
     application.bus.subscribe(self, to: ServiceHost.Reload.self) { service, _ in
       service.readSettings()
     }
@@ -105,7 +104,7 @@ extension JobService: ServiceApplicationDelegate {
   private func play(jobs: Int) async throws -> SimulatedSystem {
     log = []
     let service = JobService()
-    let system = SimulatedSystem(delegate: service)
+    let system = SimulatedSystem { service }
     JobStore.clock = system.clock
     defer { JobStore.clock = nil }
     try await system.play("launch:background; wait:1s")

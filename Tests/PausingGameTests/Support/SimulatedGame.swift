@@ -19,7 +19,7 @@ import AppLifecycleTesting
       note("open \(scene.rawValue)")
       return Window(scene) { note($0) }
     }
-    system = SimulatedSystem(delegate: delegate)
+    system = SimulatedSystem { delegate }
     self.delegate = delegate
     note = { [weak self] in self?.calls.append($0) }
   }

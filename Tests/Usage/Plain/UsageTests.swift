@@ -25,7 +25,7 @@ import Testing
 
   @Test func `saves when it leaves, connects when it comes, and ticks while it is active`() async throws {
     let delegate = AppDelegate()
-    let system = SimulatedSystem(delegate: delegate)
+    let system = SimulatedSystem { delegate }
     let application = system.application
     try await system.play("launch")
     #expect(delegate.status == "connecting")
