@@ -187,7 +187,6 @@ internal import PubSub
 
   /// Forgets the resources and bodies that were registered while a process ran, because its objects are gone.
   func forgetProcess() {
-    loseProcess()
     for index in graph.order.reversed() where resources[index]?.isOfProcess == true { remove(index) }
   }
 
