@@ -8,7 +8,7 @@ import AppLifecycle
 public struct PreviousExit: Sendable, Hashable {
   /// How a run ended.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// No run was found: the journal is new, or its file cannot be opened (``Journal/failure``).
+    /// No run was found: the journal is new.
     case firstRun
     /// The run ended in order, after `applicationWillTerminate`.
     case terminated
@@ -26,7 +26,8 @@ public struct PreviousExit: Sendable, Hashable {
     case deviceRestarted
     /// The run has not ended: another process holds the journal's lock.
     case stillRunning
-    /// The end is unknown: the run did not reach a launch, or its beginning cannot be read.
+    /// The end is unknown: the run did not reach a launch, its beginning cannot be read, or the journal's file cannot be
+    /// opened (``Journal/failure``).
     case unknown
   }
 
@@ -78,7 +79,7 @@ extension PreviousExit: CustomStringConvertible {
 
   /// The evidence, in words.
   public var evidence: String {
-    guard let header = run.header else { return run.damagedLines == 0 ? "the journal is empty" : "no run can be read" }
+    guard let header = run.header else { return kind == .firstRun ? "the journal is empty" : "no run can be read" }
     var facts = ["process \(header.processID), last state \(run.state.rawValue)"]
     if let last = run.lastRecord { facts.append("last record \(last.kind.rawValue) \(last.name)") }
     if !run.overruns.isEmpty { facts.append(run.overruns.joined(separator: ", ")) }

@@ -92,10 +92,10 @@ struct JournalWriter: ~Copyable {
       return (exit, [])
     } catch {
       let run = error.operation == .recognize ? .unreadable : LastRun(files: files, path: error.path).summary()
-      let exit =
-        error.operation == .lock
-        ? PreviousExit(kind: .stillRunning, run: run, bootID: facts.bootID)
-        : PreviousExit(of: run, bootID: facts.bootID)
+      var exit = PreviousExit(of: run, bootID: facts.bootID)
+      if error.operation == .lock { exit.kind = .stillRunning }
+      // A file that cannot be read may have runs.
+      if exit.kind == .firstRun { exit.kind = .unknown }
       let failure = error.operation == .lock ? heldFailure(error.path, by: run) : error
       outage = Outage(failure: failure, since: header.instant, lost: 0)
       return (exit, [.failed(failure)])
