@@ -8,7 +8,7 @@ public import PubSub
 /// | the program is started in the foreground; with `&` or without a terminal | `launch`; `launchInBackground`, with the background mode *job* |
 /// | the terminal loses the keyboard focus; gains it | `beginInterruption(.focusLost)`; `endInterruption(.focusLost)` |
 /// | Ctrl-Z, SIGTSTP | `home`; open background tasks end; `suspend`; then the process stops with its whole job |
-/// | `fg` | `open` |
+/// | `fg` | `open`; up to a second later if the program ran in the background, because that `fg` usually sends no signal |
 /// | `bg` | `wake`, with the background mode *job* |
 /// | Ctrl-C | `terminate`: the delegate is asked, and may refuse |
 /// | a second Ctrl-C, SIGTERM, SIGINT, SIGHUP, hang-up | `shutDown`; after a `wake` if the process was stopped |
