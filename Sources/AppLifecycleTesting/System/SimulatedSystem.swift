@@ -63,8 +63,8 @@ public import PubSub
   ///     try await system.play("launch; crash; launch")
   ///     let delegate = system.application.delegate as? AppDelegate
   ///
-  /// Each process has a delegate of its own, as a real one has, and sets up everything in its launch. A later launch
-  /// first drops what the process before has set up:
+  /// Each process has a delegate of its own, which sets up everything at its launch. A later launch first drops what the
+  /// process before has set up:
   ///
   /// - The application forgets the resources and bodies that were registered while the process ran. What the test has
   ///   registered before the launch stays.
