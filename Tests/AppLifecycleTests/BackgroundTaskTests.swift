@@ -42,9 +42,9 @@ import Testing
     withExtendedLifetime(subscriptions) {}
     #expect(
       seen == [
-        "before 0.0", "launched unlimited", "active unlimited", "resigns unlimited", "background 30.0", "returns 26.0",
-        "active unlimited", "resigns unlimited", "background 30.0", "at 28 2.0", "audio unlimited", "a new stay 29.0",
-        "suspended 0.0", "notRunning 0.0",
+        "before 0.0", "launched unlimited", "active unlimited", "resigns unlimited", "background 30.0",
+        "returns unlimited", "active unlimited", "resigns unlimited", "background 30.0", "at 28 2.0", "audio unlimited",
+        "a new stay 29.0", "suspended 0.0", "notRunning 0.0",
       ])
   }
 
@@ -100,6 +100,21 @@ import Testing
     let record = try await system.play("home; wait:1m")
     #expect(called == ["a", "b"])
     #expect(events(record) == ["0.0 inactive", "0.0 background", "25.0 expire:a", "25.0 expire:b", "25.0 suspended"])
+  }
+
+  @Test(arguments: [LifecycleProfile.application, .scenes])
+  func `a begin on the return is not refused, also after expiration`(profile: LifecycleProfile) async throws {
+    let system = SimulatedSystem(profile: profile)
+    try await system.play("launch; home; task:begin:a; wait:26s; task:begin:late")
+    var expired: [String] = []
+    let token = system.bus.subscribe(to: Application.WillEnterForeground.self) { event in
+      _ = event.application.beginBackgroundTask(named: "on the return") { expired.append("on the return") }
+    }
+    defer { token.cancel() }
+    try await system.play("open; wait:1m")
+    #expect(system.record.filter { $0.kind == .task }.map(\.name) == ["expire:a", "refused:late"])
+    #expect(expired == [] && system.application.openBackgroundTasks == ["a", "on the return"])
+    #expect(system.application.state == .active)
   }
 
   @Test func `a begin after expiration is refused: its handler has run when it returns`() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// Something that happens to the time in the background.
 private enum Event: Hashable, CaseIterable {
-  case commitInactive, commitBackground, commitSuspended, commitNotRunning
+  case commitInactive, commitBackground, commitSuspended, commitNotRunning, willEnterForeground
   case begin, endOldest, endNewest, endOldestTwice
   case beginMode, endMode
   case secondPasses
@@ -22,6 +22,7 @@ private struct Rules {
 
   enum Fact: Equatable {
     case commit(ApplicationState)
+    case returns
     case began(task: Int)
     case refused(task: Int)
     case ended(task: Int)
@@ -50,9 +51,15 @@ private struct Rules {
 
   var standingModes: Int { Self.modes(in: ofThisProcess) }
 
+  /// Whether the application was told that it will enter the foreground, and has not done so.
+  private var isReturning: Bool {
+    let commit = history.lastIndex { if case .commit = $0.fact { true } else { false } }
+    return history[(commit ?? 0)...].contains { $0.fact == .returns }
+  }
+
   /// Where in the history the stay began whose clocks run now.
   private var beginningOfStay: Int? {
-    guard state == .background, standingModes == 0 else { return nil }
+    guard state == .background, standingModes == 0, !isReturning else { return nil }
     let process = ofThisProcess
     let commit = process.lastIndex { if case .commit = $0.fact { true } else { false } }
     let lastModeEnd = process.lastIndex { $0.fact == .endedMode }
@@ -87,7 +94,7 @@ private struct Rules {
   }
 
   func remaining(at now: Int) -> Duration? {
-    if state == .active || state == .inactive || standingModes > 0 { return nil }
+    if state == .active || state == .inactive || isReturning || standingModes > 0 { return nil }
     return lengthOfStay(at: now).map { .seconds(max(0, 3 - $0)) } ?? .zero
   }
 }
@@ -117,6 +124,10 @@ private struct Pair {
     case .commitBackground: commit(.background)
     case .commitSuspended: commit(.suspended)
     case .commitNotRunning: commit(.notRunning)
+    case .willEnterForeground:
+      guard rules.state == .background else { return false }
+      machine.willEnterForeground()
+      note(.returns)
     case .begin:
       let isRefused = rules.refuses
       let (id, wasRefused) = machine.beginTask(named: "task \(begun)", at: .seconds(now))

@@ -65,6 +65,9 @@ internal import PubSub
     if effects.first?.isIgnored != true { application.ownLedger.beginTransition(cause, from: from, at: time) }
     if let question = pending.question { note(question) }
     if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
+    if from == .background, effects[...].firstCommittedState?.isForeground == true {
+      application.background.willEnterForeground()
+    }
     if from == .notRunning, effects.contains(.call(.didFinishLaunching)) {
       application.beginProcess()
       application.setLaunchCause(cause)

@@ -6,8 +6,9 @@ extension Application {
   /// The time that the application may still run in the background; nil if it is not limited.
   ///
   /// It is ``Configuration/backgroundTaskAllowance``, by default 30 s, less the time since the stay in the background
-  /// began. The time is not limited in the foreground, nor while a background mode lasts. Otherwise it is zero while
-  /// the application is suspended or not running. Without background tasks the application is suspended earlier.
+  /// began. The time is not limited in the foreground and from ``WillEnterForeground`` on, nor while a background mode
+  /// lasts. Otherwise it is zero while the application is suspended or not running. Without background tasks the
+  /// application is suspended earlier.
   ///
   /// A simulated system enforces the limit. A real host never suspends or purges its own program because of it.
   public var backgroundTimeRemaining: Duration? { background.remaining }
@@ -25,8 +26,8 @@ extension Application {
   /// A real host enforces no allowance. It calls the expiration handlers only before it suspends or ends the
   /// application.
   ///
-  /// After the expiration handlers have run, the application refuses further tasks until the stay ends. It also refuses
-  /// a task that begins while it is not running. The expiration handler of a refused task is called before this method
+  /// After the expiration handlers have run, the application refuses further tasks until the stay ends, which
+  /// ``WillEnterForeground`` does. It also refuses a task that begins while it is not running. The expiration handler of a refused task is called before this method
   /// returns, and the task gives no time.
   ///
   /// - Parameters:
@@ -63,11 +64,15 @@ extension Application {
   /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, a simulated system cancels the
   /// operation. If the task is refused, the operation runs, cancelled from the beginning.
   ///
-  /// When the process ends, the application cancels an operation that still runs. In a terminal program and in a service
-  /// it first awaits the operation, before `willTerminate`: for the rest of the budget of `didEnterBackground`, or, if it
-  /// was in the background already, for half of the budget of `willTerminate`. After half of that time the application
-  /// cancels the operation, and awaits its end for the other half. In a script, `kill` and `quit` end the application
-  /// as a phone does: without waiting for background tasks.
+  /// The hosts of terminal programs and services wait for the operation:
+  ///
+  /// - At Ctrl-Z, for the rest of the budget of `didEnterBackground`.
+  /// - Before `willTerminate`, for the rest of that budget, too; if the program was in the background already, for half
+  ///   of the budget of `willTerminate`.
+  ///
+  /// After half of that time the application cancels the operation, and awaits its end for the other half. A script does
+  /// not wait: `suspend`, `kill` and `quit` do what a phone does. The end of the process cancels an operation that still
+  /// runs.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.

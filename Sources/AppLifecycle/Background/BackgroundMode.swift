@@ -23,6 +23,11 @@ public struct BackgroundMode: RawRepresentable, Hashable, Sendable, ExpressibleB
   public static let job: BackgroundMode = "job"
 }
 
+extension BackgroundMode: CustomStringConvertible {
+  /// The name of the mode.
+  public var description: String { rawValue }
+}
+
 /// A background mode that has begun.
 ///
 /// Releasing the object does not end the mode, which then lasts as long as the process.

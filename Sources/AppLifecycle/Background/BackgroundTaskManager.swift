@@ -67,6 +67,12 @@ internal import PubSub
     endWait()
   }
 
+  /// Ends the limits of the stay, because the application is about to enter the foreground.
+  func willEnterForeground() {
+    time.willEnterForeground()
+    setClock()
+  }
+
   /// Drops the tasks and modes of the process without calling handlers.
   ///
   /// - Parameter lost: the tasks that were open.

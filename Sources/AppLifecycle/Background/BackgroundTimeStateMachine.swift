@@ -2,9 +2,9 @@
 ///
 /// For an instant it returns the action that is due, and the next deadline.
 ///
-/// A *stay* lasts from a commit of background to the next commit, and its limits count from its beginning. While a
-/// background mode lasts, the limits do not apply; when the last mode ends, a new stay begins. With the platform's
-/// limits:
+/// A *stay* lasts from a commit of background to the next commit, or to the `willEnterForeground` before it, and its
+/// limits count from its beginning. While a background mode lasts, the limits do not apply; when the last mode ends, a
+/// new stay begins. With the platform's limits:
 ///
 ///     0 s ─────────── 5 s ─────────────────────── 25 s ─────────────────── 30 s
 ///     commit          without tasks: suspended    expiration handlers      a task still open: purged
@@ -57,7 +57,9 @@ struct BackgroundTimeStateMachine: Sendable, Hashable {
 
   private let limits: Limits
   private var state = ApplicationState.notRunning
-  /// The time when the stay began; nil outside the background, and while a mode lasts.
+  /// Whether the application is about to enter the foreground.
+  private var isReturning = false
+  /// The time when the stay began; nil outside the background, on the way out of it, and while a mode lasts.
   private var stayBegan: Duration?
   /// Whether the tasks of the stay have expired, so that new tasks are refused until the stay ends.
   private var refusesTasks = false
@@ -88,6 +90,7 @@ extension BackgroundTimeStateMachine {
   /// The tasks and modes end with the process.
   mutating func didCommit(_ state: ApplicationState, at now: Duration) {
     self.state = state
+    isReturning = false
     if state == .notRunning {
       tasks = []
       timeless = []
@@ -97,15 +100,18 @@ extension BackgroundTimeStateMachine {
     beginStayIfDue(at: now)
   }
 
+  /// Ends the stay, because the application is about to enter the foreground, without a limit for what begins now.
+  mutating func willEnterForeground() { (isReturning, stayBegan, refusesTasks) = (true, nil, false) }
+
   /// Returns the time that the application may still run; nil if it is not limited.
   func remaining(at now: Duration) -> Duration? {
-    if state.isForeground || modes > 0 { return nil }
+    if state.isForeground || isReturning || modes > 0 { return nil }
     guard let stayBegan else { return .zero }
     return max(.zero, stayBegan + limits.allowance - now)
   }
 
   private mutating func beginStayIfDue(at now: Duration) {
-    stayBegan = state == .background && modes == 0 ? now : nil
+    stayBegan = state == .background && !isReturning && modes == 0 ? now : nil
     refusesTasks = false
   }
 }

@@ -33,3 +33,8 @@ public struct DeactivationReason: RawRepresentable, Hashable, Sendable, Expressi
   /// The terminal or window lost the keyboard focus; with scenes, every window in the foreground.
   public static let focusLost: DeactivationReason = "focusLost"
 }
+
+extension DeactivationReason: CustomStringConvertible {
+  /// The name of the reason.
+  public var description: String { rawValue }
+}

@@ -16,3 +16,8 @@ public struct SceneIdentifier: RawRepresentable, Hashable, Sendable, Expressible
   /// The scene to which inputs without a scene refer, such as `launch` and `open`.
   public static let main: SceneIdentifier = "main"
 }
+
+extension SceneIdentifier: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
+}

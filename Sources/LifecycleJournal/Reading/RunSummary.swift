@@ -86,10 +86,13 @@ public struct RunSummary: Sendable, Hashable {
     endsUnfinished = damage == .unfinished
   }
 
-  /// Returns the wall-clock time for a time of the records, since 1970 in UTC.
+  /// Returns the wall-clock time, since 1970 in UTC, for a time of the records, such as ``lastInstant``.
   ///
-  /// - Parameter instant: a time of the records, not before the last line about the clock.
-  /// - Returns: the wall-clock time, if that clock has not been changed since that line.
+  /// The header and each ``JournalClockMark`` relate the two clocks. The latest of them is used, so the result is right
+  /// for times from it on, until the wall clock is changed.
+  ///
+  /// - Parameter instant: the time of the records.
+  /// - Returns: the wall-clock time.
   public func wallTime(at instant: Duration) -> Duration { clock.wallTime + (instant - clock.instant) }
 
   /// Whether the last change of state is to *not running*.
