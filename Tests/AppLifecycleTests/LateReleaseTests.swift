@@ -242,6 +242,31 @@ import Testing
     #expect(report.duration == .zero && report.overruns.isEmpty)
   }
 
+  @Test func `lets the release of its dependency begin before the process ends`() async throws {
+    // As on a real host, where operations wait for each other and not for a simulation.
+    var configuration = Application.Configuration()
+    configuration.willTerminateBudget = .milliseconds(1)
+    let application = Application(delegate: Delegate(), configuration: configuration)
+    var events: [String] = []
+    let database = try application.manage("database", while: .running) {
+    } release: {
+      events.append("database")
+    }
+    try application.manage("cache", while: .running, after: database) { _ in
+    } release: {
+      for await _ in AsyncStream.makeStream(of: Never.self).stream {}  // until it is cancelled
+    }
+    let token = application.observe {
+      if let record = $0.record, record.kind == .state, record.state == .notRunning { events.append("not running") }
+    }
+    defer { token.cancel() }
+    await application.handle(.launch)
+    await application.untilResourcesAreHeld()
+    let report = await application.handle(.shutDown)
+    #expect(report.overruns.map(\.culprits) == [["cache"]])
+    #expect(events == ["database", "not running"])
+  }
+
   // MARK: A simulated device
 
   @Test func `ends the process of a simulated device, and nothing more is released`() async throws {

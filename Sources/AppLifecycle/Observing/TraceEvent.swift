@@ -21,9 +21,9 @@ public enum TraceEvent: Sendable, Hashable {
   ///
   /// The entry is in the ledger, unless the code was not called in the end, or its answer no longer counts
   /// (`cutShort`). The identifier is that of ``callBegan(_:)``. It is nil if no code was called, as for the use of a
-  /// resource after its release, or if the call had begun before the application was observed. When the process
-  /// vanishes, the calls of resources and bodies end without this event: the record of the state *not running* ends
-  /// them.
+  /// resource after its release, or if the call had begun before the application was observed. The calls of
+  /// resources and bodies that still run when the process ends, in whatever way, may have no such event. The record of
+  /// the state *not running* ends them; late code can still send the event after it.
   case callEnded(LedgerEntry, of: TracedCall.ID?)
   /// Code overran a budget.
   case overran(BudgetOverrun)

@@ -158,6 +158,8 @@ extension TearDown {
     }
     updateResources()
     resources.giveUpLate()
+    // The dependencies' releases begin now: the process may end with this transition.
+    resources.performNow()
   }
 
   /// Blames a call if the budget ended during it.

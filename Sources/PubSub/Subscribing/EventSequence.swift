@@ -10,9 +10,9 @@
 ///       for await price in prices { show(price) }
 ///     }
 ///
-/// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. An
-/// iterator of a sequence with a subject may end when the subject is released. Releasing an iterator ends its
-/// subscription. Copies of one iterator share its events: each event goes to one of them.
+/// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. When
+/// the subject of a sequence is released, no event follows, but the iterator may end much later: cancel its task.
+/// Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one of them.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let source: EventSource<Element>
 
