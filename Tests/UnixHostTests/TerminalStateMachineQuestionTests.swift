@@ -54,7 +54,7 @@ import Testing
   @Test func aSecondOrderAfterTheRefusalDoesNotAsk() {
     var host = Host.inForeground()
     host(controlC())
-    // A key that was pressed before the answer, such as the answer itself, is none after it.
+    // A key that was pressed before the question is not an answer to it.
     #expect(host(.keyPressed).isEmpty)
     #expect(host(.questionRefused) == [.lookAtScreen])
     host(.screenLook(wasLeft: false))
@@ -69,6 +69,39 @@ import Testing
     host(.keyPressed)
     #expect(host(controlC(at: .seconds(9))) == [send(3, .terminate, "Ctrl-C")])
     #expect(host(controlC(at: .seconds(10))) == end(4, "Ctrl-C"))
+  }
+
+  @Test func aKeyThatAnswersMakesTheNextOrderAFirstOne() {
+    var host = Host.inForeground()
+    host(controlC())
+    host(.questionOpened)
+    host(.screenLook(wasLeft: false))
+    host(.keyPressed)
+    #expect(host(.questionRefused) == [.lookAtScreen])
+    host(.screenLook(wasLeft: false))
+    #expect(host(controlC(at: .seconds(9))) == [send(3, .terminate, "Ctrl-C")])
+    // While the question is open, a second order ends the program, whatever keys were pressed.
+    host(.questionOpened)
+    host(.screenLook(wasLeft: false))
+    host(.keyPressed)
+    #expect(host(controlC(at: .seconds(10))) == end(4, "Ctrl-C"))
+  }
+
+  @Test func aStopAfterTheRefusalMakesTheNextOrderAFirstOne() {
+    var host = Host.inForeground()
+    host(controlC())
+    host(.questionOpened)
+    host(.screenLook(wasLeft: false))
+    host(.questionRefused)
+    host(.screenLook(wasLeft: false))
+    #expect(host.beginStop().contains(send(3, .home, "Ctrl-Z")))
+    for _ in 1...3 { host.finish() }
+    host(.stopEnded(wasContinued: true))
+    host(.terminalLook(.foreground))
+    #expect(host(.terminalTaken(true)).contains { if case .send(let sent) = $0 { sent.input == .open } else { false } })
+    host.finish()
+    let asked = host(controlC(at: .seconds(9)))
+    #expect(asked.contains { if case .send(let sent) = $0 { sent.input == .terminate } else { false } }, "\(asked)")
   }
 
   @Test(arguments: [(CaughtSignal.terminate, "SIGTERM"), (.hangUp, "SIGHUP")])

@@ -96,6 +96,7 @@ extension TerminalStateMachine {
   }
 
   private mutating func goToBackground(because cause: LifecycleCause, stopCause: LifecycleCause?) {
+    forgetRefusal()
     enter(.leaving(stopCause: stopCause))
     send(.home, cause, within: budgets.didEnterBackground)
     // End it only after the application has resigned; before that, the application would become active for a moment.

@@ -15,13 +15,22 @@ extension TerminalStateMachine {
   }
 
   /// Follows the state of the question; an application that has not answered, or has refused, needs its screen.
-  mutating func followQuestion(_ inquiry: Inquiry) {
-    self.inquiry = inquiry
+  mutating func followQuestion(_ new: Inquiry) {
+    let hasKey = inquiry == .answering
+    inquiry = new
+    // A user who has answered goes on to work, so the next order is a first one.
+    if hasKey { forgetRefusal() }
     lookAtScreen()
   }
 
-  /// Notes a key press; until one comes after a refusal, the next order is a second one, which does not ask.
+  /// Notes a key press; without one since the question, an order after the refusal is a second one, which does not ask.
   mutating func followKey() {
+    if inquiry == .open { inquiry = .answering }
+    forgetRefusal()
+  }
+
+  /// Notes that the user continues to work after a refusal.
+  mutating func forgetRefusal() {
     guard inquiry == .refused else { return }
     inquiry = .none
     orders.forgetQuestion()

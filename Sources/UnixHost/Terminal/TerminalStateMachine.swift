@@ -191,9 +191,11 @@ struct TerminalStateMachine: HostMachine, Hashable {
   enum Inquiry: Sendable, Hashable {
     /// There is no question.
     case none
-    /// The delegate has not answered yet.
+    /// The delegate has not answered yet, and the user has pressed no key since it was asked.
     case open
-    /// The delegate has refused, and the user has pressed no key since.
+    /// The delegate has not answered yet, and the user has pressed a key, perhaps the answer.
+    case answering
+    /// The delegate has refused, and the user has pressed no key since it was asked.
     case refused
   }
 
