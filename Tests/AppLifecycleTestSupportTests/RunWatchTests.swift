@@ -6,6 +6,21 @@ import Testing
 
 @testable import AppLifecycleTestSupport
 
+/// A delegate that opens a socket while it is made, and closes it at the end.
+@MainActor private final class SocketDelegate {
+  private let balance: ResourceBalance
+  private let closes: Bool
+
+  init(_ balance: ResourceBalance, closes: Bool = true) {
+    (self.balance, self.closes) = (balance, closes)
+    balance.opened("socket")
+  }
+}
+
+extension SocketDelegate: ApplicationDelegate {
+  func applicationWillTerminate(_ application: Application) { if closes { balance.closed("socket") } }
+}
+
 @Suite(.timeLimit(.hang)) @MainActor struct `The watch of a run` {
   @Test(arguments: Mistake.allCases)
   func `complains of each mistake, and of nothing else`(mistake: Mistake) async throws {
@@ -31,6 +46,25 @@ import Testing
       balance.closed("file")
     }
     return (system, watch, balance)
+  }
+
+  /// A double that a delegate opens while it is made belongs to the process of that delegate.
+  @Test func `counts what the delegate of the next process opens for that process`() async throws {
+    let balance = ResourceBalance()
+    let system = SimulatedSystem { SocketDelegate(balance) }
+    let watch = RunWatch(system, balance: balance)
+    try await system.play("launch; kill; launch; kill")
+    #expect(await watch.end() == [])
+  }
+
+  @Test func `finds what the delegate of a later process leaves open`() async throws {
+    let balance = ResourceBalance()
+    let system = SimulatedSystem { SocketDelegate(balance, closes: false) }
+    let watch = RunWatch(system, balance: balance)
+    try await system.play("launch; crash; launch")
+    #expect(balance.open == ["socket": 1])
+    let fault = "“socket” was still open after the application had ended in order"
+    #expect(await watch.end().map(\.message) == [fault])
   }
 
   @Test func `has no complaint about a program that does all in order`() async throws {

@@ -102,6 +102,23 @@ import Testing
     #expect(events(record) == ["0.0 inactive", "0.0 background", "25.0 expire:a", "25.0 expire:b", "25.0 suspended"])
   }
 
+  @Test(
+    arguments: [
+      "launch; home; open", "launch; home; suspend; open", "launch; home; wait:6s; open", "launch:background; open",
+      "passcode:on; launch; lock; suspend; unlock",
+    ], [LifecycleProfile.application, .scenes])
+  func `the time is unlimited from the return on`(script: String, profile: LifecycleProfile) async throws {
+    let system = SimulatedSystem(profile: profile)
+    var seen: [Duration?] = []
+    let token = system.bus.subscribe(to: Application.WillEnterForeground.self) {
+      seen.append($0.application.backgroundTimeRemaining)
+    }
+    defer { token.cancel() }
+    try await system.play(script)
+    // With scenes, a launch into the foreground enters it, too.
+    #expect(seen == Array(repeating: nil, count: profile == .scenes && !script.hasPrefix("launch:") ? 2 : 1))
+  }
+
   @Test(arguments: [LifecycleProfile.application, .scenes])
   func `a begin on the return is not refused, also after expiration`(profile: LifecycleProfile) async throws {
     let system = SimulatedSystem(profile: profile)

@@ -1,5 +1,8 @@
 public import PubSub
 
+/// The delegate between two processes of a simulation.
+@MainActor private final class NoDelegate: ApplicationDelegate {}
+
 /// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
 ///
 /// A host, such as one for a terminal, a service manager or a simulator, reports the actions of the system as
@@ -131,6 +134,9 @@ public import PubSub
     guard let makesDelegate, launchCause != nil else { return }
     manager.forgetProcess()
     bus.cancelSubscriptions(of: delegate)
+    // Release the old delegate before the new one is made, and not while the property changes: its deinitializer may
+    // read the property.
+    withExtendedLifetime(delegate) { delegate = NoDelegate() }
     delegate = makesDelegate()
   }
 

@@ -32,7 +32,9 @@ internal import PubSub
       switch effect {
       case .ignore(let reason): report.outcome = .ignored(reason: reason)
       case .setDeactivationReasons(let reasons): application.setDeactivationReasons(reasons)
-      case .commit(let next): commit(next)
+      case .commit(let next):
+        commit(next)
+        if next == .background { endStay(before: effects[(index + 1)...]) }
       case .call(let callback):
         if callback == .willTerminate {
           await application.finishBackgroundTasksBeforeEnd(until: deadline, cause: cause)
@@ -65,9 +67,7 @@ internal import PubSub
     if effects.first?.isIgnored != true { application.ownLedger.beginTransition(cause, from: from, at: time) }
     if let question = pending.question { note(question) }
     if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
-    if from == .background, effects[...].firstCommittedState?.isForeground == true {
-      application.background.willEnterForeground()
-    }
+    if from == .background { endStay(before: effects[...]) }
     if from == .notRunning, effects.contains(.call(.didFinishLaunching)) {
       application.beginProcess()
       application.setLaunchCause(cause)
@@ -124,6 +124,11 @@ extension TransitionRun {
     application.record(.state, next.rawValue, cause)
     application.bus.post(
       Application.StateDidChange(application: application, transition: step(.commitFirst)), from: application)
+  }
+
+  /// Ends the stay in the background if the remaining effects lead to the foreground.
+  private func endStay(before rest: ArraySlice<LifecycleStateMachine.Effect>) {
+    if rest.firstCommittedState?.isForeground == true { application.background.willEnterForeground() }
   }
 
   /// Calls the delegate's method, and posts its notification.

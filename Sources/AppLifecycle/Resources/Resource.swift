@@ -50,7 +50,7 @@ internal import PubSub
 @MainActor final class Resource {
   let operations: ResourceOperations
   let phase: LifecyclePhase
-  /// Whether it was registered while a process ran.
+  /// Whether it was registered while a process ran, or depends on a resource that was.
   let isOfProcess: Bool
   /// The latest error of an acquire or a release, or the reason of an invalidation.
   var lastError: String?

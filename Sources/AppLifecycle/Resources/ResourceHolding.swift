@@ -30,6 +30,9 @@ final class ResourceHolding: @unchecked Sendable {
     /// Whether the resource is no longer managed, so that it will not be held again.
     var isForgotten = false
 
+    /// Whether it was forgotten because its process has ended.
+    var isOfEndedProcess = false
+
     /// The handle while the resource has the status *held* and was not invalidated.
     var heldHandle: HeldHandle? { status == .held && reason == nil ? handle : nil }
   }
@@ -134,6 +137,12 @@ final class ResourceHolding: @unchecked Sendable {
 
   /// Whether the resource is no longer managed.
   var isForgotten: Bool { read.isForgotten }
+
+  /// Whether the resource belongs to a process that has ended; only code of that process still uses it.
+  var isOfEndedProcess: Bool { read.isOfEndedProcess }
+
+  /// Notes that the process of the resource has ended.
+  func loseProcess() { change { $0.isOfEndedProcess = true } }
 
   /// Adds a wait, which ends when the resource is held or no longer managed.
   func add(_ wait: OneShot) {

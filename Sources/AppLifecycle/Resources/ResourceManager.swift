@@ -63,7 +63,8 @@ internal import PubSub
   func add(_ operations: ResourceOperations, while phase: LifecyclePhase, after dependencies: [Int]) -> Int {
     let new = Resource(
       operations: operations, phase: phase, since: clock.now(),
-      isOfProcess: application?.present.state.isInMemory == true)
+      isOfProcess: application?.present.state.isInMemory == true
+        || dependencies.contains { resources[$0]?.isOfProcess == true })
     let index = graph.nextIndex
     if index == resources.count { resources.append(new) } else { resources[index] = new }
     let isBody = operations.body != nil
@@ -185,9 +186,17 @@ internal import PubSub
     perform(graph.forgetRemoved())
   }
 
-  /// Forgets the resources and bodies that were registered while a process ran, because its objects are gone.
+  /// Forgets the resources and bodies that were registered while a process ran, and those that depend on them, because
+  /// the objects of the process are gone.
   func forgetProcess() {
-    for index in graph.order.reversed() where resources[index]?.isOfProcess == true { remove(index) }
+    // An operation that was late may still run after an end in order.
+    loseProcess()
+    // Dependents come after their dependencies.
+    for index in graph.order.reversed() {
+      guard let resource = resources[index], resource.isOfProcess else { continue }
+      resource.operations.holding.loseProcess()
+      remove(index)
+    }
   }
 
   // MARK: Performing

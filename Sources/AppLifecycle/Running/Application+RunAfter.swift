@@ -51,9 +51,9 @@ extension Application {
     _ body: @escaping @MainActor (Owner, repeat each Dependency) async throws -> Void
   ) -> ManagedRun {
     let source = Subscriber(label: label, fileID: fileID, line: line)
-    var dependencies: [Int] = []
-    for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
     let run = ManagedRun(source, in: manager, tasks: tasks)
+    // Code of an ended process gets a body that never begins.
+    guard let dependencies = indices(of: repeat each dependency, for: source) else { return run }
     var first = manager.keepsOwner(of: phase) ? owner : nil
     let operations = ResourceOperations(body: source, run.holding) { [weak owner] in
       if let owner = first.take() ?? owner { try await body(owner, repeat (each dependency).value) }
@@ -97,8 +97,7 @@ extension Application {
     _ body: @escaping @MainActor (repeat each Dependency) async throws -> Void
   ) async throws {
     let source = Subscriber(label: label, fileID: fileID, line: line)
-    var dependencies: [Int] = []
-    for one in repeat each dependency { dependencies.append(requireIndex(of: one, for: source)) }
+    guard let dependencies = indices(of: repeat each dependency, for: source) else { throw CancellationError() }
     let run = ManagedRun(source, in: manager, tasks: tasks)
     let ended = OneShot()
     var failure: (any Error)?
@@ -119,8 +118,20 @@ extension Application {
     if let failure { throw failure }
   }
 
-  private func requireIndex<Handle>(of resource: ManagedResource<Handle>, for source: Subscriber) -> Int {
-    do { return try index(of: resource, for: source.description) } catch { preconditionFailure("\(error)") }
+  /// Returns the indices of resources in the manager; nil if one belongs to a process that has ended.
+  private func indices<each Dependency>(
+    of dependency: repeat ManagedResource<each Dependency>, for source: Subscriber
+  ) -> [Int]? {
+    var indices: [Int] = []
+    for one in repeat each dependency {
+      if one.holding.isOfEndedProcess { return nil }
+      do {
+        indices.append(try index(of: one, for: source.description))
+      } catch {
+        preconditionFailure("\(error)")
+      }
+    }
+    return indices
   }
 }
 

@@ -36,6 +36,7 @@ import PubSub
   /// The errors that handlers have thrown since the last examination.
   private let failures = HandlerFailures()
   private var subscriptions: [Subscription] = []
+  private var observation: ObserverToken?
 
   private enum ProcessEnd {
     case none
@@ -62,8 +63,6 @@ import PubSub
       to: Application.StateDidChange.self, from: system.application, label: "RunWatch"
     ) { [weak self] event in
       guard let self else { return }
-      // Examine the balance when the next process begins: what is open then, the process before left open.
-      if event.transition.from == .notRunning { examine() }
       // The system closes at once what a lost process had open; a test may look right after it.
       if event.transition.to == .notRunning, !self.system.hasEndedInOrder { self.balance.loseProcess() }
     }
@@ -71,6 +70,11 @@ import PubSub
       failures.note($0)
     }
     subscriptions = [resourceChanges, stateChanges, failedHandlers]
+    observation = system.application.observe(label: "RunWatch") { [weak self] event in
+      // Examine the balance before the delegate of the next process is made: what is open now, the process before left
+      // open.
+      if case .transitionBegan = event, let self, !self.system.application.state.isInMemory { examine() }
+    }
   }
 
   /// The faults of the run so far, each fault once, in the order in which they were found.
