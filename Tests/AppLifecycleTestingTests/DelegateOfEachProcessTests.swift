@@ -204,7 +204,7 @@ extension Log {
       hasChanged.withLock { $0 = true }
     }
     final class Bare: ApplicationDelegate {}
-    system.application.makesDelegate = { Bare() }
+    system.application.makeDelegate = { Bare() }
     try await system.play("launch")
     #expect(hasChanged.withLock { $0 } && system.application.resources.isEmpty)
   }

@@ -49,7 +49,7 @@ import PubSub
       profile: profile, configuration: configuration, order: chance.once(in: 3) ? .fifo : .seeded(seed)
     ) { [forwarder] in forwarder }
     // The test is the program: what it registers while a process runs stays, too.
-    system.application.makesDelegate = nil
+    system.application.makeDelegate = nil
     forwarder.program = self
     observation = system.application.observe { [weak self] in self?.observe($0) }
     try manageResources()

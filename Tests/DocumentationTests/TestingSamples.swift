@@ -109,7 +109,8 @@ extension ForgetfulDelegate: ApplicationDelegate {
 
   @Test(
     .simulatedSystem { balance in
-      SimulatedSystem { AppDelegate(ServerDouble(balance)) }
+      let server = ServerDouble(balance)
+      return SimulatedSystem { AppDelegate(server) }
     })
   @MainActor func `leaves no connection open`() async throws {
     let system = try SimulatedSystem.current
@@ -142,7 +143,8 @@ extension ForgetfulDelegate: ApplicationDelegate {
 
   @Test @MainActor func `No short script breaks the program`() async throws {
     try await checkAllScripts(upTo: 4) { run in
-      let system = SimulatedSystem { AppDelegate(ServerDouble(run.balance)) }
+      let server = ServerDouble(run.balance)
+      let system = SimulatedSystem { AppDelegate(server) }
       run.afterEachAction {
         let isConnected = run.balance.open["connection"] == 1
         run.expect(system.application.state != .active || isConnected, "not connected")
@@ -154,7 +156,8 @@ extension ForgetfulDelegate: ApplicationDelegate {
   @Test @MainActor func `No long script breaks the program`() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     try await checkRandomScripts(seed: seed, count: 100, length: 30) { run in
-      SimulatedSystem(order: run.order) { AppDelegate(ServerDouble(run.balance)) }
+      let server = ServerDouble(run.balance)
+      return SimulatedSystem(order: run.order) { AppDelegate(server) }
     }
   }
 
@@ -205,7 +208,8 @@ extension ForgetfulDelegate: ApplicationDelegate {
 
   @Test @MainActor func `A call during the return`() async throws {
     try await checkScript("launch; home; interrupt:call; open") { run in
-      SimulatedSystem { AppDelegate(ServerDouble(run.balance)) }
+      let server = ServerDouble(run.balance)
+      return SimulatedSystem { AppDelegate(server) }
     }
   }
 

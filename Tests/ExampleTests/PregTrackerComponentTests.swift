@@ -225,12 +225,14 @@ import Testing
   }
 
   private func system(_ change: (inout TrackerDelegate.Surroundings) -> Void) throws -> SimulatedSystem {
-    let delegate = TrackerDelegate(try surroundings())
-    let system = SimulatedSystem { delegate }
-    delegate.surroundings.clock = system.clock
-    delegate.surroundings.ticks = false
-    delegate.surroundings.tips = { MemoryTips() }
-    change(&delegate.surroundings)
+    var surroundings = try surroundings()
+    let system = SimulatedSystem { TrackerDelegate(surroundings) }
+    surroundings.clock = system.clock
+    surroundings.ticks = false
+    surroundings.tips = { MemoryTips() }
+    change(&surroundings)
+    // The delegate of the first process was made before its clock.
+    (system.application.delegate as? TrackerDelegate)?.surroundings = surroundings
     return system
   }
 }

@@ -97,6 +97,11 @@ import Testing
     #expect(entries(of: path).gaps.map(\.lost) == [0])
   }
 
+  @Test func `a new file that cannot be written is still that of a first run`() throws {
+    let journal = journal(FaultyFiles { $0.name == "write" ? .fails(ENOSPC) : .works })
+    #expect(journal.failure != nil && journal.previousExit.kind == .firstRun)
+  }
+
   @Test func `a file that cannot be opened is tried again with every record`() throws {
     let isForbidden = Shared(true)
     let journal = journal(FaultyFiles { $0.name == "open" && isForbidden.value ? .fails(EACCES) : .works })

@@ -25,17 +25,22 @@ import PubSub
   private(set) var sights: [Sight] = []
 
   private let system: SimulatedSystem
-  private let delegate: TrackerDelegate
+  private let today: Today
   private var connection = ""
 
+  private var delegate: TrackerDelegate? { system.application.delegate as? TrackerDelegate }
+
   init(_ surroundings: TrackerDelegate.Surroundings) {
-    delegate = TrackerDelegate(surroundings)
-    system = SimulatedSystem { [delegate] in delegate }
+    var simulated = surroundings
+    system = SimulatedSystem { TrackerDelegate(simulated) }
     let clock = system.clock
-    delegate.surroundings.clock = clock
-    delegate.surroundings.today = surroundings.today.advanced { Int(clock.now.offset.components.seconds / 86_400) }
-    delegate.surroundings.tips = { MemoryTips() }
-    delegate.surroundings.ticks = false
+    simulated.clock = clock
+    simulated.today = surroundings.today.advanced { Int(clock.now.offset.components.seconds / 86_400) }
+    simulated.tips = { MemoryTips() }
+    simulated.ticks = false
+    today = simulated.today
+    // The delegate of the first process was made before its clock.
+    delegate?.surroundings = simulated
     system.bus.subscribe(self, to: ConnectionManager.DidChange.self) { $0.connection = $1.status }
   }
 
@@ -48,9 +53,8 @@ import PubSub
   }
 
   private func sight(after action: String) -> Sight {
-    let today = delegate.surroundings.today
     let day = (try? today.read()).map { "\($0)" } ?? "?"
-    guard system.application.state.isInMemory, let label = delegate.viewModel?.label else {
+    guard system.application.state.isInMemory, let delegate, let label = delegate.viewModel?.label else {
       return Sight(action: action, today: day, connection: "–", label: "–", isStale: false)
     }
     let fresh = PregnancyViewModel.label(of: delegate.dueDate?.date, on: today).text

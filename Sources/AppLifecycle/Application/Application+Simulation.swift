@@ -1,4 +1,6 @@
-// The settings with which a simulated system controls the application.
+internal import PubSub
+
+// What a simulated system controls: settings, and the delegate of each process.
 
 extension Application {
   /// Whether an overrun ends the process, as it does on a device; otherwise it is only reported.
@@ -13,3 +15,23 @@ extension Application {
     set { transitions.ambientCause = newValue }
   }
 }
+
+// MARK: - Processes
+
+extension Application {
+  /// Drops what an earlier process has set up, and makes a new delegate, because a process begins.
+  ///
+  /// Does nothing for the first process, or if all processes have the same delegate.
+  func beginProcess() {
+    guard let makeDelegate, launchCause != nil else { return }
+    manager.forgetProcess()
+    bus.cancelSubscriptions(of: delegate)
+    // Release the old delegate before the new one is made, and not while the property changes: its deinitializer may
+    // read the property.
+    withExtendedLifetime(delegate) { delegate = NoDelegate() }
+    delegate = makeDelegate()
+  }
+}
+
+/// The delegate between two processes of a simulation.
+@MainActor private final class NoDelegate: ApplicationDelegate {}

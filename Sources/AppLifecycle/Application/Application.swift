@@ -1,8 +1,5 @@
 public import PubSub
 
-/// The delegate between two processes of a simulation.
-@MainActor private final class NoDelegate: ApplicationDelegate {}
-
 /// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
 ///
 /// A host, such as one for a terminal, a service manager or a simulator, reports the actions of the system as
@@ -26,7 +23,7 @@ public import PubSub
   /// The delegate, which the application retains.
   ///
   /// It is always the same object, except in a simulated system that makes a new delegate for each process.
-  public private(set) var delegate: any ApplicationDelegate
+  public internal(set) var delegate: any ApplicationDelegate
   /// The status with which a host ends the process when the application has ended.
   ///
   /// It is 70 (`EX_SOFTWARE` of sysexits.h) if a tear-down, an open background task, or the delegate's answer whether
@@ -37,7 +34,7 @@ public import PubSub
   // MARK: The processes of a simulation
 
   /// Makes the delegate of each process after the first one; nil if all processes have the same delegate.
-  package var makesDelegate: (@MainActor () -> any ApplicationDelegate)?
+  package var makeDelegate: (@MainActor () -> any ApplicationDelegate)?
 
   // MARK: From an input to its effects
 
@@ -125,19 +122,6 @@ public import PubSub
     runs.application = self
     ownTasks.application = self
     connectBackground()
-  }
-
-  /// Drops what an earlier process has set up, and makes a new delegate, because a process begins.
-  ///
-  /// Does nothing for the first process, or if all processes have the same delegate.
-  func beginProcess() {
-    guard let makesDelegate, launchCause != nil else { return }
-    manager.forgetProcess()
-    bus.cancelSubscriptions(of: delegate)
-    // Release the old delegate before the new one is made, and not while the property changes: its deinitializer may
-    // read the property.
-    withExtendedLifetime(delegate) { delegate = NoDelegate() }
-    delegate = makesDelegate()
   }
 
   /// Drops everything that runs or is held, as when the process vanishes: nothing is released, and nothing is retried.

@@ -34,7 +34,7 @@ internal import PubSub
       case .setDeactivationReasons(let reasons): application.setDeactivationReasons(reasons)
       case .commit(let next):
         commit(next)
-        if next == .background { endStay(before: effects[(index + 1)...]) }
+        if next == .background { liftTimeLimits(before: effects[(index + 1)...]) }
       case .call(let callback):
         if callback == .willTerminate {
           await application.finishBackgroundTasksBeforeEnd(until: deadline, cause: cause)
@@ -67,7 +67,7 @@ internal import PubSub
     if effects.first?.isIgnored != true { application.ownLedger.beginTransition(cause, from: from, at: time) }
     if let question = pending.question { note(question) }
     if effects.contains(.call(.willTerminate)) { application.questions.abandon() }
-    if from == .background { endStay(before: effects[...]) }
+    if from == .background { liftTimeLimits(before: effects[...]) }
     if from == .notRunning, effects.contains(.call(.didFinishLaunching)) {
       application.beginProcess()
       application.setLaunchCause(cause)
@@ -126,8 +126,8 @@ extension TransitionRun {
       Application.StateDidChange(application: application, transition: step(.commitFirst)), from: application)
   }
 
-  /// Ends the stay in the background if the remaining effects lead to the foreground.
-  private func endStay(before rest: ArraySlice<LifecycleStateMachine.Effect>) {
+  /// Lifts the time limits of the background if the next state that is committed is in the foreground.
+  private func liftTimeLimits(before rest: ArraySlice<LifecycleStateMachine.Effect>) {
     if rest.firstCommittedState?.isForeground == true { application.background.willEnterForeground() }
   }
 

@@ -6,9 +6,9 @@ extension Application {
   /// The time that the application may still run in the background; nil if it is not limited.
   ///
   /// It is ``Configuration/backgroundTaskAllowance``, by default 30 s, less the time since the stay in the background
-  /// began. The time is not limited in the foreground and from ``WillEnterForeground`` on, nor while a background mode
-  /// lasts. Otherwise it is zero while the application is suspended or not running. Without background tasks the
-  /// application is suspended earlier.
+  /// began. The time is unlimited from the return to the foreground on, before ``WillEnterForeground``. It is also
+  /// unlimited while a background mode lasts. Otherwise it is zero while the application is suspended or not running.
+  /// Without background tasks the application is suspended earlier.
   ///
   /// A simulated system enforces the limit. A real host never suspends or purges its own program because of it.
   public var backgroundTimeRemaining: Duration? { background.remaining }
@@ -26,9 +26,9 @@ extension Application {
   /// A real host enforces no allowance. It calls the expiration handlers only before it suspends or ends the
   /// application.
   ///
-  /// After the expiration handlers have run, the application refuses further tasks until the stay ends, which
-  /// ``WillEnterForeground`` does. It also refuses a task that begins while it is not running. The expiration handler of a refused task is called before this method
-  /// returns, and the task gives no time.
+  /// After the expiration handlers have run, the application refuses further tasks until the stay ends. The stay ends
+  /// before ``WillEnterForeground``. A task that begins while the application is not running is refused, too. The
+  /// application calls the expiration handler of a refused task before this method returns. Such a task gives no time.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.
@@ -66,13 +66,13 @@ extension Application {
   ///
   /// The hosts of terminal programs and services wait for the operation:
   ///
-  /// - At Ctrl-Z, for the rest of the budget of `didEnterBackground`.
-  /// - Before `willTerminate`, for the rest of that budget, too; if the program was in the background already, for half
-  ///   of the budget of `willTerminate`.
+  /// - At Ctrl-Z, and before the machine sleeps: for the rest of the budget of `didEnterBackground`.
+  /// - At the end, before `willTerminate`: for the rest of the same budget, or, if the program was in the background
+  ///   already, for half of the budget of `willTerminate`.
   ///
-  /// After half of that time the application cancels the operation, and awaits its end for the other half. A script does
-  /// not wait: `suspend`, `kill` and `quit` do what a phone does. The end of the process cancels an operation that still
-  /// runs.
+  /// After half of that time the application cancels the operation, and awaits its end for the other half. The script
+  /// actions `suspend`, `kill` and `quit` do not wait, as a phone does not. The end of the process cancels an operation
+  /// that still runs.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.

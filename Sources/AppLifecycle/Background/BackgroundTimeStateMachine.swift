@@ -100,7 +100,9 @@ extension BackgroundTimeStateMachine {
     beginStayIfDue(at: now)
   }
 
-  /// Ends the stay, because the application is about to enter the foreground, without a limit for what begins now.
+  /// Ends the stay, because the application is about to enter the foreground.
+  ///
+  /// Tasks that begin from now on have no limit.
   mutating func willEnterForeground() { (isReturning, stayBegan, refusesTasks) = (true, nil, false) }
 
   /// Returns the time that the application may still run; nil if it is not limited.

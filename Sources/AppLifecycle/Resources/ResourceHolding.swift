@@ -142,7 +142,7 @@ final class ResourceHolding: @unchecked Sendable {
   var isOfEndedProcess: Bool { read.isOfEndedProcess }
 
   /// Notes that the process of the resource has ended.
-  func loseProcess() { change { $0.isOfEndedProcess = true } }
+  func noteEndOfProcess() { change { $0.isOfEndedProcess = true } }
 
   /// Adds a wait, which ends when the resource is held or no longer managed.
   func add(_ wait: OneShot) {

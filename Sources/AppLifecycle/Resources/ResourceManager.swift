@@ -194,7 +194,7 @@ internal import PubSub
     // Dependents come after their dependencies.
     for index in graph.order.reversed() {
       guard let resource = resources[index], resource.isOfProcess else { continue }
-      resource.operations.holding.loseProcess()
+      resource.operations.holding.noteEndOfProcess()
       remove(index)
     }
   }

@@ -42,7 +42,7 @@ extension Application {
   ///   - line: the line of the call.
   ///   - body: the code to run, on the main actor.
   /// - Returns: an object with which to cancel the body for good; you may discard it.
-  /// - Precondition: this application manages every dependency.
+  /// - Precondition: this application manages every dependency, or managed it in an earlier process of a simulation.
   @discardableResult
   public func run<Owner: AnyObject, each Dependency: Sendable>(
     _ owner: Owner, while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>,
@@ -89,8 +89,9 @@ extension Application {
   ///   - fileID: the module and file of the call.
   ///   - line: the line of the call.
   ///   - body: the code to run, on the main actor.
-  /// - Throws: the error that the body throws.
-  /// - Precondition: this application manages every dependency.
+  /// - Throws: the error that the body throws; a `CancellationError` if a dependency belongs to an earlier process of a
+  ///   simulation.
+  /// - Precondition: this application manages every dependency, or managed it in an earlier process of a simulation.
   public func run<each Dependency: Sendable>(
     while phase: LifecyclePhase, after dependency: repeat ManagedResource<each Dependency>, label: String? = nil,
     fileID: String = #fileID, line: Int = #line,

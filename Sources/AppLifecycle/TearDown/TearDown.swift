@@ -158,7 +158,7 @@ extension TearDown {
     }
     updateResources()
     resources.giveUpLate()
-    // The dependencies' releases begin now: the process may end with this transition.
+    // On a real host, begin the queued releases now: the process may end with this transition.
     resources.performNow()
   }
 

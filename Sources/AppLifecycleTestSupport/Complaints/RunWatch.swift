@@ -71,8 +71,8 @@ import PubSub
     }
     subscriptions = [resourceChanges, stateChanges, failedHandlers]
     observation = system.application.observe(label: "RunWatch") { [weak self] event in
-      // Examine the balance before the delegate of the next process is made: what is open now, the process before left
-      // open.
+      // Examine the balance before the next delegate is made, so that its doubles do not count for the process that has
+      // ended.
       if case .transitionBegan = event, let self, !self.system.application.state.isInMemory { examine() }
     }
   }

@@ -66,8 +66,8 @@ public import PubSub
   /// Each process has a delegate of its own, which sets up everything at its launch. A later launch first drops what the
   /// process before has set up:
   ///
-  /// - The application forgets the resources and bodies that were registered while the process ran. What the test has
-  ///   registered before the launch stays.
+  /// - The application forgets the resources and bodies that were registered while the process ran, and those that
+  ///   depend on them. What the test has registered while no process ran stays.
   /// - The bus cancels the subscriptions of the old delegate. The system releases it, and with it what it holds; the
   ///   subscriptions of those objects end.
   ///
@@ -94,7 +94,7 @@ public import PubSub
     clock = ManualClock(executor: SimulationExecutor(order: order))
     bus = EventBus(clock: clock)
     application = Application(delegate: first, bus: bus, configuration: configuration, clock: clock)
-    application.makesDelegate = delegate
+    application.makeDelegate = delegate
     observation = application.observe(label: "simulated system") { [weak self] in
       if let record = $0.record { self?.take(record) }
     }

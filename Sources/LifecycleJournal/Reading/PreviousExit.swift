@@ -26,14 +26,14 @@ public struct PreviousExit: Sendable, Hashable {
     case deviceRestarted
     /// The run has not ended: another process holds the journal's lock.
     case stillRunning
-    /// The end is unknown: the run did not reach a launch, its beginning cannot be read, or the journal's file cannot be
-    /// opened (``Journal/failure``).
+    /// The end is unknown: the run did not reach a launch, or its beginning cannot be read, or the journal's file cannot
+    /// be opened (``Journal/failure``) and no run can be read.
     case unknown
   }
 
   /// How the run ended.
   public var kind: Kind
-  /// The run, as far as it can be read; empty for a first run.
+  /// The run, as far as it can be read; empty if no run was found or can be read.
   ///
   /// If the run has several headers, the counts and times may cover only its last part.
   public var run: RunSummary

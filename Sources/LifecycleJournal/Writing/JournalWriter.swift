@@ -85,17 +85,20 @@ struct JournalWriter: ~Copyable {
 
   /// Opens the file; returns how the previous run ended, and the notices to post.
   mutating func begin() -> (PreviousExit, [Notice]) {
+    // How the previous run ended, once the file is open.
+    var previous: PreviousExit?
     do throws(JournalFailure) {
       try openAvailable()
       let exit = PreviousExit(of: LastRun(files: files, path: path).summary(), bootID: facts.bootID)
+      previous = exit
       try beginFile(at: header.instant)
       return (exit, [])
     } catch {
       let run = error.operation == .recognize ? .unreadable : LastRun(files: files, path: error.path).summary()
-      var exit = PreviousExit(of: run, bootID: facts.bootID)
+      var exit = previous ?? PreviousExit(of: run, bootID: facts.bootID)
       if error.operation == .lock { exit.kind = .stillRunning }
-      // A file that cannot be read may have runs.
-      if exit.kind == .firstRun { exit.kind = .unknown }
+      // A file that cannot be opened may have runs.
+      if previous == nil, exit.kind == .firstRun { exit.kind = .unknown }
       let failure = error.operation == .lock ? heldFailure(error.path, by: run) : error
       outage = Outage(failure: failure, since: header.instant, lost: 0)
       return (exit, [.failed(failure)])

@@ -10,9 +10,10 @@
 ///       for await price in prices { show(price) }
 ///     }
 ///
-/// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. When
-/// the subject of a sequence is released, no event follows, but the iterator may end much later: cancel its task.
-/// Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one of them.
+/// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. After
+/// the subject of a sequence has been released, no new event arrives. The iterator may end much later, so cancel its
+/// task. Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one of
+/// them.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let source: EventSource<Element>
 

@@ -6,8 +6,11 @@
 ///
 ///     none ──asking order──▶ asked ──any order, no copy──▶ ending ──any order, no copy──▶ the process ends at once
 ///      │ ▲                     │ │                          ▲ ▲
-///      │ └──refused, and a key─┘ └────the end begins────────┘ │
+///      │ └──refused, forgotten─┘ └────the end begins────────┘ │
 ///      └──other order─────────────────────────────────────────┘
+///
+/// A host forgets a refusal when the user goes on: at a key since the question, or when the program leaves the
+/// foreground.
 struct EndOrders: Sendable, Hashable {
   /// An order that arrives within this time after the handling of the last one is a copy of it.
   static let copyWindow = Duration.milliseconds(500)
@@ -55,6 +58,6 @@ struct EndOrders: Sendable, Hashable {
   /// Notes that the end has begun, so that no further order asks.
   mutating func beginEnd() { if stage == .asked { stage = .ending } }
 
-  /// Notes that the user continued to work after a refusal, so that the next order is a first one again.
+  /// Forgets the question after a refusal, so that the next order is a first one again.
   mutating func forgetQuestion() { if stage == .asked { stage = .none } }
 }

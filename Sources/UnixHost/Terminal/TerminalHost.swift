@@ -23,9 +23,9 @@ public import PubSub
 /// When the program leaves the terminal, the host ends the interruption `focusLost`: after `fg` the program has the
 /// keyboard focus until the terminal reports otherwise.
 ///
-/// A second Ctrl-C, before the delegate has answered or after it has refused, ends the program in order. A Ctrl-C after
-/// the refusal is a first one again if the user has pressed any other key since the question, such as the answer to it,
-/// or has left the foreground since the refusal. The program keeps its screen until the delegate has answered.
+/// A second Ctrl-C, before the delegate has answered or after it has refused, ends the program in order. A key that the
+/// user presses after the question, such as the answer to it, makes the next Ctrl-C after the refusal a first one again.
+/// So does leaving the foreground after the refusal. The program keeps its screen until the delegate has answered.
 /// ``Configuration/causesThatAsk`` determines which orders ask.
 ///
 /// If SIGHUP was ignored at the start, a hang-up sends `home`, and the program continues in the background.

@@ -16,20 +16,22 @@ extension TerminalStateMachine {
 
   /// Follows the state of the question; an application that has not answered, or has refused, needs its screen.
   mutating func followQuestion(_ new: Inquiry) {
-    let hasKey = inquiry == .answering
+    let wasAnswering = inquiry == .answering
     inquiry = new
     // A user who has answered goes on to work, so the next order is a first one.
-    if hasKey { forgetRefusal() }
+    if wasAnswering { forgetRefusal() }
     lookAtScreen()
   }
 
-  /// Notes a key press; without one since the question, an order after the refusal is a second one, which does not ask.
+  /// Notes a key press.
+  ///
+  /// After a key since the question, the first order after a refusal asks again.
   mutating func followKey() {
     if inquiry == .open { inquiry = .answering }
     forgetRefusal()
   }
 
-  /// Notes that the user continues to work after a refusal.
+  /// Forgets a refusal, so that the next order asks again.
   mutating func forgetRefusal() {
     guard inquiry == .refused else { return }
     inquiry = .none
