@@ -18,7 +18,7 @@ extension TerminalStateMachine {
   mutating func followQuestion(_ new: Inquiry) {
     let wasAnswering = inquiry == .answering
     inquiry = new
-    // A user who has answered goes on to work, so the next order is a first one.
+    // After an answer the user goes on to work, so the next order is a first one.
     if wasAnswering { forgetRefusal() }
     lookAtScreen()
   }
