@@ -162,8 +162,8 @@ let package = Package(
     .testTarget(
       name: "AppLifecycleTestingTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "lifecycle", "PseudoTerminal",
-        "TestTraits",
+        "AppLifecycle", "AppLifecycleTesting", "JournalWorkload", "LifecycleJournal", "PubSub", "lifecycle",
+        "PseudoTerminal", "TestTraits",
       ]),
     .testTarget(
       name: "AppLifecycleTestSupportTests",

@@ -33,9 +33,13 @@ import Testing
       (#"{"t":0,"kind":"none","name":"a","state":"active","scene":null,"cause":"a"}"#, .notInFormat),
       (#"{"t":0,"kind":"input","name":"a","state":"asleep","scene":null,"cause":"a"}"#, .notInFormat),
       (#"{"t":"0","kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#, .notInFormat),
-      (#"{"t":1e300,"kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#, .notInFormat),
       (
-        #"{"t":99999999999999999999,"kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#, .notInFormat
+        #"{"t":1e300,"kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#,
+        .outOfRange(field: "t", column: 6)
+      ),
+      (
+        #"{"t":99999999999999999999,"kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#,
+        .outOfRange(field: "t", column: 6)
       ),
       (#"{"t":01,"kind":"input","name":"a","state":"active","scene":null,"cause":"a"}"#, .notJSON),
       (#"{"t":0,"kind":"input","name":"\ud800","state":"active","scene":null,"cause":"a"}"#, .notJSON),

@@ -13,7 +13,14 @@ enum JSONValue: Hashable {
 ///
 /// The parser reads each byte once, and nothing beyond the last one. Nested values do not use the call stack.
 struct JSONObject {
-  private(set) var fields: [(key: String, value: JSONValue)] = []
+  /// A field, with the offset of its value from the beginning of the object.
+  struct Field {
+    let key: String
+    let value: JSONValue
+    let offset: Int
+  }
+
+  private(set) var fields: [Field] = []
 
   /// Parses all bytes as one object; nil if they are not one.
   init?(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -22,10 +29,12 @@ struct JSONObject {
     fields.reserveCapacity(8)
     if !scanner.take("}") {
       repeat {
-        guard scanner.skipSpace(), let key = scanner.string(), scanner.take(":"), let value = scanner.value() else {
+        guard scanner.skipSpace(), let key = scanner.string(), scanner.take(":"), scanner.skipSpace() else {
           return nil
         }
-        fields.append((key, value))
+        let offset = scanner.index
+        guard let value = scanner.value() else { return nil }
+        fields.append(Field(key: key, value: value, offset: offset))
       } while scanner.take(",")
       guard scanner.take("}") else { return nil }
     }
@@ -45,39 +54,5 @@ struct JSONObject {
     case .null, nil: .some(nil)
     default: nil
     }
-  }
-
-  /// Returns a whole number; nil if it is missing or of another type.
-  func integer(_ key: String) -> Int64? { if case .number(let digits) = self[key] { Int64(digits) } else { nil } }
-
-  /// Returns a number of seconds; nil if it is missing, of another type, or too large.
-  func duration(_ key: String) -> Duration? {
-    if case .number(let digits) = self[key] { Duration(decimalSeconds: digits) } else { nil }
-  }
-}
-
-extension Duration {
-  /// Makes the duration of a JSON number of seconds, exact to an attosecond.
-  ///
-  /// A number with an exponent, which this format never writes, is as exact as a floating-point number.
-  init?(decimalSeconds text: String) {
-    let isNegative = text.hasPrefix("-")
-    let parts = text.dropFirst(isNegative ? 1 : 0).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = parts.first else { return nil }
-    if text.utf8.contains(where: { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }) {
-      guard let seconds = Double(text), seconds.magnitude < 9.0e9 else { return nil }
-      self = .seconds(seconds)
-      return
-    }
-    // Allow half of a duration's range, so that the sum of two does not overflow.
-    guard let seconds = Int64(first), seconds < 1 << 62 else { return nil }
-    var attoseconds: Int64 = 0
-    if parts.count == 2 {
-      let digits = parts[1].prefix(18)
-      guard let value = Int64(digits) else { return nil }
-      attoseconds = (digits.utf8.count..<18).reduce(value) { value, _ in value * 10 }
-    }
-    self.init(
-      secondsComponent: isNegative ? -seconds : seconds, attosecondsComponent: isNegative ? -attoseconds : attoseconds)
   }
 }

@@ -1,7 +1,7 @@
 /// A scanner of JSON tokens in bytes, which never reads beyond their end.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
-  private var index = 0
+  private(set) var index = 0
 
   init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 

@@ -28,6 +28,8 @@ public enum JournalDamage: Sendable, Hashable {
   case notJSON
   /// The line is a JSON object, but not in this format.
   case notInFormat
+  /// A number is too large or too small for its field; the column of the number in its line, in bytes from 1.
+  case outOfRange(field: String, column: Int)
   /// The line is the header of a run in a format version that is newer than this program.
   case newerVersion(Int)
   /// The rest of the file could not be read.
@@ -42,6 +44,7 @@ extension JournalDamage: CustomStringConvertible {
     case .tooLong: "a line too long to be one of a journal"
     case .notJSON: "not a JSON object"
     case .notInFormat: "not in the journal's format"
+    case .outOfRange(let field, let column): "the number of \"\(field)\" is out of range, in column \(column)"
     case .newerVersion(let version): "format version \(version), which is newer than this program"
     case .unreadable(let error): "cannot be read: \(error)"
     }
@@ -53,11 +56,12 @@ extension JournalLine {
   static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JournalLine, DamagedLine> {
     guard let object = JSONObject(bytes) else { return .failure(DamagedLine(damage: .notJSON)) }
     guard object["journal"] != nil else {
-      return LifecycleRecord(object).map { .success(.record($0)) } ?? .failure(DamagedLine(damage: .notInFormat))
+      return LifecycleRecord(object).map { .success(.record($0)) } ?? .failure(DamagedLine(in: object))
     }
     // A newer version may use other keys, but always these two for the header and the version.
-    if object.string("journal") == "run", let version = object.integer("version"), version > RunHeader.formatVersion {
-      return .failure(DamagedLine(damage: .newerVersion(Int(version))))
+    if object.string("journal") == "run", let version: Int = object.count("version"), version > RunHeader.formatVersion
+    {
+      return .failure(DamagedLine(damage: .newerVersion(version)))
     }
     let line: JournalLine? =
       switch object.string("journal") {
@@ -69,11 +73,16 @@ extension JournalLine {
       case let kind?: .unknown(kind)
       case nil: nil
       }
-    return line.map { .success($0) } ?? .failure(DamagedLine(damage: .notInFormat))
+    return line.map { .success($0) } ?? .failure(DamagedLine(in: object))
   }
 
   struct DamagedLine: Error {
     let damage: JournalDamage
+
+    init(damage: JournalDamage) { self.damage = damage }
+
+    /// The damage of an object that is no line of the format.
+    init(in object: JSONObject) { damage = object.numberOutOfRange ?? .notInFormat }
   }
 }
 

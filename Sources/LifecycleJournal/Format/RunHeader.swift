@@ -66,16 +66,16 @@ public struct RunHeader: Sendable, Hashable {
   }
 
   init?(_ object: JSONObject) {
-    guard let version = object.integer("version"), version >= 1, let run = object.string("run"),
-      let part = object.integer("part"), let program = object.string("program"),
-      let processID = object.integer("pid").flatMap(Int32.init(exactly:)), let bootID = object.optionalString("boot"),
+    guard let version: Int = object.count("version"), version >= 1, let run = object.string("run"),
+      let part: Int = object.count("part"), let program = object.string("program"),
+      let processID: Int32 = object.count("pid"), let bootID = object.optionalString("boot"),
       let start = object.duration("start"), let instant = object.duration("t"), let wallTime = object.duration("wall"),
       let state = object.string("state").flatMap(ApplicationState.init(rawValue:))
     else { return nil }
     self.init(
-      run: run, part: Int(part), program: program, processID: processID, bootID: bootID, start: start,
+      run: run, part: part, program: program, processID: processID, bootID: bootID, start: start,
       instant: instant, wallTime: wallTime, state: state)
-    self.version = Int(version)
+    self.version = version
   }
 }
 
@@ -108,10 +108,10 @@ public struct JournalGap: Sendable, Hashable {
   }
 
   init?(_ object: JSONObject) {
-    guard let instant = object.duration("t"), let since = object.duration("since"), let lost = object.integer("lost"),
-      lost >= 0, let error = object.string("error")
+    guard let instant = object.duration("t"), let since = object.duration("since"),
+      let lost: Int = object.count("lost"), lost >= 0, let error = object.string("error")
     else { return nil }
-    self.init(since: since, instant: instant, lost: Int(lost), error: error)
+    self.init(since: since, instant: instant, lost: lost, error: error)
   }
 }
 

@@ -68,7 +68,7 @@ public struct RunSummary: Sendable, Hashable {
     case .record(let record): take(record)
     case .entry(let entry): advance(to: entry.ended)
     case .gap(let gap):
-      lost += gap.lost
+      lost.add(clamped: gap.lost)
       advance(to: gap.instant)
     case .clock(let mark):
       advance(to: mark.instant)

@@ -87,7 +87,7 @@ final class JournalScan {
         // The beginning of the first run is no longer kept.
         session = 1
       }
-      if case .gap(let gap) = line { lostRecords += gap.lost }
+      if case .gap(let gap) = line { lostRecords.add(clamped: gap.lost) }
       run.take(line)
     case .damaged(let damage):
       damagedLines += 1
