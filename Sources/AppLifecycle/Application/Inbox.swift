@@ -76,9 +76,9 @@ final class Inbox: Sendable {
     if queue.withLock({ $0.endOwnTurn() }) { startWorkingOff(for: application) }
   }
 
-  /// Starts a detached task: the transitions belong to no sender, although one sender's input starts the task.
+  /// Starts a task: the transitions belong to no sender, although one sender's input starts the task.
   private func startWorkingOff(for application: Application) {
-    tasks.startDetachedOnMainActor(priority: priority) { await self.workOff(for: application) }
+    tasks.startOnMainActor(priority: priority) { await self.workOff(for: application) }
   }
 
   @MainActor private func workOff(for application: Application) async {

@@ -87,21 +87,21 @@ internal import PubSub
   private func callDelegate(of application: Application, _ question: TerminationQuestion) async {
     let firstStep = OneShot()
     let call: @Sendable @MainActor () async -> Void = { [self] in
-      let answer = await HandlerContext.with(question.run) {
-        await application.delegate.applicationShouldTerminate(application, cause: question.cause)
+      let answer = await TerminationQuestion.$current.withValue(question) {
+        await HandlerContext.with(question.run) {
+          await application.delegate.applicationShouldTerminate(application, cause: question.cause)
+        }
       }
       timing.passTime?(ApplicationCallback.shouldTerminate.rawValue)
       take(answer, to: question)
       firstStep.settle(true)
     }
-    question.task = TerminationQuestion.$current.withValue(question) { tasks.startImmediately(call) }
+    question.task = tasks.startImmediately(call)
     guard question.task == nil else { return }
-    question.task = TerminationQuestion.$current.withValue(question) {
-      tasks.startOnMainActor { [tasks] in
-        // This task runs as soon as the delegate leaves the main actor.
-        tasks.startOnMainActor { firstStep.settle(false) }
-        await call()
-      }
+    question.task = tasks.startOnMainActor { [tasks] in
+      // This task runs as soon as the delegate leaves the main actor.
+      tasks.startOnMainActor { firstStep.settle(false) }
+      await call()
     }
     _ = await firstStep.value
   }

@@ -205,7 +205,7 @@ extension Application {
     let home = InputAnswer()
     // Queued before this method returns: an input that is sent next must come after it.
     let order = inbox.beginSuspension(with: PendingInput(input: .home, cause: cause, promise: home), for: self)
-    return tasks.startOutsideHandlers { [self] in
+    return tasks.startOnMainActor { [self] in
       let report = await home.report
       return await finishSuspension(since: order, after: report, cause: cause)
     }

@@ -115,9 +115,14 @@ extension BackgroundTaskManager {
     let task = BackgroundTask(name: name, id: id, manager: self)
     // The end of the process waits for the operation, so the operation must not wait for that end.
     let run = AwaitedRun(of: scope, generation: process)
+    // No end waits for a refused operation, but the handler that starts it may, so it keeps that handler's context.
+    let context = HandlerContext.bound
     let running = starter.startOnMainActor(for: Subscriber(label: "background task \(name)", fileID: "", line: 0)) {
-      // No end waits for a refused operation, so it keeps the context of its caller.
-      if isRefused { await operation() } else { await HandlerContext.with(run) { await operation() } }
+      if isRefused {
+        await HandlerContext.with(context) { await operation() }
+      } else {
+        await HandlerContext.with(run) { await operation() }
+      }
       task.end()
     }
     if isRefused {

@@ -62,7 +62,7 @@ internal import PubSub
     if !orLater {
       let worker = Worker()
       isPerformingNow = true
-      worker.task = HandlerContext.outside { tasks.startImmediately { await self.work(worker) } }
+      worker.task = tasks.startImmediately { await self.work(worker) }
       isPerformingNow = false
     }
     if head < queue.count { startSpare() }
@@ -83,12 +83,10 @@ internal import PubSub
     guard spare == nil else { return }
     let worker = Worker()
     spare = worker
-    worker.task = HandlerContext.outside {
-      tasks.startOnMainActor {
-        // The spare task has reached the main actor.
-        self.spare = nil
-        await self.work(worker)
-      }
+    worker.task = tasks.startOnMainActor {
+      // The spare task has reached the main actor.
+      self.spare = nil
+      await self.work(worker)
     }
   }
 

@@ -48,10 +48,8 @@ extension ResourceManager {
 
   func lease(_ number: Int, of index: Int, _ holding: ResourceHolding) -> ResourceLease {
     ResourceLease(number, of: holding) { [tasks, weak self] in
-      _ = HandlerContext.outside {
-        tasks.startOnMainActor { [weak self] in
-          if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
-        }
+      tasks.startOnMainActor { [weak self] in
+        if let self, manages(holding, at: index) { didInvalidate(index, lease: number) }
       }
     }
   }

@@ -160,7 +160,7 @@ public final class ManagedRun: Sendable {
   /// the cancellation.
   public func cancel() {
     holding.cancel()
-    HandlerContext.outside { tasks.startOnMainActor { self.end() } }
+    tasks.startOnMainActor { self.end() }
   }
 
   @MainActor func end() {

@@ -34,7 +34,7 @@ internal import PubSub
     lastID += 1
     let id = lastID
     // A handler may start the task, but the transition that waits for the handler does not wait for the task.
-    let task = tasks.startOutsideHandlers(for: source) { [weak self] in
+    let task = tasks.startThrowing(for: source) { [weak self] in
       do {
         let value = try await body()
         self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)

@@ -227,11 +227,9 @@ extension Application {
       await handle(input, cause: cause)
       await whenDone()
     }
-    // Leave the context of a handler that may have posted the notification; otherwise the transition could wait for
-    // itself.
-    HandlerContext.outside {
-      if tasks.startImmediately(work) == nil { tasks.startOnMainActor(work) }
-    }
+    // The task leaves the context of a handler that may have posted the notification; otherwise the transition could
+    // wait for itself.
+    if tasks.startImmediately(work) == nil { tasks.startOnMainActor(work) }
   }
 
   /// Waits for open background tasks to end, if the application is in the background.

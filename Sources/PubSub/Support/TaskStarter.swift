@@ -8,6 +8,11 @@ package struct TaskStarter: Sendable {
   /// Makes a starter of tasks on the executor of a simulated clock or, for any other clock, on the global executor.
   package init(clock: any Clock<Duration>) { self.init(executor: (clock as? any SimulatedClock)?.taskExecutor) }
 
+  /// The priority of tasks on the main actor: that of the main thread itself.
+  ///
+  /// The code that happens to start a task does not determine it.
+  package static let mainActorPriority = TaskPriority.high
+
   /// Starts a detached task, which inherits neither the task-local values nor the priority of its caller.
   ///
   /// Such a task may serve many callers, and not only the one that starts it. The code branches on the executor because
@@ -31,70 +36,71 @@ package struct TaskStarter: Sendable {
     return Task.detached(executorPreference: executor, priority: priority, operation: operation)
   }
 
-  /// Starts a task on the main actor, without a hop to another thread first.
+  /// Starts a detached task on the main actor, without a hop to another thread first.
   ///
-  /// Tasks that code on the main actor starts begin in the order in which they were started.
+  /// It inherits neither the task-local values nor the priority of its caller, and belongs to no handler, even if a
+  /// handler starts it. Tasks that code on the main actor starts begin in the order in which they were started.
   ///
   /// - Parameters:
   ///   - origin: in a simulation, names the code from which work escapes.
-  ///   - operation: the body of the task.
+  ///   - priority: the task's priority; that of the main thread by default.
+  ///   - operation: the body of the task, which begins after this method has returned.
   /// - Returns: the task.
   @discardableResult
-  package func startOnMainActor(
-    for origin: Subscriber? = nil, _ operation: @escaping @Sendable @MainActor () async -> Void
-  ) -> Task<Void, Never> {
-    guard let executor else { return Task(operation: operation) }
-    // In a simulation the executor decides the order.
-    return Origin.$bound.withValue(origin) { Task(executorPreference: executor) { await operation() } }
-  }
-
-  /// Starts a detached task on the main actor, as ``start(priority:seeing:_:)`` does.
-  ///
-  /// - Parameters:
-  ///   - priority: the task's priority.
-  ///   - operation: runs on the main actor, and begins after this method has returned.
-  package func startDetachedOnMainActor(
-    priority: TaskPriority, _ operation: @escaping @Sendable @MainActor () async -> Void
-  ) {
-    var operation = operation
-    if let shared = SharedObject.current {
-      operation = { [operation] in await SharedObject.$current.withValue(shared) { await operation() } }
-    }
-    guard let executor else {
-      Task.detached(priority: priority, operation: operation)
-      return
-    }
-    Task.detached(executorPreference: executor, priority: priority) { [operation] in await operation() }
-  }
-
-  /// Starts a task on the main actor that belongs to no handler, even if a handler starts it.
-  ///
-  /// - Parameters:
-  ///   - origin: names the task and, in a simulation, the code from which work escapes.
-  ///   - operation: runs on the main actor, and begins after this method has returned.
-  /// - Returns: the task.
-  package func startOutsideHandlers<Success: Sendable>(
-    for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
-  ) -> Task<Success, any Error> {
-    HandlerContext.outside {
-      guard let executor else { return Task(operation: operation) }
-      return Origin.$bound.withValue(origin) {
-        Task(executorPreference: executor) { try await operation() }
-      }
-    }
-  }
-
-  /// Starts a task on the main actor that belongs to no handler and throws no error, even if a handler starts it.
-  ///
-  /// - Parameter operation: runs on the main actor, and begins after this method has returned.
-  /// - Returns: the task.
-  package func startOutsideHandlers<Success: Sendable>(
+  package func startOnMainActor<Success: Sendable>(
+    for origin: Subscriber? = nil, priority: TaskPriority = mainActorPriority,
     _ operation: @escaping @Sendable @MainActor () async -> Success
   ) -> Task<Success, Never> {
-    HandlerContext.outside {
-      guard let executor else { return Task(operation: operation) }
-      return Task(executorPreference: executor) { await operation() }
+    var operation = Self.withSharedObject(operation)
+    guard let executor else { return Task.detached(priority: priority, operation: operation) }
+    // In a simulation the executor decides the order.
+    if let origin {
+      operation = { [operation] in await Origin.$bound.withValue(origin) { await operation() } }
     }
+    return Task.detached(executorPreference: executor, priority: priority) { [operation] in await operation() }
+  }
+
+  /// Starts a detached task on the main actor that may throw, as ``startOnMainActor(for:priority:_:)`` does.
+  ///
+  /// - Parameters:
+  ///   - origin: in a simulation, names the code from which work escapes.
+  ///   - operation: the body of the task, which begins after this method has returned.
+  /// - Returns: the task.
+  package func startThrowing<Success: Sendable>(
+    for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
+  ) -> Task<Success, any Error> {
+    var operation = operation
+    if let shared = SharedObject.current {
+      operation = { [operation] in
+        try await SharedObject.$current.withValue(shared) { try await operation() }
+      }
+    }
+    guard let executor else { return Task.detached(priority: Self.mainActorPriority, operation: operation) }
+    operation = { [operation] in try await Origin.$bound.withValue(origin) { try await operation() } }
+    return Task.detached(executorPreference: executor, priority: Self.mainActorPriority) { [operation] in
+      try await operation()
+    }
+  }
+
+  /// Starts a task on the main actor, and runs it up to its first suspension before this method returns.
+  ///
+  /// The task inherits nothing from its caller.
+  ///
+  /// - Returns: the task. The result is nil, and no task was started, in a simulation, whose executor must see every
+  ///   task, and on systems without `Task.immediateDetached`.
+  @MainActor package func startImmediately(
+    _ operation: @escaping @Sendable @MainActor () async -> Void
+  ) -> Task<Void, Never>? {
+    guard executor == nil, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return nil }
+    return Task.immediateDetached(priority: Self.mainActorPriority, operation: Self.withSharedObject(operation))
+  }
+
+  /// Returns an operation that sees the ``SharedObject`` of its caller.
+  private static func withSharedObject<Success: Sendable>(
+    _ operation: @escaping @Sendable @MainActor () async -> Success
+  ) -> @Sendable @MainActor () async -> Success {
+    guard let shared = SharedObject.current else { return operation }
+    return { await SharedObject.$current.withValue(shared) { await operation() } }
   }
 
   /// Runs `body` on behalf of a part of the program's code, so that a simulation can name the code from which work
@@ -104,17 +110,6 @@ package struct TaskStarter: Sendable {
   package func naming<Result>(_ origin: @autoclosure () -> Subscriber, _ body: () throws -> Result) rethrows -> Result {
     if executor == nil { return try body() }
     return try Origin.$bound.withValue(origin(), operation: body)
-  }
-
-  /// Starts a task on the main actor, and runs it up to its first suspension before this method returns.
-  ///
-  /// - Returns: the task. The result is nil, and no task was started, in a simulation, whose executor must see every
-  ///   task, and on systems without `Task.immediate`.
-  @MainActor package func startImmediately(
-    _ operation: @escaping @Sendable @MainActor () async -> Void
-  ) -> Task<Void, Never>? {
-    guard executor == nil, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return nil }
-    return Task.immediate(operation: operation)
   }
 }
 

@@ -33,6 +33,11 @@ package struct HandlerContext: Sendable {
     try await $current.withValue(HandlerContext(run: current?.run, work: work)) { try await body() }
   }
 
+  /// Runs `body` in a context that was read elsewhere.
+  @MainActor package static func with(_ context: HandlerContext?, _ body: @MainActor () async -> Void) async {
+    await $current.withValue(context) { await body() }
+  }
+
   /// Runs `body` outside any handler and any work, even if the caller is inside one; tasks that it starts inherit
   /// neither.
   @discardableResult
