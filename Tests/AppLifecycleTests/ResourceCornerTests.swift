@@ -150,8 +150,7 @@ import Testing
 
   @Test func `nor for a resource that is no longer managed`() async throws {
     let (clock, application) = (clock, application)
-    var policy = RetryPolicy()
-    policy.maximumRetries = 0
+    let policy = RetryPolicy(first: .seconds(86_400), longest: .seconds(86_400))
     let a = try application.manage("a", while: .running, retry: policy) {
       throw CornerFailure()
     } release: { (_: Void) in

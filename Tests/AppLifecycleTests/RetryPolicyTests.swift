@@ -23,7 +23,18 @@ import Testing
         policy.first = first
         for failures in [.min, 0, 1, 2, 1_000] {
           let delay = policy.delay(afterFailures: failures, chance: 1)
-          #expect(delay >= .zero && delay <= longest)
+          #expect(delay >= RetryPolicy.shortest && delay <= max(longest, RetryPolicy.shortest))
+        }
+      }
+    }
+  }
+
+  @Test func `is never so short that a resource that fails at once keeps the processor busy`() {
+    for first in [Duration.zero, .nanoseconds(1), .seconds(-1)] {
+      for longest in [Duration.zero, .seconds(-1), .seconds(1)] {
+        let policy = RetryPolicy(first: first, longest: longest, jitter: 1)
+        for failures in [1, 2, 1_000] {
+          #expect(policy.delay(afterFailures: failures, chance: 1) >= .milliseconds(1))
         }
       }
     }

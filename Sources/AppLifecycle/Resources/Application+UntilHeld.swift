@@ -1,10 +1,16 @@
 extension Application {
-  /// Waits until every managed resource whose phase is open is held, including resources that are being retried.
+  /// Waits until every managed resource whose phase is open is held, or one of them has failed for good.
   ///
-  /// The method also waits for a resource that has failed for good, until ``ManagedResource/retry()`` succeeds, and for
-  /// bodies with dependencies to begin. It also returns if the phase closes before that, or the process ends. A host
-  /// awaits it before it reports that the program is ready.
+  ///     let failed = await application.untilResourcesAreHeld()
+  ///     if failed.isEmpty { reportReady() } else { report(failed) }
   ///
+  /// The method also waits for resources that are being retried, and for bodies with dependencies to begin. It returns
+  /// as soon as a resource has failed for good, because the application does not acquire that resource by itself any
+  /// more. After ``ManagedResource/retry()`` a new call waits again. The method also returns if the phase closes before
+  /// that, or the process ends. A host awaits it before it reports that the program is ready.
+  ///
+  /// - Returns: the resources that have failed for good, in order of registration; empty if every resource is held.
   /// - Complexity: linear in the number of resources.
-  public func untilResourcesAreHeld() async { await manager.untilHeld() }
+  @discardableResult
+  public func untilResourcesAreHeld() async -> [ResourceHealth] { await manager.untilHeld() }
 }

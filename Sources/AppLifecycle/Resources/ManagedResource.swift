@@ -28,10 +28,8 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
 
   /// Performs an action of the manager on the main actor, unless the resource is no longer managed by then.
   private func perform(_ action: @escaping @MainActor @Sendable (ResourceManager, Int) -> Void) {
-    HandlerContext.outside {
-      tasks.startOnMainActor { [weak owner, index, holding] in
-        if let owner, owner.manages(holding, at: index) { action(owner, index) }
-      }
+    tasks.startOnMainActor { [weak owner, index, holding] in
+      if let owner, owner.manages(holding, at: index) { action(owner, index) }
     }
   }
 
@@ -69,19 +67,23 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   ///
   ///     let connection = try await feed.untilHeld()
   ///
-  /// The call returns at once if the resource is held and was not invalidated. Otherwise it waits, also while the phase is closed, and while the
-  /// resource is tried again or has failed for good. The handle is valid when the method returns, and may be released
-  /// later, as every handle. In `run(while:after:)` and in an `acquire` with dependencies no wait is needed.
+  /// The call returns at once if the resource is held and was not invalidated. Otherwise it waits, also while the phase
+  /// is closed, and while the resource is tried again. It ends with an error as soon as the resource, or one on which it
+  /// depends, has failed for good. After ``retry()`` a new call waits again. The handle is valid when the method returns,
+  /// and may be released later, as every handle. In `run(while:after:)` and in an `acquire` with dependencies no wait is
+  /// needed.
   ///
   /// - Parameter isolation: the caller's isolation, in which the method runs.
   /// - Returns: the handle.
-  /// - Throws: `CancellationError` if the task is cancelled; ``ResourceError/unmanaged(_:)`` if the resource is no longer
-  ///   managed, or the application was deallocated.
+  /// - Throws: `CancellationError` if the task is cancelled; ``ResourceError/givenUp(_:because:)`` if the resource, or one
+  ///   on which it depends, has failed for good; ``ResourceError/unmanaged(_:)`` if the resource is no longer managed, or
+  ///   the application was deallocated.
   public func untilHeld(isolation: isolated (any Actor)? = #isolation) async throws -> Handle {
     while true {
       try Task.checkCancellation()
       if let handle = holding.heldHandle { return Self.unboxed(handle) }
       if holding.isForgotten { throw ResourceError.unmanaged(name) }
+      if let failure = holding.failure { throw failure }
       let wait = OneShot()
       holding.add(wait)
       _ = await withTaskCancellationHandler {
@@ -113,7 +115,11 @@ public final class ManagedResource<Handle: Sendable>: Sendable, Observable {
   ///
   /// In any other status the call has no effect. Any thread may call it. For a resource that has failed for good, the
   /// count of failures starts again.
-  public func retry() { perform { $0.retryNow($1) } }
+  public func retry() {
+    // At once, so that a wait that the caller begins right after this call does not end with the old error.
+    holding.noteRetry()
+    perform { $0.retryNow($1) }
+  }
 
   /// Returns a handle in a box that hides its type.
   static func boxed(_ handle: Handle) -> HeldHandle { HandleBox(handle) }

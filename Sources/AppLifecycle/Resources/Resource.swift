@@ -54,6 +54,8 @@ internal import PubSub
   let isOfProcess: Bool
   /// The latest error of an acquire or a release, or the reason of an invalidation.
   var lastError: String?
+  /// The failure of this resource or of one on which it depends, if that one was given up.
+  var givenUp: GivenUp?
   /// The time of the latest change of status.
   var since: Duration
   /// The delay after its latest failure.

@@ -16,6 +16,11 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
   case released(String)
   /// The application no longer manages the resource, so it will not be held again.
   case unmanaged(String)
+  /// The resource failed more often than its ``RetryPolicy/maximumRetries`` allows, and is not tried again by itself; the
+  /// text is its latest error.
+  ///
+  /// A wait for a resource that depends on it ends with the same error.
+  case givenUp(String, because: String)
   /// The application cannot stop managing the resource, because these resources or bodies depend on it.
   case neededBy([String], String)
   /// The resource's run loop returned although it was not asked to end.
@@ -34,6 +39,7 @@ public enum ResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .notHeld(let name): "“\(name)” has not been acquired yet"
     case .released(let name): "“\(name)” has been released"
     case .unmanaged(let name): "“\(name)” is no longer managed"
+    case .givenUp(let name, let error): "“\(name)” was given up: \(error)"
     case .neededBy(let dependents, let name):
       "“\(name)” is needed by \(dependents.map { "“\($0)”" }.joined(separator: ", "))"
     case .runLoopReturned(let name): "the run loop of “\(name)” returned"

@@ -1,5 +1,6 @@
 internal import Observation
 internal import PubSub
+internal import Synchronization
 
 /// The base class of a box that hides the type of its handle.
 class HeldHandle: @unchecked Sendable {}
@@ -8,6 +9,21 @@ class HeldHandle: @unchecked Sendable {}
 final class HandleBox<Handle: Sendable>: HeldHandle, @unchecked Sendable {
   let handle: Handle
   init(_ handle: Handle) { self.handle = handle }
+}
+
+/// The failure of a resource that was given up; the resources that depend on it share it.
+final class GivenUp: Sendable {
+  /// The resource that was given up.
+  weak let holding: ResourceHolding?
+  private let reason: ResourceError
+  private let isRetried = Atomic(false)
+
+  init(_ holding: ResourceHolding, _ reason: ResourceError) { (self.holding, self.reason) = (holding, reason) }
+
+  /// The error; nil after some code has asked for another attempt.
+  var error: ResourceError? { isRetried.load(ordering: .acquiring) ? nil : reason }
+
+  func noteRetry() { isRetried.store(true, ordering: .releasing) }
 }
 
 /// The handle and the status of a managed resource, for readers on any thread.
@@ -29,6 +45,9 @@ final class ResourceHolding: @unchecked Sendable {
     var isCancelled = false
     /// Whether the resource is no longer managed, so that it will not be held again.
     var isForgotten = false
+
+    /// The failure of the resource that was given up, if it is this one or one on which this one depends.
+    var givenUp: GivenUp?
 
     /// Whether it was forgotten because its process has ended.
     var isOfEndedProcess = false
@@ -144,10 +163,22 @@ final class ResourceHolding: @unchecked Sendable {
   /// Notes that the process of the resource has ended.
   func noteEndOfProcess() { change { $0.isOfEndedProcess = true } }
 
-  /// Adds a wait, which ends when the resource is held or no longer managed.
+  /// The error that ends a wait; nil while the application may still acquire the resource.
+  var failure: ResourceError? { read.givenUp?.error }
+
+  /// Sets or clears the failure that ends waits.
+  func setGivenUp(_ givenUp: GivenUp?) {
+    change { $0.givenUp = givenUp }
+    if givenUp != nil { endWaits() }
+  }
+
+  /// Lets new waits for this resource, and for those that depend on it, wait again, because it is tried again.
+  func noteRetry() { if let givenUp = read.givenUp, givenUp.holding === self { givenUp.noteRetry() } }
+
+  /// Adds a wait, which ends when the resource is held, given up or no longer managed.
   func add(_ wait: OneShot) {
     let isOver = change { state in
-      if state.isForgotten || state.heldHandle != nil { return true }
+      if state.isForgotten || state.givenUp?.error != nil || state.heldHandle != nil { return true }
       waits.append(wait)
       return false
     }

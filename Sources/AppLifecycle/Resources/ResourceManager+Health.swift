@@ -13,7 +13,7 @@ extension ResourceManager {
     }
   }
 
-  private func health(of index: Int, _ resource: Resource) -> ResourceHealth {
+  func health(of index: Int, _ resource: Resource) -> ResourceHealth {
     let status = status(of: index)
     let isRetrying = if case .retrying = status { true } else { false }
     return ResourceHealth(

@@ -32,7 +32,7 @@ internal import PubSub
   /// The timers on the application's clock.
   var deadlines: Deadlines?
   /// The callers that wait until every needed resource is held.
-  private var holdWaiters: [UnsafeContinuation<Void, Never>] = []
+  private var holdWaiters: [UnsafeContinuation<[ResourceHealth], Never>] = []
 
   init(
     tasks: TaskStarter, clock: ClockHandle, retry: RetryPolicy, seed: UInt64?,
@@ -153,17 +153,62 @@ internal import PubSub
     resources[index]?.lease?.cancel()
   }
 
-  /// Waits until every needed resource is held.
-  func untilHeld() async {
-    guard !graph.holdsAllWanted else { return }
-    await withUnsafeContinuation { holdWaiters.append($0) }
+  /// Waits until every needed resource is held, or one is given up.
+  ///
+  /// - Returns: the resources that were given up.
+  func untilHeld() async -> [ResourceHealth] {
+    if let failed = outcomeOfWait { return failed }
+    return await withUnsafeContinuation { holdWaiters.append($0) }
   }
 
   private func serveHoldWaiters() {
-    guard !holdWaiters.isEmpty, graph.holdsAllWanted else { return }
+    guard !holdWaiters.isEmpty, let failed = outcomeOfWait else { return }
     let waiters = holdWaiters
     holdWaiters = []
-    for waiter in waiters { waiter.resume() }
+    for waiter in waiters { waiter.resume(returning: failed) }
+  }
+
+  /// The resources that were given up, or none if all needed ones are held; nil while neither is the case.
+  private var outcomeOfWait: [ResourceHealth]? {
+    if graph.holdsAllWanted { return [] }
+    let failed = graph.order.compactMap { index in
+      isGivenUp(index) ? resources[index].map { health(of: index, $0) } : nil
+    }
+    return failed.isEmpty ? nil : failed
+  }
+
+  /// Whether a resource has failed for good, and no code has asked for another attempt.
+  private func isGivenUp(_ index: Int) -> Bool {
+    if case .failed = graph.status(of: index) { resources[index]?.givenUp?.error != nil } else { false }
+  }
+
+  /// Ends the waits for resources that were given up, and for those that depend on them.
+  ///
+  /// - Parameter changes: the resources whose status has changed.
+  /// - Complexity: linear in the number of neighbors; linear in that of all resources if one of them was given up.
+  private func updateFailures(after changes: [Int]) {
+    func mayMatter(_ index: Int) -> Bool {
+      if case .failed = graph.status(of: index) { return true }
+      return resources[index]?.givenUp != nil
+        || graph.nodes[index].dependencies.contains { resources[$0]?.givenUp != nil }
+    }
+    guard changes.contains(where: mayMatter) else { return }
+    // Dependencies come before their dependents.
+    for index in graph.order {
+      guard let resource = resources[index] else { continue }
+      let holding = resource.operations.holding
+      var failure = graph.nodes[index].dependencies.lazy.compactMap { self.resources[$0]?.givenUp }.first
+      if case .failed = graph.status(of: index) {
+        let isKnown = resource.givenUp?.holding === holding && resource.givenUp?.error != nil
+        failure =
+          isKnown
+          ? resource.givenUp
+          : GivenUp(holding, .givenUp(resource.operations.name, because: resource.lastError ?? "no reason"))
+      }
+      guard failure !== resource.givenUp else { continue }
+      resource.givenUp = failure
+      holding.setGivenUp(failure)
+    }
   }
 
   func loseProcess() {
@@ -210,6 +255,7 @@ internal import PubSub
       let time = time ?? clock.now()
       let page = application?.ownLedger.ownPage
       for action in actions { perform(action, at: time, on: page) }
+      updateFailures(after: changes)
       announce(changes, at: time, to: application)
       // Forget resources after the announcement of their last change.
       for case .forget(let index) in actions { forget(index) }

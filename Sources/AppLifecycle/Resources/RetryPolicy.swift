@@ -18,7 +18,8 @@
 public struct RetryPolicy: Sendable, Hashable {
   /// The delay after the first failure in a row.
   ///
-  /// A break after ``resetAfter`` is no failure, so no delay follows it: the resource is acquired again at once.
+  /// A break after ``resetAfter`` is no failure, so no delay follows it: the resource is acquired again at once. No delay
+  /// is below ``shortest``.
   public var first: Duration
   /// The longest delay.
   public var longest: Duration
@@ -60,9 +61,16 @@ public struct RetryPolicy: Sendable, Hashable {
     (self.maximumRetries, self.resetAfter) = (maximumRetries, resetAfter)
   }
 
+  /// The shortest delay.
+  ///
+  /// A resource that fails at once, tried again without a delay, would keep a processor busy.
+  public static let shortest = Duration.milliseconds(1)
+
   /// Returns the delay after a number of failures in a row.
   ///
-  /// Without jitter the delay never shrinks as failures grow. A jitter outside its bounds counts as the nearer bound.
+  /// Without jitter the delay never shrinks as failures grow. It is never below ``shortest``, whatever the properties
+  /// are. A factor below 1, or one that is not a number, counts as 1, a jitter outside its bounds as the nearer bound,
+  /// and a jitter that is not a number as 0.
   ///
   /// - Parameters:
   ///   - failures: the number of failures, at least 1.
@@ -70,15 +78,15 @@ public struct RetryPolicy: Sendable, Hashable {
   /// - Returns: the delay.
   /// - Complexity: linear in the number of failures until the longest delay is reached.
   public func delay(afterFailures failures: Int, chance: Double) -> Duration {
-    var delay = first
+    let longest = max(longest, Self.shortest)
+    var delay = min(max(first, Self.shortest), longest)
     var left = max(failures, 1) - 1
-    while left > 0, delay > .zero, delay < longest, factor > 1 {
+    while left > 0, delay < longest, factor > 1 {
       // Compare before multiplying, so that the product cannot overflow.
       delay = delay / longest * factor < 1 ? delay * factor : longest
       left -= 1
     }
-    delay = min(delay, longest)
-    let share = jitter * chance
-    return share > 0 ? min(delay * (1 - min(share, 1)), delay) : delay
+    let share = min(max(jitter, 0), 1) * min(max(chance, 0), 1)
+    return share > 0 ? min(max(delay * (1 - share), Self.shortest), delay) : delay
   }
 }
