@@ -74,9 +74,10 @@ static bool write_text(const char *text, int64_t deadline) {
   return unixhost_write_until(2, text, count, deadline) == count;
 }
 
-void unixhost_stderr_release(void) {
+void unixhost_stderr_release(bool shows) {
   if (!atomic_exchange(&error_is_captured, false)) return;
   dup2(error_found, 2);
+  if (!shows) return;
   char buffer[4096];
   ssize_t count;
   bool is_taken = true;

@@ -5,13 +5,12 @@
 #include "CUnixHost.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LEAVE_LIMIT 128
 
 // The time for which the terminal may accept no output while the process ends, in milliseconds.
 #define EMERGENCY_PATIENCE 1000
@@ -20,11 +19,16 @@ static atomic_int armed_terminal = -1;
 static pid_t armed_process;
 static struct termios found_modes;  // to be given back
 static struct termios own_modes;
-static char armed_bytes[LEAVE_LIMIT];
+static char armed_bytes[UNIXHOST_LEAVE_LIMIT];
 static size_t armed_count;
+static bool armed_blocks;  // a write to the terminal may wait
 
-// The time when the process was last seen in the terminal's foreground, on the clock of unixhost_now.
-static _Atomic int64_t last_seen;
+// The group of the shell that runs this process's job; 0 if it is unknown.
+static pid_t shell_group;
+
+// How many of the armed bytes have been written. They continue where they were interrupted, because some of them, such
+// as those that pop a stack, must not be written twice.
+static atomic_size_t left_count;
 
 // In the lowest bits: whether a signal handler has left the screen since the terminal was armed. Above them: how often
 // it was armed. A handler that is delayed until the terminal is armed again must not report that the new screen has
@@ -62,16 +66,18 @@ static void wait_for_writer(void) {
 }
 
 void unixhost_emergency_arm(
-    int terminal, const struct termios *found, const struct termios *own, const char *bytes, size_t count) {
+    int terminal, pid_t shell, const struct termios *found, const struct termios *own, const char *bytes, size_t count) {
   unixhost_emergency_disarm();
   armed_process = getpid();
+  shell_group = shell;
   found_modes = *found;
   own_modes = *own;
-  armed_count = count > LEAVE_LIMIT ? LEAVE_LIMIT : count;
+  armed_count = count > UNIXHOST_LEAVE_LIMIT ? UNIXHOST_LEAVE_LIMIT : count;
   memcpy(armed_bytes, bytes, armed_count);
+  armed_blocks = !(fcntl(terminal, F_GETFL) & O_NONBLOCK);
+  atomic_store(&left_count, 0);
   atomic_store(&left, ((atomic_load(&left) | LEFT_BITS) + 1) | UNIXHOST_NOT_LEFT);
   atomic_store(&is_spoiled, false);
-  unixhost_emergency_seen();
   atomic_store(&armed_terminal, terminal);
 }
 
@@ -80,8 +86,6 @@ void unixhost_emergency_disarm(void) {
   wait_for_readers();
 }
 
-void unixhost_emergency_seen(void) { atomic_store(&last_seen, unixhost_now()); }
-
 bool unixhost_emergency_is_armed(void) { return atomic_load(&armed_terminal) >= 0; }
 
 enum unixhost_leaving unixhost_emergency_left(void) {
@@ -89,30 +93,63 @@ enum unixhost_leaving unixhost_emergency_left(void) {
   return state == UNIXHOST_LEFT && atomic_load(&is_spoiled) ? UNIXHOST_LEFT_IN_PART : (enum unixhost_leaving)state;
 }
 
+size_t unixhost_emergency_left_count(void) { return atomic_load(&is_spoiled) ? 0 : atomic_load(&left_count); }
+
 // The owner of the armed terminal.
 enum ownership {
   OURS,
-  // Another job, which has taken it so recently that only a shell's prompt can be on this program's screen.
-  JUST_LOST,
-  // Another job, whose screen it may show; or this process is a forked child with a copy of this state.
+  // The shell of this job, or the one that leads the session: its prompt is on this program's screen.
+  SHELLS,
+  // Another job, which may have a screen of its own; or this process is a forked child with a copy of this state.
   FOREIGN,
+  // The other end is closed.
+  GONE,
 };
-
-// The host checks the owner every second, unless the process is stopped; then another program may own the terminal.
-#define LOST_RECENTLY 2000000000  // nanoseconds
 
 static enum ownership look_at(int terminal) {
   if (terminal < 0 || getpid() != armed_process) return FOREIGN;
-  if (tcgetpgrp(terminal) == getpgrp()) return OURS;
-  return unixhost_now() - atomic_load(&last_seen) < LOST_RECENTLY ? JUST_LOST : FOREIGN;
+  pid_t group = tcgetpgrp(terminal);
+  if (group < 0) return GONE;
+  if (group == getpgrp()) return OURS;
+  return group == shell_group || group == getsid(0) ? SHELLS : FOREIGN;
+}
+
+static bool may_write(enum ownership ownership) { return ownership == OURS || ownership == SHELLS; }
+
+// The interval at which another job's terminal is looked at, in milliseconds.
+#define LOOK_INTERVAL 5
+
+// Waits until no other job has the terminal, or the deadline has passed. A program that sends signals, such as kill(1),
+// is a job that has the terminal for a moment.
+static enum ownership wait_for_shell(int terminal, int64_t deadline) {
+  enum ownership ownership;
+  while ((ownership = look_at(terminal)) == FOREIGN && unixhost_now() < deadline) poll(NULL, 0, LOOK_INTERVAL);
+  return ownership;
 }
 
 static bool are_alike(const struct termios *one, const struct termios *other) {
   return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag && one->c_lflag == other->c_lflag;
 }
 
-// Restores the modes that were found, and writes the leaving sequences. Returns the number of bytes written.
-static size_t leave(int terminal, enum ownership ownership, int milliseconds) {
+// Writes the leaving sequences from where they were interrupted, and looks at the owner before each write. Returns
+// whether all of them have been written.
+static bool write_leaving(int terminal, int64_t deadline) {
+  if (atomic_exchange(&is_spoiled, false)) atomic_store(&left_count, 0);
+  size_t count = atomic_load(&left_count);
+  while (count < armed_count && may_write(look_at(terminal))) {
+    size_t written = unixhost_write_within(terminal, armed_bytes + count, armed_count - count, 0);
+    atomic_store(&left_count, count += written);
+    if (written != 0) continue;
+    int64_t left = (deadline - unixhost_now()) / 1000000;
+    if (left <= 0) break;
+    struct pollfd writable = {terminal, POLLOUT, 0};
+    poll(&writable, 1, left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL);
+  }
+  return count == armed_count;
+}
+
+// Restores the modes that were found, and writes the leaving sequences. Returns whether that is complete.
+static bool leave(int terminal, enum ownership ownership, int64_t deadline) {
   sigset_t only, mask;
   sigemptyset(&only);
   sigaddset(&only, SIGTTOU);
@@ -127,9 +164,9 @@ static size_t leave(int terminal, enum ownership ownership, int milliseconds) {
   if (!is_restored && tcgetattr(terminal, &now) == 0 && are_alike(&now, &own_modes)) {
     tcsetattr(terminal, TCSANOW, &found_modes);
   }
-  size_t written = unixhost_write_within(terminal, armed_bytes, armed_count, milliseconds);
+  bool is_complete = write_leaving(terminal, deadline);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
-  return written;
+  return is_complete;
 }
 
 void unixhost_emergency_restore(void) {
@@ -144,36 +181,46 @@ void unixhost_emergency_restore(void) {
   // Count before the exchange, so that a thread that finds no armed terminal sees that another thread restores it.
   atomic_fetch_add(&restorers, 1);
   int terminal = atomic_exchange(&armed_terminal, -1);
-  enum ownership ownership = look_at(terminal);
-  if (ownership != FOREIGN) {
-    wait_for_writer();
-    leave(terminal, ownership, EMERGENCY_PATIENCE);
+  if (terminal >= 0) {
+    int64_t deadline = unixhost_now() + (int64_t)EMERGENCY_PATIENCE * 1000000;
+    enum ownership ownership = wait_for_shell(terminal, deadline);
+    if (may_write(ownership)) {
+      wait_for_writer();
+      leave(terminal, ownership, deadline);
+    }
+    unixhost_stderr_release(ownership != FOREIGN);
   }
-  if (terminal >= 0) unixhost_stderr_release();
   atomic_fetch_sub(&restorers, 1);
   if (terminal < 0) {
     // Wait, because the caller is about to end the process, perhaps for a second signal while another thread handles
     // the first.
     for (int i = 0; i < EMERGENCY_PATIENCE && atomic_load(&restorers) != 0; i++) poll(NULL, 0, 1);
-    unixhost_stderr_release();
   }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   errno = saved_errno;
 }
 
-ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving) {
+// Writes without waiting, also to a descriptor that blocks.
+static ssize_t write_now(int terminal, const void *bytes, size_t count) {
+  if (!armed_blocks) return write(terminal, bytes, count);
+  size_t written = unixhost_write_within(terminal, bytes, count, 0);
+  errno = EAGAIN;
+  return written > 0 ? (ssize_t)written : -1;
+}
+
+ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_shared) {
   atomic_store(&writer, (uintptr_t)pthread_self());
   // The handler sets `left` and then reads `writer`. This function uses the opposite order, so that one of the two sees
   // the other.
-  if (!unixhost_emergency_is_armed() || (!is_leaving && unixhost_emergency_left() != UNIXHOST_NOT_LEFT)) {
+  if (!unixhost_emergency_is_armed() || (!is_shared && unixhost_emergency_left() != UNIXHOST_NOT_LEFT)) {
     atomic_store(&writer, 0);
     errno = ECANCELED;
     return -1;
   }
-  ssize_t written = write(terminal, bytes, count);
+  ssize_t written = write_now(terminal, bytes, count);
   int saved_errno = errno;
   // A handler on this thread, or one whose wait has ended, may have left the screen before these bytes were written.
-  if (!is_leaving && unixhost_emergency_left() != UNIXHOST_NOT_LEFT) atomic_store(&is_spoiled, true);
+  if (!is_shared && unixhost_emergency_left() != UNIXHOST_NOT_LEFT) atomic_store(&is_spoiled, true);
   atomic_store(&writer, 0);
   errno = saved_errno;
   return written;
@@ -185,22 +232,25 @@ void unixhost_emergency_leave(void) {
   int terminal = atomic_load(&armed_terminal);
   enum ownership ownership = look_at(terminal);
   unsigned state = generation | UNIXHOST_NOT_LEFT;
-  if (ownership != FOREIGN && atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT_IN_PART)) {
+  if (may_write(ownership) && atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT_IN_PART)) {
     wait_for_writer();
     // The host's thread writes the bytes that the terminal does not accept now.
-    size_t written = leave(terminal, ownership, 0);
     state = generation | UNIXHOST_LEFT_IN_PART;
-    if (written == armed_count) atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT);
+    if (leave(terminal, ownership, 0)) atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT);
   }
   atomic_fetch_sub(&readers, 1);
 }
 
-void unixhost_emergency_leave_rest(int milliseconds) {
+bool unixhost_emergency_leave_rest(int milliseconds) {
+  int64_t deadline = unixhost_now() + (int64_t)milliseconds * 1000000;
+  int terminal = atomic_load(&armed_terminal);
+  if (terminal < 0) return true;
+  enum ownership ownership = wait_for_shell(terminal, deadline);
   unixhost_emergency_leave();
   // A handler on another thread may be about to write.
   wait_for_readers();
-  if (unixhost_emergency_left() != UNIXHOST_LEFT_IN_PART) return;
-  int terminal = atomic_load(&armed_terminal);
-  enum ownership ownership = look_at(terminal);
-  if (ownership != FOREIGN) leave(terminal, ownership, milliseconds);
+  if (unixhost_emergency_left() == UNIXHOST_LEFT || ownership == GONE) return true;
+  if (!may_write(ownership) || !leave(terminal, ownership, deadline)) return false;
+  atomic_store(&left, (atomic_load(&left) & ~LEFT_BITS) | UNIXHOST_LEFT);
+  return true;
 }

@@ -9,7 +9,11 @@ extension TerminalScreen {
         setModes(parameters.compactMap { $0 }, final)
       } else if marker == nil {
         sequence(parameters, final)
+      } else if let marker, final == UInt8(ascii: "u") {
+        changeKeyFlags(marker, parameters)
       }
+    case .controlSequence(nil, let parameters, [0x20], UInt8(ascii: "q")):
+      cursorShape = parameters.first.flatMap { $0 } ?? 0
     case .operatingSystemCommand(let text):
       // 0 and 2 set the window's title.
       if text.hasPrefix("0;") || text.hasPrefix("2;") { title = String(text.dropFirst(2)) }
@@ -167,10 +171,29 @@ extension TerminalScreen {
       let bottom = min(number(1, default: rows), rows) - 1
       if top >= 0, top < bottom { page.region = top...bottom }
       moveCursor(row: 0, column: 0)
+    case UInt8(ascii: "t"): changeTitleStack(number(0, default: 0))
     case UInt8(ascii: "s"): savedCursor = cursor
     case UInt8(ascii: "u"): moveCursor(row: savedCursor.row, column: savedCursor.column)
     default: break
     }
+  }
+
+  /// Pushes the title (22) or pops it (23); the other window operations do nothing here.
+  private mutating func changeTitleStack(_ operation: Int) {
+    if operation == 22 { savedTitles.append(title) }
+    if operation == 23, let saved = savedTitles.popLast() { title = saved }
+  }
+
+  /// Pushes (`>`), pops (`<`) or sets (`=`) flags of kitty's keyboard protocol.
+  private mutating func changeKeyFlags(_ marker: UInt8, _ parameters: [Int?]) {
+    var flags = showsAlternate ? alternateKeyFlags : mainKeyFlags
+    let number = parameters.first.flatMap { $0 }
+    switch marker {
+    case UInt8(ascii: ">"): flags.append(number ?? 0)
+    case UInt8(ascii: "<"): flags.removeLast(min(max(number ?? 1, 1), flags.count))
+    default: flags = flags.dropLast() + [number ?? 0]
+    }
+    if showsAlternate { alternateKeyFlags = flags } else { mainKeyFlags = flags }
   }
 
   /// Deletes lines at the cursor, or inserts lines if the count is negative.

@@ -2,8 +2,8 @@
 /// program.
 ///
 /// It interprets cursor moves, erasing, insertion and deletion of lines and characters, scrolling regions, the
-/// alternate screen, private modes, automatic wrap, wide characters and the window title. It parses colors and ignores
-/// them. It skips unknown sequences by the grammar of control sequences, so that no part of a sequence appears as text.
+/// alternate screen, private modes, automatic wrap, wide characters, the window title and its stack, the cursor's shape
+/// and kitty's stacks of keyboard flags. It parses colors and ignores them. It skips unknown sequences by the grammar of control sequences, so that no part of a sequence appears as text.
 package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// A character cell; nil is the right half of a wide character.
   typealias Cell = Character?
@@ -32,6 +32,14 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   package internal(set) var modes: Set<Int> = [7, 25]
   /// The latest window title, terminated by a bell or ST.
   package internal(set) var title = ""
+  /// The titles that were pushed and not popped yet.
+  package internal(set) var savedTitles: [String] = []
+  /// The cursor's shape, as DECSCUSR numbers it; 0 is the terminal's own.
+  package internal(set) var cursorShape = 0
+  /// The flags of kitty's keyboard protocol that the main screen's stack has, oldest first; each screen has its own.
+  package internal(set) var mainKeyFlags: [Int] = []
+  /// The flags that the alternate screen's stack has, oldest first.
+  package internal(set) var alternateKeyFlags: [Int] = []
 
   var page: Page
   /// The main page while the alternate page is shown; else nil.
@@ -73,10 +81,14 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// Whether the cursor is shown.
   package var showsCursor: Bool { modes.contains(25) }
 
+  /// The flags of kitty's keyboard protocol that are set on the screen that is shown; 0 for the legacy keys.
+  package var keyFlags: Int { (showsAlternate ? alternateKeyFlags : mainKeyFlags).last ?? 0 }
+
   /// The lines in a frame, and the size, the cursor and the modes.
   package var description: String {
     let shown = lines.reversed().drop { $0.isEmpty }.reversed().map { "  |\($0)" }.joined(separator: "\n")
-    return "\(shown)\n  (\(rows)×\(columns), cursor \(cursor), modes \(modes.sorted()))"
+    let keys = "keys \(mainKeyFlags) and \(alternateKeyFlags)"
+    return "\(shown)\n  (\(rows)×\(columns), cursor \(cursor), shape \(cursorShape), modes \(modes.sorted()), \(keys))"
   }
 
   /// Changes the size of the screen; text that no longer fits is cut off at the right and at the bottom.

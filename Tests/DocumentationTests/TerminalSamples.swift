@@ -30,6 +30,43 @@ import UnixHostTesting
   private func draw() { terminal?.write("\u{1B}[2J\u{1B}[H\(seconds) s") }
 }
 
+@MainActor final class SketchDelegate {}
+
+extension SketchDelegate: TerminalApplicationDelegate {
+  static var terminalConfiguration: TerminalHost.Configuration {
+    var configuration = TerminalHost.Configuration()
+    configuration.mouseReports = .drags
+    configuration.title = "Sketch"
+    // Reports when the user chooses another color scheme.
+    configuration.enteringSequences = "\u{1B}[?2031h"
+    configuration.leavingSequences = "\u{1B}[?2031l"
+    return configuration
+  }
+}
+
+@MainActor final class Sketch {
+  private var points: [(row: Int, column: Int)] = []
+
+  init(bus: EventBus) {
+    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { $0.draw(on: $1.terminal) }
+    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { sketch, event in
+      // ESC [ < button ; column ; row M, or m when the button is released.
+      let input = String(decoding: event.bytes, as: UTF8.self)
+      for report in input.split(separator: "\u{1B}[<") {
+        let numbers = report.dropLast().split(separator: ";").compactMap { Int($0) }
+        guard report.last == "M", numbers.count == 3 else { continue }
+        sketch.points.append((row: numbers[2], column: numbers[1]))
+      }
+      sketch.draw(on: event.terminal)
+    }
+  }
+
+  private func draw(on terminal: Terminal) {
+    let dots = points.map { "\u{1B}[\($0.row);\($0.column)H•" }
+    terminal.write("\u{1B}[2J" + dots.joined())
+  }
+}
+
 @MainActor final class ForegroundTime {
   private let clock: ApplicationClock
   private var counted = Duration.zero
@@ -97,6 +134,17 @@ import UnixHostTesting
   try await system.play("wait:1s")  // for releases that take time
   #expect(system.application.state == .notRunning)
   withExtendedLifetime(tally) {}
+}
+
+@MainActor @Test func drawsWithTheMouse() {
+  let application = Application(delegate: SketchDelegate())
+  let sketch = Sketch(bus: application.bus)
+  let terminal = RecordingTerminal(application: application)
+  terminal.requestDisplay()
+  terminal.send(Array("\u{1B}[<0;3;2M\u{1B}[<32;4;2M\u{1B}[<0;5;2m".utf8))
+  #expect(terminal.lines == ["", "  ••"])
+  #expect(SketchDelegate.terminalConfiguration.mouseReports == .drags)
+  withExtendedLifetime(sketch) {}
 }
 
 private final class LineEditor {

@@ -5,25 +5,6 @@ import Testing
 
 /// Ctrl-Z, `fg`, `bg` and `&`, typed into real shells.
 @Suite(.serialized, .timeLimit(.hang)) struct JobControlTests {
-  /// After a SIGSTOP, at which a program can restore nothing, another program may have the screen.
-  @Test func aTerminalThatWasLostLongAgoIsNotTouched() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.bash.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        try probe.signal(SIGSTOP)
-        try await terminal.jobHasStopped(in: .bash)
-        // Longer than the program takes a terminal for one that it has just lost.
-        let pid = try probe.pid()
-        terminal.line("sleep 3; kill -TERM \(pid); kill -CONT \(pid); wait; echo status=$?.")
-        try await terminal.wait(for: "status=$?.")
-        let afterwards = try await terminal.wait(for: "status=0.")
-        try await probe.isNotRunning()
-        #expect(!afterwards.contains("\u{1B}[?1049l") && !afterwards.contains("\u{1B}[?25h"))
-      }
-    }
-  }
-
   @Test(arguments: Shell.allCases) func startStopContinueQuit(shell: Shell) async throws {
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in

@@ -18,6 +18,19 @@ import Testing
     ProcessTree.Entry(parent: parent, group: group, session: session)
   }
 
+  /// The shell that runs a job is the one that prompts on its screen, also inside another shell and behind a script.
+  @Test func theShellIsTheFirstAncestorInAnotherGroup() {
+    let processes: [Int32: ProcessTree.Entry] = [
+      5: entry(1, group: 5, session: 5), 10: entry(5, group: 10, session: 5), 20: entry(10, group: 20, session: 5),
+      21: entry(20, group: 20, session: 5), 30: entry(5, group: 5, session: 5),
+    ]
+    let tree = ProcessTree { processes[$0] }
+    #expect(tree.shellGroup(of: 20) == 10)
+    #expect(tree.shellGroup(of: 21) == 10)
+    #expect(tree.shellGroup(of: 10) == 5)
+    #expect(tree.shellGroup(of: 30) == nil)
+  }
+
   @Test func aJobOfAShellCanStop() {
     #expect(canStop(20, [10: entry(5, group: 10, session: 10), 20: entry(10, group: 20, session: 10)]))
   }

@@ -99,17 +99,20 @@ _Noreturn void unixhost_die_by_signal(int number);
 
 // MARK: Emergency
 
-// Arms the terminal: if the process crashes or calls exit, the modes `found` are restored and these bytes (at most 128)
-// are written to it. `own` are the modes that the program sets. The function copies all arguments.
+// The greatest number of bytes that leave a program's screen.
+#define UNIXHOST_LEAVE_LIMIT 1024
+
+// Arms the terminal: if the process crashes or calls exit, the modes `found` are restored and these bytes, at most
+// UNIXHOST_LEAVE_LIMIT, are written to it. `own` are the modes that the program sets. `shell` is the process group of
+// the shell that runs the program's job, or 0. The function copies all arguments.
+//
+// The terminal is restored only while the process's group, `shell`, or the leader of the session owns it. Another job
+// may have a screen of its own there.
 void unixhost_emergency_arm(
-    int terminal, const struct termios *found, const struct termios *own, const char *bytes, size_t count);
+    int terminal, pid_t shell, const struct termios *found, const struct termios *own, const char *bytes, size_t count);
 
 // Disarms the terminal, which then needs no restoring.
 void unixhost_emergency_disarm(void);
-
-// Notes that the process has just been seen in the terminal's foreground. If another job takes the terminal more than
-// two seconds after that, the terminal is not accessed again.
-void unixhost_emergency_seen(void);
 
 // Returns whether a terminal is armed; false as soon as unixhost_emergency_restore has begun.
 bool unixhost_emergency_is_armed(void);
@@ -120,22 +123,26 @@ enum unixhost_leaving { UNIXHOST_NOT_LEFT, UNIXHOST_LEFT_IN_PART, UNIXHOST_LEFT 
 // Returns the result of unixhost_emergency_leave since the terminal was armed.
 enum unixhost_leaving unixhost_emergency_left(void);
 
+// Returns how many of the armed bytes have been written to the terminal since it was armed.
+size_t unixhost_emergency_left_count(void);
+
 // Leaves the screen of the armed terminal and restores its modes, without waiting. The terminal stays armed, and the
 // host writes the bytes that it did not accept.
 //
-// It also does so if the shell has taken the terminal within the last two seconds, because another process of the job
-// has stopped or ended: then the shell's prompt is on this program's screen. Modes that the shell has set are kept.
+// It also does so if the shell has the terminal, because another process of the job has stopped or ended, or SIGSTOP
+// has stopped this one: then the shell's prompt is on this program's screen. Modes that the shell has set are kept.
 // Async-signal-safe.
 void unixhost_emergency_leave(void);
 
-// Leaves the screen like unixhost_emergency_leave, for the host's thread when the shell has the terminal. Within
-// `milliseconds` it writes the bytes that a handler could not write because the terminal was full. No other code would
-// write them.
-void unixhost_emergency_leave_rest(int milliseconds);
+// Leaves the screen like unixhost_emergency_leave, for the host's thread. Within `milliseconds` it writes the bytes that
+// a handler could not write because the terminal was full, and waits while another job has the terminal. No other code
+// would write them. Returns whether nothing is left to do: false if the terminal was full, or another job's, all that
+// time.
+bool unixhost_emergency_leave_rest(int milliseconds);
 
-// Writes to the armed terminal, which does not block. Returns -1 with ECANCELED, and writes nothing, if a handler has
-// left the screen (unless `is_leaving`) or the terminal is no longer armed. Only one thread may call it.
-ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_leaving);
+// Writes to the armed terminal without waiting. Returns -1 with ECANCELED, and writes nothing, if a handler has left the
+// screen (unless the program shares the shell's screen) or the terminal is no longer armed. Only one thread may call it.
+ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_shared);
 
 // Restores the armed terminal, once, as unixhost_emergency_leave does, and ends the capture of standard error. Waits at
 // most a second for the terminal, and a second for standard error. Async-signal-safe.
@@ -154,8 +161,9 @@ void unixhost_emergency_stack_install(void);
 // vanish with the alternate screen.
 void unixhost_stderr_capture(void);
 
-// Restores descriptor 2, and writes the captured output there, within a time limit. Async-signal-safe.
-void unixhost_stderr_release(void);
+// Restores descriptor 2, and writes the captured output there, within a time limit. If another job has the terminal
+// (`shows` is false), the output is kept, and written at the end of the next capture. Async-signal-safe.
+void unixhost_stderr_release(bool shows);
 
 // Sets the time limit of unixhost_stderr_release, by default a second; for tests.
 void unixhost_stderr_set_patience(int milliseconds);

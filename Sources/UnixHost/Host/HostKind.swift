@@ -29,10 +29,10 @@ enum HostKind: Sendable, Hashable {
   /// reports nothing.
   @MainActor static func reportMissingTerminal(_ delegate: any MainApplicationDelegate.Type) {
     guard !(delegate is any ServiceApplicationDelegate.Type), getenv("NOTIFY_SOCKET") == nil,
-      !TerminalDevice.hasControllingTerminal, TerminalDevice.streamAtTerminal != nil
+      let missing = TerminalDevice.missing, TerminalDevice.streamAtTerminal != nil
     else { return }
     HostMessage(
-      .notice, "without a controlling terminal, the program runs as a service; SIGTERM ends it (process \(getpid()))"
+      .notice, "\(missing.reason), the program runs as a service; SIGTERM ends it (process \(getpid()))"
     ).send()
   }
 
@@ -41,6 +41,6 @@ enum HostKind: Sendable, Hashable {
     self.init(
       isForTerminal: delegate is any TerminalApplicationDelegate.Type,
       isForService: delegate is any ServiceApplicationDelegate.Type,
-      hasManager: getenv("NOTIFY_SOCKET") != nil, hasTerminal: TerminalDevice.hasControllingTerminal)
+      hasManager: getenv("NOTIFY_SOCKET") != nil, hasTerminal: TerminalDevice.missing == nil)
   }
 }

@@ -29,16 +29,21 @@ struct ProcessTree: Sendable {
   /// same session.
   ///
   /// - Complexity: linear in the number of ancestors in the group.
-  func canStop(_ process: pid_t) -> Bool {
-    guard process != 1, let own = entry(process) else { return false }
+  func canStop(_ process: pid_t) -> Bool { shellGroup(of: process) != nil }
+
+  /// Returns the group of the shell that runs the process's job; nil if no process could continue the job.
+  ///
+  /// - Complexity: linear in the number of ancestors in the group.
+  func shellGroup(of process: pid_t) -> pid_t? {
+    guard process != 1, let own = entry(process) else { return nil }
     var seen: Set<pid_t> = [process]
     var ancestor = own.parent
     // A tree that changes while it is read might contain a cycle.
     while ancestor > 0, seen.insert(ancestor).inserted, let candidate = entry(ancestor) {
-      if candidate.group != own.group { return candidate.session == own.session }
+      if candidate.group != own.group { return candidate.session == own.session ? candidate.group : nil }
       ancestor = candidate.parent
     }
-    return false
+    return nil
   }
 
   /// The processes of this machine.

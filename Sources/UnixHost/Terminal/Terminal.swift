@@ -96,6 +96,16 @@ public final class Terminal: Sendable {
     }
   }
 
+  /// Removes and returns the pending output; from now on text is dropped.
+  func takeLastOutput() -> [UInt8] {
+    state.withLock { state in
+      state.isHeld = false
+      state.hasLostOutput = false
+      defer { state.output = [] }
+      return state.output
+    }
+  }
+
   /// Returns whether output was lost since the last call.
   func takeLoss() -> Bool {
     state.withLock { state in

@@ -22,10 +22,12 @@ struct TerminalDevice {
 
   /// The descriptor of the terminal, or -1 without one.
   ///
-  /// The device is opened again, because non-blocking mode belongs to the open file, and the shell shares that of
-  /// descriptor 0.
+  /// As a rule the device is opened again, because non-blocking mode belongs to the open file, and the shell shares that
+  /// of descriptor 0.
   let descriptor: Int32
-  /// A copy of a standard stream that is a terminal, if the process has no controlling terminal; otherwise -1.
+  /// The reason why there is no terminal; nil if there is one.
+  let missing: MissingTerminal?
+  /// A copy of a standard stream that is a terminal, if that of the session was not found; otherwise -1.
   ///
   /// `setsid` starts a program in this way. The host only watches for the end of that terminal; the program may close
   /// the stream itself.
@@ -39,14 +41,18 @@ struct TerminalDevice {
   private var ownModes: TerminalModes?
   /// Output that the terminal has not accepted yet.
   private var unwritten: ArraySlice<UInt8> = []
-  /// Whether ``unwritten`` contains leaving sequences, after which another job may own the terminal.
+  /// Whether the leaving sequences follow ``unwritten``; after them another job may own the terminal.
   private(set) var isLeaving = false
   /// Whether a write found that another job owns the terminal.
   private(set) var hasMetAnotherJob = false
 
   init(_ asked: TerminalHost.Configuration) {
     let configuration = Self.isDumb ? asked.withoutSequences : asked
-    descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    do throws(MissingTerminal) {
+      (descriptor, missing) = (try Self.openTerminal(), nil)
+    } catch {
+      (descriptor, missing) = (-1, error)
+    }
     strayStream = descriptor >= 0 ? -1 : Self.streamAtTerminal.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
     usesRawMode = configuration.usesRawMode
     hasScreen = configuration.usesAlternateScreen
@@ -56,17 +62,6 @@ struct TerminalDevice {
   /// Whether the terminal shows escape sequences instead of obeying them.
   static var isDumb: Bool { getenv("TERM").map { String(cString: $0) } == "dumb" }
 
-  /// Whether the process has a controlling terminal.
-  static var hasControllingTerminal: Bool {
-    let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-    if terminal >= 0 { _ = systemClose(terminal) }
-    // Without free descriptors there may still be a terminal; a later open reports the error.
-    return terminal >= 0 || errno == EMFILE || errno == ENFILE
-  }
-
-  /// A standard stream that is a terminal.
-  static var streamAtTerminal: Int32? { (0...2).first { isatty($0) == 1 } }
-
   func close() { for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) } }
 
   /// The owner of the terminal.
@@ -74,9 +69,7 @@ struct TerminalDevice {
     guard descriptor >= 0 else { return .none }
     let group = tcgetpgrp(descriptor)
     if group < 0 { return .gone }
-    guard group == getpgrp() else { return .background }
-    unixhost_emergency_seen()
-    return .foreground
+    return group == getpgrp() ? .foreground : .background
   }
 
   /// The size of the terminal's window; nil if it has none.
@@ -92,7 +85,8 @@ struct TerminalDevice {
     return SignalKeys(found: foreignModes, own: ownModes)
   }
 
-  var hasOutput: Bool { !unwritten.isEmpty }
+  /// Whether output waits until the terminal accepts it.
+  var hasOutput: Bool { !unwritten.isEmpty || isLeaving }
 
   // MARK: Taking and giving back
 
@@ -104,6 +98,7 @@ struct TerminalDevice {
     guard let foreign = foreignModes else { return false }
     let own = usesRawMode ? foreign.raw : foreign
     let mayHaveScreen = unixhost_emergency_is_armed()
+    let unfinished = endOfEarlierStay
     // Arm first, so that the emergency code can restore the terminal in a crash right after the modes are set.
     armEmergency(found: foreign, own: own)
     guard own.set(on: descriptor, while: { look == .foreground }) else {
@@ -111,8 +106,7 @@ struct TerminalDevice {
       return false
     }
     ownModes = own
-    // Keep leaving sequences that the terminal has not accepted yet; the screen is entered after them.
-    if !isLeaving { unwritten = [] }
+    unwritten = unfinished
     isLeaving = false
     hasMetAnotherJob = false
     // A signal handler has given the terminal back meanwhile, so it stays given back.
@@ -126,31 +120,51 @@ struct TerminalDevice {
     return true
   }
 
+  /// The output that ends an earlier stay in the terminal, and comes before the sequences that enter it.
+  ///
+  /// The terminal may not have accepted all leaving sequences yet. After a SIGSTOP none have been written: then the modes
+  /// are ended, because those that a terminal keeps on a stack would begin twice.
+  private var endOfEarlierStay: ArraySlice<UInt8> {
+    guard unixhost_emergency_is_armed() else { return [] }
+    switch unixhost_emergency_left() {
+    case UNIXHOST_LEFT: return []
+    case UNIXHOST_NOT_LEFT where !isLeaving: return ArraySlice(sequences.leaveModes.utf8)
+    default: return unwritten + sequences.leave.utf8.dropFirst(unixhost_emergency_left_count())
+    }
+  }
+
   /// Restores the modes that were found, and leaves the program's screen, even if another job has just taken the
   /// terminal.
   ///
   /// Output that the terminal does not accept at once is left for ``writeUnwritten()``; ``isLeaving`` then stays true.
   ///
-  /// - Parameter lines: the last output of a program without a screen.
-  mutating func giveBack(after lines: [UInt8]) {
+  /// - Parameter output: the last output of the program, which comes before the leaving sequences.
+  mutating func giveBack(after output: [UInt8]) {
     guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
     guard look == .foreground, foreign.set(on: descriptor, while: { look == .foreground }) else { return leaveLost() }
     // Pending focus reports and unread keys must not appear at the shell's prompt.
     tcflush(descriptor, TCIFLUSH)
-    let leave = unixhost_emergency_left() == UNIXHOST_LEFT ? [] : Array(sequences.leave.utf8)
-    // Output for a screen that is left is not needed. The escape character of the next sequence ends an incomplete one.
-    unwritten = (hasScreen ? [] : unwritten) + lines + leave
+    unwritten += output
     isLeaving = true
     writeUnwritten()
   }
 
-  /// Leaves the screen of a terminal that another job has just taken; waits only briefly for the terminal.
+  /// Discards output that the terminal has not accepted, so that the leaving sequences can follow at once.
+  ///
+  /// The escape character of the next sequence ends an incomplete one.
+  mutating func dropOutput() {
+    guard isLeaving else { return }
+    unwritten = []
+    writeUnwritten()
+  }
+
+  /// Leaves the screen of a terminal that another job has just taken, if it is the shell; waits only briefly for the
+  /// terminal.
   ///
   /// A signal handler may have begun to do so while the terminal was full.
-  mutating func leaveLost() {
-    unixhost_emergency_leave_rest(Self.linePatience)
-    drop()
-  }
+  mutating func leaveLost() { drop(showsErrors: unixhost_emergency_leave_rest(Self.lossPatience)) }
+
+  private static let lossPatience: Int32 = 1000
 
   /// Forgets that a write found another job as the owner.
   mutating func forgetMeeting() { hasMetAnotherJob = false }
@@ -168,27 +182,33 @@ struct TerminalDevice {
   private static let linePatience: Int32 = 100
 
   /// Gives the terminal up without changing it.
-  mutating func drop() {
+  ///
+  /// - Parameter showsErrors: whether to print the captured standard error, which would garble another program's screen.
+  mutating func drop(showsErrors: Bool = true) {
     unwritten = []
     isLeaving = false
     unixhost_emergency_disarm()
-    unixhost_stderr_release()
+    unixhost_stderr_release(showsErrors)
   }
 
   private func armEmergency(found: TerminalModes, own: TerminalModes) {
     var (found, own) = (found.attributes, own.attributes)
+    let shell = ProcessTree.live.shellGroup(of: getpid()) ?? 0
     var leave = sequences.leave
     leave.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { characters in
-        unixhost_emergency_arm(descriptor, &found, &own, characters.baseAddress, characters.count)
+        unixhost_emergency_arm(descriptor, shell, &found, &own, characters.baseAddress, characters.count)
       }
     }
   }
 
   // MARK: Reading and writing
 
-  /// Reads the available input.
+  /// Reads the available input; never waits for any.
   func read() -> Input {
+    // The descriptor of a standard stream may wait for input that another process has discarded meanwhile.
+    var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&readable, 1, 0) > 0 else { return .nothing }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = systemRead(descriptor, &buffer, buffer.count)
     if count > 0 { return .bytes(Array(buffer[..<count])) }
@@ -208,17 +228,12 @@ struct TerminalDevice {
   /// Writes as much as the terminal accepts; writes nothing if another job owns it, or a signal handler has left the
   /// screen.
   mutating func writeUnwritten() {
-    guard hasOutput || isLeaving else { return }
-    guard look == .foreground else {
-      hasMetAnotherJob = true
-      unwritten = []
-      if isLeaving { leaveLost() }
-      return
-    }
     var interruptions = 0
     while !unwritten.isEmpty {
+      // The owner may change before each write.
+      guard look == .foreground else { return meetAnotherJob() }
       let count = unwritten.withUnsafeBytes {
-        unixhost_terminal_write(descriptor, $0.baseAddress, $0.count, isLeaving)
+        unixhost_terminal_write(descriptor, $0.baseAddress, $0.count, isLeaving && !hasScreen)
       }
       if count > 0 {
         unwritten = unwritten.dropFirst(count)
@@ -230,7 +245,15 @@ struct TerminalDevice {
         return
       }
     }
-    if isLeaving { drop() }
+    guard isLeaving else { return }
+    guard look == .foreground else { return meetAnotherJob() }
+    if unixhost_emergency_leave_rest(0) { drop() }
+  }
+
+  private mutating func meetAnotherJob() {
+    hasMetAnotherJob = true
+    unwritten = []
+    if isLeaving { leaveLost() }
   }
 
   private static let interruptionLimit = 16

@@ -1,4 +1,5 @@
 public import AppLifecycle
+import CUnixHost
 public import PubSub
 
 /// Hosts an application in a terminal: translates events of the terminal and the kernel into `SystemInput`s.
@@ -53,8 +54,16 @@ public import PubSub
 /// Only SIGKILL and `_exit` leave the terminal in the program's modes, and SIGSTOP as long as the process is stopped.
 /// Each write of the host has a time limit.
 ///
-/// A program that was started without a controlling terminal, for example by `setsid`, runs in the background. If a
-/// standard stream is a terminal, the host prints a message there, and the program ends when that terminal is closed.
+/// The host writes to the terminal only while the program's job owns it, or, to restore it, while the shell does: then
+/// the shell's prompt is on the program's screen. If another job owns the terminal, the host waits for a second, because
+/// a program that sends signals, such as `kill`, is such a job for a moment. After that it writes nothing, because
+/// the other job may have a screen of its own. Standard error that was captured before is then printed when the program
+/// next leaves its screen.
+///
+/// The host opens `/dev/tty`. Where that is not possible, as in a chroot or a small container, it uses the standard
+/// stream that leads to the session's terminal. A program that was started without a terminal of its session, for example
+/// by `setsid`, runs in the background. If a standard stream is a terminal of another session, the host prints the reason
+/// there, and the program ends when that terminal is closed.
 ///
 /// Signals belong to the process, so only one host runs at a time.
 public final class TerminalHost: Sendable {
@@ -88,6 +97,39 @@ public final class TerminalHost: Sendable {
     /// without asking.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
 
+    /// The reports of the mouse that the host asks the terminal for.
+    ///
+    /// None by default. As the other modes, they end in every way out of the terminal, and begin again with `fg`.
+    public var mouseReports = MouseReports.none
+    /// The enhancements of kitty's keyboard protocol that the host asks the terminal for.
+    ///
+    /// Empty by default: keys have their legacy form.
+    public var keyEnhancements: KeyEnhancements = []
+    /// The shape of the cursor while the program has the terminal; nil, the default, does not change it.
+    ///
+    /// Afterwards the cursor has the terminal's own shape. A program with a screen also shows the cursor, with
+    /// `\u{1B}[?25h` on each ``Terminal/NeedsDisplay``.
+    public var cursorShape: CursorShape?
+    /// The title of the window while the program has the terminal; nil, the default, does not change it.
+    ///
+    /// Control characters in it are left out. The program may write other titles later (`ESC ] 2 ; title ESC \`). The
+    /// terminal keeps the title from before, and shows it again afterwards.
+    public var title: String?
+    /// Sequences of the program's own that begin modes of the terminal; the host writes them, after its own, each time
+    /// the program takes the terminal.
+    ///
+    /// Empty by default. A terminal of the type `dumb` gets neither these nor ``leavingSequences``.
+    public var enteringSequences = ""
+    /// Sequences of the program's own that end what ``enteringSequences`` and the program itself have begun.
+    ///
+    /// The host writes them, before its own, in every way out of the terminal: at the end, after Ctrl-Z, a signal, a
+    /// crash or a call of `exit`. A sequence that is written in a handler of a closing notification comes too late: the
+    /// host has given the terminal back by then, and drops it. After SIGSTOP and `fg` these sequences are written although
+    /// the modes may have ended, so they must do no harm then.
+    ///
+    /// Empty by default. All sequences that leave the terminal, with the host's own, have at most 1,024 bytes.
+    public var leavingSequences = ""
+
     /// Creates a configuration for a full-screen program.
     public init() {}
 
@@ -97,6 +139,12 @@ public final class TerminalHost: Sendable {
       configuration.usesAlternateScreen = false
       configuration.reportsFocus = false
       configuration.bracketsPaste = false
+      configuration.mouseReports = .none
+      configuration.keyEnhancements = []
+      configuration.cursorShape = nil
+      configuration.title = nil
+      configuration.enteringSequences = ""
+      configuration.leavingSequences = ""
       return configuration
     }
   }
@@ -134,7 +182,11 @@ public final class TerminalHost: Sendable {
   /// - Parameters:
   ///   - application: the application to host; its bus carries the terminal's events.
   ///   - configuration: the options of the host.
+  /// - Precondition: the sequences that leave the terminal have at most 1,024 bytes.
   @MainActor public init(application: Application, configuration: Configuration = Configuration()) {
+    precondition(
+      TerminalSequences(configuration).leave.utf8.count <= UNIXHOST_LEAVE_LIMIT,
+      "the sequences that leave the terminal have more than \(UNIXHOST_LEAVE_LIMIT) bytes")
     self.application = application
     self.configuration = configuration
     terminal = Terminal { [waker = link.waker] in waker.wake() }
@@ -148,7 +200,7 @@ public final class TerminalHost: Sendable {
   /// - Parameter configuration: the options with which the program runs its host.
   /// - Returns: a sentence for the user at the terminal; nil if the program can run.
   public static func obstacle(to configuration: Configuration) -> String? {
-    guard configuration.usesAlternateScreen, TerminalDevice.isDumb, TerminalDevice.hasControllingTerminal else {
+    guard configuration.usesAlternateScreen, TerminalDevice.isDumb, TerminalDevice.missing == nil else {
       return nil
     }
     return "this terminal cannot show a screen: its type, $TERM, is “dumb”"

@@ -33,6 +33,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private var nextLook: Instant?
   /// The time when the leaving sequences are given up.
   private var leaveDeadline: Instant?
+  /// The time when output that comes before the leaving sequences is given up.
+  private var outputDeadline: Instant?
 
   init(_ parts: Parts, budgets: HostBudgets, configuration: TerminalHost.Configuration, terminal: Terminal) {
     self.terminal = terminal
@@ -45,10 +47,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   override func begin() {
-    if device.strayStream >= 0 {
+    if device.strayStream >= 0, let missing = device.missing {
       HostMessage(
         .notice,
-        "without a controlling terminal, the program runs in the background until this terminal closes, and has no screen"
+        "\(missing.reason), the program runs in the background until this terminal closes, and has no screen"
       ).send()
     }
     process(.started(device.look))
@@ -77,7 +79,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     } else {
       nextLook = nil
     }
-    return [escapeDeadline, nextLook, leaveDeadline]
+    return [escapeDeadline, nextLook, outputDeadline, leaveDeadline]
   }
 
   override func take(_ ready: ArraySlice<pollfd>) {
@@ -164,6 +166,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       nextLook = nil
       if machine.pollsTerminal { process(.terminalLook(device.look)) }
     }
+    if let time = outputDeadline, now >= time {
+      outputDeadline = nil
+      device.dropOutput()
+      if leaveDeadline != nil, !device.isLeaving { endLeaving(isComplete: true) }
+    }
     if let time = leaveDeadline, now >= time {
       device.drop()
       endLeaving(isComplete: false)
@@ -171,7 +178,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   private func endLeaving(isComplete: Bool) {
-    leaveDeadline = nil
+    setLeaveDeadline(nil)
     process(.terminalLeft(isComplete: isComplete))
   }
 
@@ -206,11 +213,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .takeTerminal: return [.terminalTaken(takeTerminal())]
     case .giveTerminalBack(let time): return giveTerminalBack(within: time)
     case .dropTerminal:
-      leaveDeadline = nil
+      setLeaveDeadline(nil)
       terminal.setHeld(false)
       device.drop()
     case .leaveLostTerminal:
-      leaveDeadline = nil
+      setLeaveDeadline(nil)
       terminal.setHeld(false)
       device.leaveLost()
     case .requestDisplay: requestDisplay()
@@ -276,20 +283,26 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     decoder.forgetUnfinished()
     parser.signalKeys = device.signalKeys
     escapeDeadline = nil
-    leaveDeadline = nil
+    setLeaveDeadline(nil)
     if let size = device.size { terminal.setSize(size) }
     terminal.setHeld(true)
     return true
   }
 
   private func giveTerminalBack(within time: Duration) -> [Event] {
-    let lines = device.hasScreen ? [] : terminal.takeOutput()
-    if device.hasScreen { terminal.setHeld(false) }
-    device.giveBack(after: lines)
+    // A program without a screen can still write lines, until it stops or ends.
+    device.giveBack(after: device.hasScreen ? terminal.takeLastOutput() : terminal.takeOutput())
     escapeDeadline = nil
     guard device.isLeaving else { return [.terminalLeft(isComplete: true)] }
-    leaveDeadline = .now + time
+    setLeaveDeadline(time)
     return []
+  }
+
+  /// Sets the time that the terminal has for the program's last output, and for the leaving sequences after it.
+  private func setLeaveDeadline(_ time: Duration?) {
+    leaveDeadline = time.map { .now + $0 }
+    // Half of the time is for the leaving sequences, also if the program has written much.
+    outputDeadline = time.map { .now + $0 / 2 }
   }
 
   private func requestDisplay() {

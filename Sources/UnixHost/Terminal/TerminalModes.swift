@@ -59,29 +59,3 @@ struct TerminalModes: Sendable {
     return true
   }
 }
-
-/// The output that enters and leaves a program's screen.
-struct TerminalSequences: Sendable, Hashable {
-  /// The sequences that begin the screen, focus reports and bracketed paste.
-  let enter: String
-  /// The sequences that end them: first those that report input, and the screen last, so that no report remains unread.
-  let leave: String
-
-  init(_ configuration: TerminalHost.Configuration) {
-    var enter = ""
-    var leave = ""
-    if configuration.usesAlternateScreen { enter += "\u{1B}[?1049h\u{1B}[?25l" }
-    if configuration.reportsFocus { enter += "\u{1B}[?1004h" }
-    if configuration.bracketsPaste {
-      enter += "\u{1B}[?2004h"
-      leave += "\u{1B}[?2004l"
-    }
-    if configuration.reportsFocus { leave += "\u{1B}[?1004l" }
-    if configuration.usesAlternateScreen {
-      enter += "\u{1B}[2J\u{1B}[H"
-      leave += "\u{1B}[?25h\u{1B}[0m\u{1B}[?1049l"
-    }
-    self.enter = enter
-    self.leave = leave
-  }
-}

@@ -112,8 +112,15 @@ extension String {
 }
 
 extension TerminalScreen {
-  /// Whether nothing of a full-screen program is left: neither its screen, nor a hidden cursor, nor what it asked to be told.
+  /// Whether nothing of a full-screen program is left: neither its screen, nor a hidden or another cursor, nor what it asked to
+  /// be told.
   ///
   /// Whether pastes are marked says nothing: shells ask for that at their own prompts.
-  package var isLeft: Bool { !showsAlternate && showsCursor && !modes.contains(1004) }
+  package var isLeft: Bool {
+    !showsAlternate && showsCursor && cursorShape == 0 && modes.isDisjoint(with: Self.reports)
+      && mainKeyFlags.isEmpty && alternateKeyFlags.isEmpty && savedTitles.isEmpty
+  }
+
+  /// The modes in which a terminal reports the mouse, in any form, the focus, or the color scheme.
+  private static var reports: Set<Int> { [9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2031] }
 }

@@ -36,6 +36,8 @@ struct Options: Sendable {
   private(set) var namesKeys = false
   /// `--cooked`: the terminal stays in its own modes, where the kernel makes signals of keys.
   private(set) var isCooked = false
+  /// `--modes`: it asks the terminal for every mode there is, also by sequences of its own.
+  private(set) var usesModes = false
   /// `--patient`: what was kept of standard error may take a minute to be shown.
   private(set) var isPatient = false
   /// `--budget MS`: the budget of each of the two.
@@ -52,6 +54,7 @@ struct Options: Sendable {
       case "--refuse": refuses = true
       case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
       case "--cooked": isCooked = true
+      case "--modes": usesModes = true
       case "--patient": isPatient = true
       case "--log": log = rest.popFirst()
       case "--gate": gate = rest.popFirst()

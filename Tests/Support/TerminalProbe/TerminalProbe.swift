@@ -41,6 +41,15 @@ extension Probe: TerminalApplicationDelegate {
     var configuration = TerminalHost.Configuration()
     configuration.usesAlternateScreen = !Options.shared.isPlain
     configuration.usesRawMode = !Options.shared.isCooked
+    if Options.shared.usesModes {
+      configuration.mouseReports = .motion
+      configuration.keyEnhancements = [.disambiguated, .alternateKeys]
+      configuration.cursorShape = .bar
+      configuration.title = "the probe"
+      configuration.enteringSequences = "\u{1B}[?2031h"
+      // The mode 1016 is begun where it is drawn.
+      configuration.leavingSequences = "\u{1B}[?2031l\u{1B}[?1016l"
+    }
     if let cause = Options.shared.asksAt { configuration.causesThatAsk.insert(cause) }
     return configuration
   }
@@ -115,6 +124,7 @@ extension Probe {
   private func draw() {
     guard let screen else { return }
     let line = "state \(screen.application.state.rawValue) visit \(visits)" + (question == nil ? "" : " really?")
+    if options.usesModes { screen.terminal.write("\u{1B}[?1016h") }
     screen.terminal.write(options.isPlain ? "\(line)\r\n" : "\u{1B}[2J\u{1B}[H\(line)")
   }
 
@@ -127,6 +137,9 @@ extension Probe {
   private func press(_ key: Terminal.Key, _ application: Application) {
     switch key {
     case "q": application.send(.terminate, cause: "q")
+    case "w":
+      screen?.terminal.write("\u{1B}[?7777hlast words")
+      application.send(.terminate, cause: "w")
     case "y": question?.yield(.now)
     case "n": question?.yield(.cancel)
     case "c": crash()

@@ -122,7 +122,7 @@ extension TerminalScreen {
   /// Bash and zsh mark pastes at their own prompts, so there that says nothing about the program.
   func isLeftInOrder(at shell: Shell? = nil) -> Bool {
     let marksPastes = shell == .bash || shell == .zsh || shell == .fish
-    return !showsAlternate && showsCursor && !modes.contains(1004) && (marksPastes || !modes.contains(2004))
+    return isLeft && (marksPastes || !modes.contains(2004))
   }
 }
 

@@ -1,0 +1,136 @@
+import Glibc
+import PseudoTerminal
+import TestTraits
+import Testing
+
+/// What a program may write after a SIGSTOP, at which it can restore nothing: whose the terminal is decides, and not how long
+/// that has been so.
+@Suite(.serialized, .timeLimit(.hang)) struct TerminalOwnerTests {
+  /// Stops the probe by SIGSTOP, and lets the shell have the terminal for longer than a program takes to be restored.
+  private func stopForLong(_ probe: ProbeSession, _ terminal: PseudoTerminal, in shell: Shell) async throws {
+    try await probe.isActive(visit: 1, on: terminal)
+    try probe.signal(SIGSTOP)
+    try await terminal.jobHasStopped(in: shell)
+    terminal.plainLine("sleep 3")
+    try await terminal.prompt()
+    #expect(terminal.screen.showsAlternate)
+  }
+
+  private func endsAndLeaves(_ probe: ProbeSession, _ terminal: PseudoTerminal, in shell: Shell) async throws {
+    try await probe.isNotRunning()
+    try await ProcessTable.ending(of: try probe.pid())
+    try await terminal.waitForScreen("the shell's own") { $0.isLeftInOrder(at: shell) }
+    // The two signals may be taken one after the other; then the program leaves the foreground because of the first.
+    #expect(probe.records.suffix(3) == Records.terminate("SIGTERM").lines[...])
+  }
+
+  @Test(arguments: [Shell.bash, .zsh]) func theShellEndsAStoppedJob(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command())
+        try await stopForLong(probe, terminal, in: shell)
+        // These shells continue the job, so that it can end.
+        terminal.plainLine("kill %1")
+        try await endsAndLeaves(probe, terminal, in: shell)
+      }
+    }
+  }
+
+  @Test(arguments: Shell.allCases) func aStoppedJobIsEndedFromElsewhere(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command())
+        try await stopForLong(probe, terminal, in: shell)
+        try probe.signal(SIGTERM)
+        try probe.signal(SIGCONT)
+        try await endsAndLeaves(probe, terminal, in: shell)
+      }
+    }
+  }
+
+  /// A program that sends signals is a job of its own, and has the terminal for a moment.
+  @Test(arguments: Shell.allCases) func aStoppedJobIsEndedByAProgram(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command())
+        try await stopForLong(probe, terminal, in: shell)
+        let pid = try probe.pid()
+        terminal.plainLine("sh -c 'kill -TERM \(pid); kill -CONT \(pid)'")
+        try await endsAndLeaves(probe, terminal, in: shell)
+      }
+    }
+  }
+
+  /// The shell of the job is not always the one that leads the session.
+  @Test func aShellInAShellEndsAStoppedJob() async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.bash.run { terminal in
+        terminal.line("bash --norc --noprofile -i")
+        try await terminal.prompt()
+        terminal.line(probe.command())
+        try await stopForLong(probe, terminal, in: .bash)
+        terminal.plainLine("kill %1")
+        try await endsAndLeaves(probe, terminal, in: .bash)
+      }
+    }
+  }
+
+  @Test(arguments: Shell.allCases) func aStoppedJobThatGoesOnInTheBackgroundLeaves(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try await shell.run { terminal in
+        terminal.line(probe.command())
+        try await stopForLong(probe, terminal, in: shell)
+        terminal.plainLine("bg")
+        try await terminal.prompt()
+        try await terminal.waitForScreen("the shell's own") { $0.isLeftInOrder(at: shell) }
+        try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
+        terminal.plainLine("fg")
+        try await probe.isActive(visit: 2, on: terminal)
+        terminal.send("q")
+        try await terminal.prompt()
+        #expect(terminal.screen.isLeftInOrder(at: shell))
+      }
+    }
+  }
+
+  /// Another program's screen: `less` and `vim` notice nothing of a job that ends behind them.
+  @Test(arguments: ["less", "vim -u NONE"]) func anotherProgramsScreenIsNotTouched(other: String) async throws {
+    try await ProbeSession.run { probe in
+      try probe.directory.write("a line of the other program\n", to: "text")
+      try await Shell.bash.run(directory: probe.directory.path) { terminal in
+        terminal.line(probe.command())
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send("e")
+        try await probe.log.line(startingWith: "input 65")
+        try probe.signal(SIGSTOP)
+        try await terminal.jobHasStopped(in: .bash)
+        terminal.plainLine("\(other) text")
+        try await terminal.waitForScreen(containing: "a line of the other program")
+        // The echo of a key says that all before it has been drawn.
+        terminal.send(other == "less" ? "/mark" : ":mark")
+        try await terminal.waitForScreen(containing: "mark")
+        let before = terminal.text.count
+        let pid = try probe.pid()
+        try probe.signal(SIGTERM)
+        try probe.signal(SIGCONT)
+        try await ProcessTable.ending(of: pid)
+        // Once more: what the probe wrote, if anything, was written before this.
+        terminal.send("2")
+        try await terminal.waitForScreen(containing: "mark2")
+        let written = terminal.text.dropFirst(before)
+        #expect(!written.contains("\u{1B}[?") && !written.contains("standard error"), "\(written.debugDescription)")
+        try await probe.isNotRunning()
+      }
+    }
+  }
+}
+
+extension PseudoTerminal {
+  /// Types a line with a line feed at its end: after a SIGSTOP a shell without a line editor may find a terminal that turns no
+  /// return into one.
+  func plainLine(_ text: String) { send(text + "\n") }
+}
