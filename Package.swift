@@ -152,6 +152,13 @@ let package = Package(
     .target(name: "AttackCore", dependencies: ["PseudoTerminal", "PubSub"], path: "Tests/Attack/Core"),
     .testTarget(name: "AttackTests", dependencies: ["AttackCore", "PseudoTerminal"]),
 
+    // Readers of foreign bytes, for tests and for the fuzzer.
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "TerminalEmulation", "UnixHost"],
+      path: "Tests/Fuzz/Targets"),
+    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "PubSub", "TestTraits"]),
+
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(
       name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine", "TestTraits"],
@@ -247,6 +254,22 @@ for target in package.targets where !target.name.hasPrefix("C") {
 if Context.environment["PUBSUB_PORTABLE"] != nil {
   for target in package.targets where !target.name.hasPrefix("C") {
     target.swiftSettings = (target.swiftSettings ?? []) + [.define("PUBSUB_PORTABLE")]
+  }
+}
+
+// FUZZ=1 adds the fuzzer, and the instrumentation that guides it; `.ci/fuzz` builds and runs it (Docs/Verification.md).
+if Context.environment["FUZZ"] != nil {
+  package.targets += [
+    .target(name: "CFuzz", path: "Tests/Fuzz/CFuzz"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["CFuzz", "FuzzTargets"], path: "Tests/Fuzz/Program",
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+  ]
+  let fuzzed = [
+    "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "TerminalEmulation", "UnixHost", "FuzzTargets",
+  ]
+  for target in package.targets where fuzzed.contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=fuzzer"])]
   }
 }
 

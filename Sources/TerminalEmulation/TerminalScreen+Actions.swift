@@ -26,6 +26,8 @@ extension TerminalScreen {
   private mutating func print(_ scalar: Unicode.Scalar) {
     let width = scalar.terminalWidth
     if width == 0 { return combine(scalar) }
+    // A screen of one column has no room for a wide character.
+    guard width <= columns else { return }
     if modes.contains(7), page.isWrapPending || page.column + width > columns {
       page.column = 0
       lineFeed()
@@ -42,12 +44,16 @@ extension TerminalScreen {
     page.isWrapPending = after >= columns
   }
 
+  /// The number of scalars from which a character takes no more marks.
+  private static let marksLimit = 16
+
   /// Adds a combining mark to the character before it.
   private mutating func combine(_ scalar: Unicode.Scalar) {
     var column = page.isWrapPending ? page.column : page.column - 1
     if column > 0, page.cells[page.row][column] == nil { column -= 1 }
     guard column >= 0, let base = page.cells[page.row][column] else { return }
     var text = String(base)
+    guard text.unicodeScalars.count < Self.marksLimit else { return }
     text.unicodeScalars.append(scalar)
     // If the mark does not form one character with its base, the cell keeps the base: a terminal shows both in one
     // cell.

@@ -17,6 +17,8 @@ extension TerminalScreen {
     private var state = State.ground
     /// The bytes of the sequence so far, without its introducer.
     private var collected: [UInt8] = []
+    /// More than any sequence or title needs; the rest of a sequence without an end is not kept.
+    private static let collectedLimit = 4096
     /// The byte that introduced the string that is being collected.
     private var introducer: UInt8 = 0
     private var character: [UInt8] = []
@@ -33,7 +35,7 @@ extension TerminalScreen {
         } else if byte == 0x07 {
           return endOfString()
         } else {
-          collected.append(byte)
+          collect(byte)
         }
         return nil
       case .stringEscape:
@@ -86,7 +88,7 @@ extension TerminalScreen {
       case _ where collected.isEmpty && [0x5D, 0x50, 0x58, 0x5E, 0x5F].contains(byte):
         begin(.string)
         introducer = byte
-      case 0x20...0x2F: collected.append(byte)
+      case 0x20...0x2F: collect(byte)
       default:
         let intermediates = collected
         begin(.ground)
@@ -104,7 +106,7 @@ extension TerminalScreen {
         let bytes = collected
         begin(.ground)
         return Self.sequence(bytes, final: byte)
-      default: collected.append(byte)
+      default: collect(byte)
       }
       return nil
     }
@@ -135,6 +137,10 @@ extension TerminalScreen {
       let isCommand = introducer == 0x5D
       begin(.ground)
       return isCommand ? .operatingSystemCommand(text) : nil
+    }
+
+    private mutating func collect(_ byte: UInt8) {
+      if collected.count < Self.collectedLimit { collected.append(byte) }
     }
 
     private mutating func begin(_ state: State) {

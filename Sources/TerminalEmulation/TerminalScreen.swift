@@ -47,8 +47,9 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   var savedCursor = (row: 0, column: 0)
   var parser = Parser()
 
-  /// Makes an empty screen with the cursor at the top left.
+  /// Makes an empty screen with the cursor at the top left, of at least one row and one column.
   package init(rows: Int, columns: Int) {
+    let (rows, columns) = (max(rows, 1), max(columns, 1))
     self.rows = rows
     self.columns = columns
     page = Page(rows: rows, columns: columns)
@@ -93,6 +94,7 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
 
   /// Changes the size of the screen; text that no longer fits is cut off at the right and at the bottom.
   package mutating func resize(rows: Int, columns: Int) {
+    let (rows, columns) = (max(rows, 1), max(columns, 1))
     self.rows = rows
     self.columns = columns
     func resized(_ old: Page) -> Page {

@@ -6,6 +6,20 @@ import Testing
 
 /// The emulator shows what a terminal would show.
 struct TerminalScreenTests {
+  @Test func noOutputTrapsItOrMakesItGrow() {
+    var tiny = screen("漢字a\u{301}", rows: 1, columns: 1)
+    #expect(tiny.lines == ["a\u{301}"])
+    tiny.resize(rows: 0, columns: -1)
+    #expect(tiny.lines.count == 1 && tiny.columns == 1)
+    #expect(screen("a" + String(repeating: "\u{301}", count: 1000)).text.unicodeScalars.count < 20)
+    #expect(screen("\u{1B}]0;" + String(repeating: "x", count: 100_000) + "\u{7}").title.count < 5000)
+    for final in "ABCDEFGHJKLMPSTX@`adefhlmrsu" {
+      for number in ["0", "99999999999999999999", "9223372036854775807", ";9223372036854775808"] {
+        #expect(screen("\u{1B}[\(number)\(final)\u{1B}[?\(number)\(final)\u{1B}M\u{1B}D\nx").rows == 4)
+      }
+    }
+  }
+
   private func screen(_ text: String, rows: Int = 4, columns: Int = 10) -> TerminalScreen {
     var screen = TerminalScreen(rows: rows, columns: columns)
     screen.feed(text)

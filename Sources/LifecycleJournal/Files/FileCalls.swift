@@ -53,6 +53,12 @@ package struct FileStatus: Sendable, Hashable {
   package struct Identity: Sendable, Hashable {
     package var device: UInt64
     package var number: UInt64
+
+    package init(device: UInt64, number: UInt64) { (self.device, self.number) = (device, number) }
+  }
+
+  package init(identity: Identity, size: Int64, isRegular: Bool, names: Int) {
+    (self.identity, self.size, self.isRegular, self.names) = (identity, size, isRegular, names)
   }
 }
 

@@ -1,7 +1,10 @@
 /// Finds the last run of a journal without reading the runs before it.
-struct LastRun {
+package struct LastRun {
   let files: any FileCalls
   let path: String
+
+  /// Makes a search in a journal and its kept files.
+  package init(files: any FileCalls, path: String) { (self.files, self.path) = (files, path) }
 
   private static let chunk: Int64 = 64 * 1_024
   private static let mark = Array("{\"journal\":\"run\",".utf8)
@@ -9,7 +12,7 @@ struct LastRun {
   /// Returns the summary of the last run; empty if there is none.
   ///
   /// The use of memory does not grow with the file. The time is linear in the length of the run.
-  func summary() -> RunSummary {
+  package func summary() -> RunSummary {
     let newest = summary(of: path)
     guard let run = newest.summary.header?.run else { return newest.summary }
     // The summary needs the records since the last change of state but one. If they are in a kept file, read that, too.
