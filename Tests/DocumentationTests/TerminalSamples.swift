@@ -179,6 +179,11 @@ private struct RemoteKeys {
   mutating func paused() -> [Terminal.Key] {
     decoder.flush()
   }
+
+  /// Some seconds have passed since, and `decoder.isUnfinished`.
+  mutating func fellSilent() -> [Terminal.Key] {
+    decoder.breakOff()
+  }
 }
 
 @MainActor @Suite struct `The samples of the terminal page` {
@@ -236,6 +241,7 @@ private struct RemoteKeys {
     var remote = RemoteKeys()
     #expect(remote.received([0x1B]) == [] && remote.paused() == [.escape])
     #expect(remote.received([0x1B]) == [] && remote.received(Array("[A".utf8)) == [.up])
+    #expect(remote.received(Array("\u{1B}[200~half".utf8)) == [] && remote.fellSilent() == [.paste("half")])
   }
 
   @Test func `use the shared application`() {

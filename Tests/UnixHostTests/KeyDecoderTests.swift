@@ -51,11 +51,50 @@ import UnixHost
     #expect(keys(sequence) == [key])
   }
 
+  /// “Comprehensive keyboard handling in terminals”, with each of its progressive enhancements.
+  @Test(arguments: [
+    ("\u{1B}[97u", Key.character("a")), ("\u{1B}[97;1:1u", "a"), ("\u{1B}[97;1:2u", "a"), ("\u{1B}[97;129u", "a"),
+    ("\u{1B}[97;65u", "A"), ("\u{1B}[97;2u", "A"), ("\u{1B}[97;66u", "a"), ("\u{1B}[97:65;2u", "A"),
+    ("\u{1B}[97:65:97;2:1u", "A"), ("\u{1B}[49:33;2u", "!"), ("\u{1B}[97;2;65u", "A"), ("\u{1B}[97;;97u", "a"),
+    ("\u{1B}[55:47;2;47u", "/"), ("\u{1B}[97;3u", .alt("a")), ("\u{1B}[97:65;4u", .alt("A")),
+    ("\u{1B}[97;9u", .alt("a")), ("\u{1B}[97;17u", .alt("a")), ("\u{1B}[97;33u", .alt("a")),
+    ("\u{1B}[97:65;5u", .control("a")), ("\u{1B}[97;133:1u", .control("a")), ("\u{1B}[97;69u", .control("a")),
+    ("\u{1B}[27;5;65~", .control("a")), ("\u{1B}[97:65;6u", .control(.shift("a"))),
+    ("\u{1B}[27;6;65~", .control(.shift("a"))), ("\u{1B}[1092::97;5u", .control("a")),
+    ("\u{1B}[1092::97u", "ф"), ("\u{1B}[1092:1060:97;2u", "Ф"), ("\u{1B}[223;2u", "ß"),
+    ("\u{1B}[27u", .escape), ("\u{1B}[27;129u", .escape), ("\u{1B}[13;129u", .enter), ("\u{1B}[9;130u", .shift(.tab)),
+    ("\u{1B}[127;133u", .control(.backspace)), ("\u{1B}[1;129A", .up), ("\u{1B}[1;1:2A", .up),
+    ("\u{1B}[1;133:1A", .control(.up)), ("\u{1B}[1;99A", .alt(.up)), ("\u{1B}[3;129~", .delete),
+    ("\u{1B}[3;5:1~", .control(.delete)), ("\u{1B}[1;130P", .shift(.function(1))), ("\u{1B}[13;129~", .function(3)),
+    ("\u{1B}[1;2R", .shift(.function(3))), ("\u{1B}[1;129:1R", .function(3)),
+    ("\u{1B}[57376u", .function(13)), ("\u{1B}[57398;5u", .control(.function(35))), ("\u{1B}[57399;129u", "0"),
+    ("\u{1B}[57408u", "9"), ("\u{1B}[57409u", "."), ("\u{1B}[57413u", "+"), ("\u{1B}[57414u", .enter),
+    ("\u{1B}[57417u", .left), ("\u{1B}[57424u", .end), ("\u{1B}[57426;5u", .control(.delete)),
+  ])
+  func `A key with what kitty adds to it is the same key`(sequence: String, key: Key) {
+    #expect(keys(sequence) == [key])
+    #expect(keys("\(sequence)x") == [key, "x"])
+  }
+
+  @Test(arguments: [
+    "\u{1B}[97;1:3u", "\u{1B}[97;5:3u", "\u{1B}[1;1:3A", "\u{1B}[3;1:3~", "\u{1B}[97:65:97;2:3;65u", "\u{1B}[13;1:3u",
+    "\u{1B}[57441;2u", "\u{1B}[57441;1:3u",
+  ])
+  func `The release of a key is no key, nor is a modifier key alone`(sequence: String) {
+    #expect(keys("\(sequence)x") == ["x"])
+  }
+
+  @Test func `The text of an input method is a key for each scalar`() {
+    #expect(keys("\u{1B}[0;;20320:22909u") == ["你", "好"])
+    #expect(keys("\u{1B}[0;;7u\u{1B}[0;;1114112:55296ux") == ["x"])
+  }
+
   @Test(arguments: [
     "\u{1B}[I", "\u{1B}[O", "\u{1B}[?1;2c", "\u{1B}[24;80R", "\u{1B}[<0;73;79M", "\u{1B}[<0;73;79m", "\u{1B}[M qq",
     "\u{1B}[4;1$y", "\u{1B}[?2026;1$y", "\u{1B}]11;rgb:ffff/ffff/ffff\u{7}", "\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\",
-    "\u{1B}P1$r0m\u{1B}\\", "\u{1B}P>|XTerm(367)\u{1B}\\", "\u{1B}_Gi=1;OK\u{1B}\\", "\u{1B}[1;99A", "\u{1B}[99~",
-    "\u{1B}[57358u", "\u{1B}[97:65;5u", "\u{1B}Oz", "\u{1B}[201~", "\u{1B}[1;5", "\u{1B}[99999999999999999999999A",
+    "\u{1B}P1$r0m\u{1B}\\", "\u{1B}P>|XTerm(367)\u{1B}\\", "\u{1B}_Gi=1;OK\u{1B}\\", "\u{1B}[1;257A", "\u{1B}[99~",
+    "\u{1B}[57358u", "\u{1B}[97;5:4u", "\u{1B}[1;99R", "\u{1B}[?1u", "\u{1B}Oz", "\u{1B}[201~", "\u{1B}[1;5",
+    "\u{1B}[99999999999999999999999A",
   ])
   func `No letter of a sequence that is no key is one`(sequence: String) {
     // The unfinished ones are finished here.
@@ -115,6 +154,20 @@ import UnixHost
       let state = decoder
       #expect(before == [] && !decoder.isUndecided && decoder.flush() == [] && decoder == state)
     }
+  }
+
+  @Test(
+    arguments: [
+      ("\u{1B}[1;", []), ("\u{1B}[M ", []), ("\u{1B}O5", []), ("\u{1B}]11;x", []), ("\u{C3}", []),
+      ("\u{1B}", [.escape]),
+      ("\u{1B}\u{1B}[1", [.escape]), ("\u{1B}[200~half\u{1B}[20", [.paste("half")]), ("", []),
+    ] as [(String, [Key])])
+  func `What has begun and does not go on is broken off`(text: String, expected: [Key]) {
+    var decoder = Terminal.KeyDecoder()
+    #expect(decoder.decode(text == "\u{C3}" ? [0xC3] : Array(text.utf8)) == [])
+    #expect(decoder.isUnfinished == !text.isEmpty)
+    #expect(decoder.breakOff() == expected && decoder == Terminal.KeyDecoder())
+    #expect(decoder.decode([0x71]) == ["q"])
   }
 
   @Test func `A key says what it enters, and how it is called`() {

@@ -78,6 +78,26 @@ import Testing
     #expect(!canStop(20, [20: entry(19, group: 20, session: 10), 19: entry(20, group: 20, session: 10)]))
   }
 
+  /// The shell waits for its own child.
+  @Test(arguments: [(nil, true), (20, false), (21, true), (22, true)] as [(Int32?, Bool)])
+  func aWrapperThatIgnoresTheStopWouldNotTellTheShell(ignoring: Int32?, isPossible: Bool) {
+    var processes: [Int32: ProcessTree.Entry] = [
+      10: entry(5, group: 10, session: 10), 20: entry(10, group: 20, session: 10),
+      21: entry(20, group: 20, session: 10), 22: entry(21, group: 20, session: 10),
+    ]
+    if let ignoring { processes[ignoring]?.ignoresStop = true }
+    #expect(canStop(22, processes) == isPossible)
+  }
+
+  @Test(arguments: [
+    ("SigIgn:\t0000000000080000", true), ("Name:\tx\nSigBlk:\t0\nSigIgn:\tffffffffffffffff\nSigCgt:\t0", true),
+    ("SigIgn:\t0000000000040000", false), ("SigCgt:\t0000000000080000", false), ("SigIgn:\tffffffffffffffffff", false),
+    ("SigIgn:", false), ("", false),
+  ])
+  func theIgnoredSignalsAreRead(status: String, ignores: Bool) {
+    #expect(ProcessTree.ignoresStop(inStatus: Array(status.utf8)) == ignores)
+  }
+
   @Test(arguments: [
     ("42 (vi) S 7 42 42 0", 7), ("42 (a b) S 8 42", 8), ("42 (weird) ) (name) T 9 1", 9),
   ])

@@ -18,6 +18,8 @@ struct ProcessTree: Sendable {
     var parent: pid_t
     var group: pid_t
     var session: pid_t
+    /// Whether the process ignores SIGTSTP, and so would not stop with its group.
+    var ignoresStop = false
   }
 
   /// Looks a process up; returns nil if it does not exist or is not visible.
@@ -25,22 +27,31 @@ struct ProcessTree: Sendable {
 
   /// Whether another process could continue the process if it stopped.
   ///
-  /// The method follows the parents while they are in the process's group. The first parent outside it must be in the
-  /// same session.
+  /// There must be a shell, and its own child must stop, too: the shell waits for that, and learns nothing of a
+  /// grandchild that stops alone.
   ///
   /// - Complexity: linear in the number of ancestors in the group.
-  func canStop(_ process: pid_t) -> Bool { shellGroup(of: process) != nil }
+  func canStop(_ process: pid_t) -> Bool { shell(of: process).map { !$0.child.ignoresStop } ?? false }
 
   /// Returns the group of the shell that runs the process's job; nil if no process could continue the job.
   ///
   /// - Complexity: linear in the number of ancestors in the group.
-  func shellGroup(of process: pid_t) -> pid_t? {
+  func shellGroup(of process: pid_t) -> pid_t? { shell(of: process)?.group }
+
+  /// Returns the group of the shell that runs the process's job, and the shell's child in the job.
+  ///
+  /// The method follows the parents while they are in the process's group. The first parent outside it must be in the
+  /// same session.
+  private func shell(of process: pid_t) -> (group: pid_t, child: Entry)? {
     guard process != 1, let own = entry(process) else { return nil }
     var seen: Set<pid_t> = [process]
     var ancestor = own.parent
+    // The last process of the group on the way.
+    var top = own
     // A tree that changes while it is read might contain a cycle.
     while ancestor > 0, seen.insert(ancestor).inserted, let candidate = entry(ancestor) {
-      if candidate.group != own.group { return candidate.session == own.session ? candidate.group : nil }
+      if candidate.group != own.group { return candidate.session == own.session ? (candidate.group, top) : nil }
+      top = candidate
       ancestor = candidate.parent
     }
     return nil
@@ -51,7 +62,11 @@ struct ProcessTree: Sendable {
     let group = getpgid(process)
     let session = getsid(process)
     guard group >= 0, session >= 0 else { return nil }
-    return Entry(parent: process == getpid() ? getppid() : parent(of: process), group: group, session: session)
+    // Its own stop does not depend on what the program has found.
+    guard process != getpid() else { return Entry(parent: getppid(), group: group, session: session) }
+    return Entry(
+      parent: parent(of: process), group: group, session: session,
+      ignoresStop: group == getpgrp() && ignoresStop(process))
   }
 
   /// Returns the parent of another process; 0 if it is unknown.
@@ -62,15 +77,40 @@ struct ProcessTree: Sendable {
       guard proc_pidinfo(process, PROC_PIDTBSDINFO, 0, &info, size) == size else { return 0 }
       return pid_t(info.pbi_ppid)
     #else
-      let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else { return 0 }
-      defer { close(file) }
-      var buffer = [UInt8](repeating: 0, count: 512)
-      let count = read(file, &buffer, buffer.count)
-      guard count > 0 else { return 0 }
-      return parent(inStatus: buffer[..<count]) ?? 0
+      return contents(of: "/proc/\(process)/stat").flatMap(parent(inStatus:)) ?? 0
     #endif
   }
+
+  /// Returns whether another process ignores SIGTSTP; false if it is unknown.
+  private static func ignoresStop(_ process: pid_t) -> Bool {
+    #if canImport(Darwin)
+      return false
+    #else
+      return contents(of: "/proc/\(process)/status").map(ignoresStop(inStatus:)) ?? false
+    #endif
+  }
+
+  /// Parses the line `SigIgn` of `/proc/PID/status`, a mask in hexadecimal digits.
+  static func ignoresStop(inStatus text: some Collection<UInt8>) -> Bool {
+    for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "SigIgn:".utf8) {
+      let digits = line.dropFirst("SigIgn:".utf8.count).filter { $0 != UInt8(ascii: "\t") && $0 != UInt8(ascii: " ") }
+      return UInt64(String(decoding: digits, as: UTF8.self), radix: 16).map { $0 & (1 << UInt64(SIGTSTP - 1)) != 0 }
+        ?? false
+    }
+    return false
+  }
+
+  #if !canImport(Darwin)
+    /// Reads the beginning of a file of the kernel; nil if it cannot be read.
+    private static func contents(of path: String) -> ArraySlice<UInt8>? {
+      let file = open(path, O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return nil }
+      defer { close(file) }
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = read(file, &buffer, buffer.count)
+      return count > 0 ? buffer[..<count] : nil
+    }
+  #endif
 
   /// Parses the parent from the line of `/proc/PID/stat`.
   ///

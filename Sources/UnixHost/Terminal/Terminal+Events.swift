@@ -8,6 +8,11 @@ extension Terminal {
   /// order in which the terminal sent them. An event has all input of one read, so a view should handle all its keys
   /// and then draw once.
   ///
+  /// If the main actor handles no input, the host stops reading the terminal after about 8 MiB, or some ten thousand
+  /// keys.
+  /// After another second it reads on, so that the keys that make signals still work, and omits everything else. The
+  /// first event afterwards has the number of ``omittedBytes``.
+  ///
   ///     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, event in
   ///       for key in event.keys { view.press(key) }
   ///     }
@@ -27,9 +32,15 @@ extension Terminal {
     public let keys: [Key]
     /// The bytes, as the terminal sent them.
     ///
-    /// A control sequence is whole unless the terminal pauses inside it, or it is longer than 256 bytes. A pasted text,
-    /// or an answer such as OSC or DCS, may arrive in several events. `ESC[200~` and `ESC[201~` enclose a pasted text.
+    /// A control sequence is whole unless the terminal pauses inside it for 3 seconds, or it is longer than 256 bytes. A
+    /// pasted text, or an answer such as OSC or DCS, may arrive in several events. `ESC[200~` and `ESC[201~` enclose a
+    /// pasted text. The host adds `ESC[201~` if the terminal sends no end of a paste for 3 seconds, or if a key that makes
+    /// a signal ends the paste.
     public let bytes: [UInt8]
+    /// The number of bytes that the host omitted directly before this event; 0 as a rule.
+    ///
+    /// Such an event has no keys. A paste or an answer before it may have no end.
+    public let omittedBytes: Int
 
     /// Creates the event.
     ///
@@ -38,9 +49,12 @@ extension Terminal {
     ///   - terminal: the terminal that sent it.
     ///   - keys: the keys, oldest first.
     ///   - bytes: the bytes, as the terminal sent them.
-    public init(application: Application, terminal: Terminal, keys: [Key], bytes: [UInt8] = []) {
+    ///   - omittedBytes: the number of bytes that were omitted before.
+    public init(
+      application: Application, terminal: Terminal, keys: [Key], bytes: [UInt8] = [], omittedBytes: Int = 0
+    ) {
       (self.application, self.terminal) = (application, terminal)
-      (self.keys, self.bytes) = (keys, bytes)
+      (self.keys, self.bytes, self.omittedBytes) = (keys, bytes, omittedBytes)
     }
   }
 

@@ -49,7 +49,7 @@ extension Terminal {
       case pageUp
       /// Page down.
       case pageDown
-      /// A function key: F1 has the number 1; 20 is the highest that terminals send.
+      /// A function key: F1 has the number 1; 35 is the highest that terminals send.
       case function(Int)
       /// A pasted text, and the number of its bytes that were omitted.
       ///
@@ -70,7 +70,7 @@ extension Terminal {
 
       /// Shift.
       public static let shift = Modifiers(rawValue: 1 << 0)
-      /// Alt, also Meta and Option.
+      /// Alt, also Option, Meta, Super and Hyper.
       public static let alt = Modifiers(rawValue: 1 << 1)
       /// Control.
       public static let control = Modifiers(rawValue: 1 << 2)
@@ -176,6 +176,26 @@ extension Terminal.Key {
 
   /// Returns the key with additional modifier keys.
   func adding(_ more: Modifiers) -> Self { Self(kind, modifiers: modifiers.union(more)) }
+
+  /// The byte that a terminal sends for the key in its default modes; nil if it sends several, or another key has it.
+  var byte: UInt8? {
+    switch (kind, modifiers) {
+    case (.enter, []): 0x0D
+    case (.tab, []): 0x09
+    case (.escape, []): 0x1B
+    case (.backspace, []): 0x7F
+    case (.backspace, .control): 0x08
+    case (.character(let character), []): character.asciiValue
+    case (.character(let character), .control):
+      switch character.asciiValue {
+      case UInt8(ascii: " "), UInt8(ascii: "@"): 0x00
+      case UInt8(ascii: "?"): 0x7F
+      case .some(let byte) where (0x5B...0x7A).contains(byte): byte & 0x1F
+      default: nil
+      }
+    default: nil
+    }
+  }
 }
 
 extension Terminal.Key: CustomStringConvertible {

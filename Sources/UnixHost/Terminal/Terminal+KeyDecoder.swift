@@ -7,11 +7,14 @@ extension Terminal {
   /// - Bytes may come in pieces of any length. A split character or sequence is decoded as one key.
   /// - `ESC`, `ESC [`, `ESC O` and a few more may be a key or the beginning of a sequence. Call ``flush()`` when no
   ///   byte has come for about 50 ms; then they are the keys Escape, Alt-[ and Alt-O.
-  /// - A sequence that is not a key gives no key: a report of the mouse or the focus, or the terminal's answer to a
-  ///   request of the program. Bytes that are not UTF-8 give no key, either. A key that follows is not lost.
+  /// - A sequence that is not a key gives no key: a report of the mouse or the focus, the release of a key, or the
+  ///   terminal's answer to a request of the program. Bytes that are not UTF-8 give no key, either. A key that follows
+  ///   is not lost.
   /// - An incomplete sequence ends at the first byte that cannot belong to it, and that byte is decoded by itself.
+  /// - A paste ends with its end, `ESC [ 201 ~`. If the connection breaks inside it, its end never comes. Call
+  ///   ``breakOff()`` when ``isUnfinished`` and no byte has come for some seconds, as a ``TerminalHost`` does.
   ///
-  /// Each byte is examined once. At most 32 bytes of a sequence are kept, and at most ``pasteLimit`` bytes of a paste.
+  /// Each byte is examined once. At most 128 bytes of a sequence are kept, and at most ``pasteLimit`` bytes of a paste.
   public struct KeyDecoder: Hashable, Sendable {
     private enum State: Hashable, Sendable {
       case ground
@@ -48,7 +51,7 @@ extension Terminal {
     private static let escape: UInt8 = 0x1B
     private static let pasteEnd = [escape] + Array("[201~".utf8)
     /// A limit above the length of the parameters of any key.
-    private static let parameterLimit = 32
+    private static let parameterLimit = 128
 
     private var state = State.ground
     /// Whether another `ESC` came right before the sequence, which some terminals send for Alt.
@@ -69,6 +72,9 @@ extension Terminal {
       case .ground, .character, .sequence, .mouse, .string, .paste: false
       }
     }
+
+    /// Whether a character, a sequence, an answer of the terminal or a paste has begun and not ended.
+    public var isUnfinished: Bool { state != .ground }
 
     /// Decodes a piece of the terminal's input.
     ///
@@ -105,6 +111,18 @@ extension Terminal {
       return keys
     }
 
+    /// Ends whatever is unfinished, because its rest does not come.
+    ///
+    /// Bytes that may have been keys are keys. A paste is a key with the text that has come. A character, a sequence
+    /// or an answer that has advanced further gives no key. The next byte begins a new key.
+    ///
+    /// - Returns: the keys, oldest first.
+    public mutating func breakOff() -> [Key] {
+      var keys: [Key] = []
+      if case .paste = state { endPaste(&keys) } else { breakOff(&keys) }
+      return keys
+    }
+
     /// Discards an incomplete character or sequence whose rest was discarded; a paste continues to its end.
     mutating func forgetUnfinished() {
       if case .paste = state { return }
@@ -125,9 +143,9 @@ extension Terminal.KeyDecoder {
     case .introducer where byte == UInt8(ascii: "M"): state = .mouse(missing: 3)
     case .introducer, .sequence: takeSequence(byte, &keys)
     case .linuxFunction:
-      if let key = KeyMap.linuxFunction(byte) { end(key, &keys) } else { beginAnew(byte, &keys) }
+      if let key = KeyMap.linuxFunction(byte) { end([key], &keys) } else { beginAnew(byte, &keys) }
     case .mouse where byte == Self.escape: beginAnew(byte, &keys)
-    case .mouse(missing: 1): end(nil, &keys)
+    case .mouse(missing: 1): end([], &keys)
     case .mouse(let missing): state = .mouse(missing: missing - 1)
     case .singleShift: takeSingleShift(byte, &keys)
     case .stringIntroducer(let introducer):
@@ -135,14 +153,14 @@ extension Terminal.KeyDecoder {
     case .string:
       switch byte {
       case Self.escape: state = .stringEscape
-      case 0x07: end(nil, &keys)
+      case 0x07: end([], &keys)
       // Control characters such as Enter end a supposed answer without an end.
       case 0x00..<0x20: beginAnew(byte, &keys)
       default: break
       }
     case .stringEscape:
       if byte == UInt8(ascii: "\\") {
-        end(nil, &keys)
+        end([], &keys)
       } else {
         state = .escape
         takeEscaped(byte, &keys)
@@ -213,13 +231,13 @@ extension Terminal.KeyDecoder {
 
   private mutating func takeSequence(_ byte: UInt8, _ keys: inout [Terminal.Key]) {
     switch byte {
-    case UInt8(ascii: "$") where KeyMap.controlSequence(kept, final: byte) != nil: fallthrough
+    case UInt8(ascii: "$") where !KeyMap.controlSequence(kept, final: byte).isEmpty: fallthrough
     case 0x40...0x7E:
       guard byte == UInt8(ascii: "~"), kept == Array("200".utf8) else {
         let isWhole = kept.count <= Self.parameterLimit
-        return end(isWhole ? KeyMap.controlSequence(kept, final: byte) : nil, &keys)
+        return end(isWhole ? KeyMap.controlSequence(kept, final: byte) : [], &keys)
       }
-      end(nil, &keys)
+      end([], &keys)
       state = .paste(matched: 0)
     case 0x20...0x3F:
       keepParameter(byte)
@@ -231,7 +249,7 @@ extension Terminal.KeyDecoder {
   private mutating func takeSingleShift(_ byte: UInt8, _ keys: inout [Terminal.Key]) {
     switch byte {
     case 0x30...0x3F: keepParameter(byte)
-    case 0x40...0x7E: end(KeyMap.singleShift(kept, final: byte), &keys)
+    case 0x40...0x7E: end(KeyMap.singleShift(kept, final: byte).map { [$0] } ?? [], &keys)
     default: beginAnew(byte, &keys)
     }
   }
@@ -252,15 +270,11 @@ extension Terminal.KeyDecoder {
 // MARK: - Ending what was begun
 
 extension Terminal.KeyDecoder {
-  /// Ends a sequence with its key, if it has one.
-  private mutating func end(_ key: Terminal.Key?, _ keys: inout [Terminal.Key]) {
-    if let key {
-      keys.append(isPrefixed ? key.adding(.alt) : key)
-      isPrefixed = false
-    } else {
-      endPrefix(&keys)
-    }
-    (state, kept) = (.ground, [])
+  /// Ends a sequence with its keys, if it has any.
+  private mutating func end(_ pressed: [Terminal.Key], _ keys: inout [Terminal.Key]) {
+    if pressed.isEmpty { endPrefix(&keys) }
+    keys += isPrefixed ? pressed.map { $0.adding(.alt) } : pressed
+    (state, isPrefixed, kept) = (.ground, false, [])
   }
 
   /// Adds the Escape key for an `ESC` that did not belong to the sequence.

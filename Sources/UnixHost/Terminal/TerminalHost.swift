@@ -79,8 +79,9 @@ public final class TerminalHost: Sendable {
     /// Whether each key arrives at once and without an echo.
     ///
     /// True by default. The host then handles Ctrl-C, Ctrl-Z and `Ctrl-\`, or the keys that the terminal's modes name
-    /// instead: it restores the terminal, unless the delegate is asked first, and then acts as on the signal. Other
-    /// processes of the same job receive no signal on Ctrl-C and `Ctrl-\`. On Ctrl-Z they stop when this process stops.
+    /// instead: it restores the terminal, unless the delegate is asked first, and then acts as on the signal. It does so
+    /// also if the parent process ignored the signal. Other processes of the same job receive no signal on Ctrl-C and
+    /// `Ctrl-\`. On Ctrl-Z they stop when this process stops.
     public var usesRawMode = true
     /// Whether the host asks the terminal to report the keyboard focus.
     ///
@@ -90,6 +91,11 @@ public final class TerminalHost: Sendable {
     ///
     /// True by default.
     public var bracketsPaste = true
+    /// The time after which an `ESC` is the Escape key, and not the beginning of a sequence.
+    ///
+    /// 50 milliseconds by default. Over a connection that delivers the bytes of an arrow key further apart, a longer
+    /// time keeps them together, and the Escape key arrives that much later. The host uses at most 10 seconds.
+    public var escapeDelay = Duration.milliseconds(50)
     /// The causes for which a first order to end asks the delegate whether the program may end.
     ///
     /// An order with another cause ends the program without asking. Orders have the causes `Ctrl-C` (the key), `SIGINT`

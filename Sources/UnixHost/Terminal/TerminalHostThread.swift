@@ -17,8 +17,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
 
   /// The limit for input that waits until the computer wakes, in reads.
   private static let waitingLimit = 64
-  /// The pause after which a paste is considered broken off, because its terminal has vanished.
-  private static let pastePause = Duration.seconds(1)
+  /// The longest time for which Escape waits.
+  private static let longestEscapeDelay = Duration.seconds(10)
 
   private let terminal: Terminal
   private let jobMode: JobMode
@@ -28,8 +28,13 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private var hasHungUp = false
   /// Input that came while the computer went to sleep.
   private var waiting: [TerminalInputParser.Element] = []
-  private var lastRead = Instant.now
+  /// Input that the main actor has not handled yet.
+  private let backlog: InputBacklog
+  private var omission = InputOmission()
+  private let escapeDelay: Duration
   private var escapeDeadline: Instant?
+  /// The time when unfinished input is broken off.
+  private var idleDeadline: Instant?
   private var nextLook: Instant?
   /// The time when the leaving sequences are given up.
   private var leaveDeadline: Instant?
@@ -40,6 +45,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     self.terminal = terminal
     jobMode = JobMode(parts.application)
     device = TerminalDevice(configuration)
+    escapeDelay = min(max(configuration.escapeDelay, .zero), Self.longestEscapeDelay)
+    backlog = InputBacklog { [waker = parts.link.waker] in waker.wake() }
     super.init(
       parts,
       machine: TerminalStateMachine(
@@ -66,7 +73,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     if machine.holdsTerminal, device.hasMetAnotherJob { yieldTerminal() }
     let watched = machine.hasTerminal ? device.descriptor : hasHungUp ? -1 : device.strayStream
     var events: Int32 = 0
-    if machine.readsTerminal, waiting.count < Self.waitingLimit { events |= Int32(POLLIN) }
+    if readsInput { events |= Int32(POLLIN) }
     if device.hasOutput { events |= Int32(POLLOUT) }
     // Poll without events, too: `poll` still reports a hang-up, and some shells send no signal to their background
     // jobs.
@@ -79,7 +86,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     } else {
       nextLook = nil
     }
-    return [escapeDeadline, nextLook, outputDeadline, leaveDeadline]
+    return [escapeDeadline, idleDeadline, omission.deadline, nextLook, outputDeadline, leaveDeadline]
   }
 
   override func take(_ ready: ArraySlice<pollfd>) {
@@ -106,12 +113,16 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     }
   }
 
+  /// Whether to read the terminal's input now.
+  private var readsInput: Bool {
+    machine.readsTerminal && waiting.count < Self.waitingLimit && !omission.isHolding
+  }
+
   private func read() {
     switch device.read() {
     case .bytes(let bytes):
-      take(parser.feed(bytes, afterPause: .now - lastRead >= Self.pastePause).mergingFocus)
-      lastRead = .now
-      escapeDeadline = parser.holdsBytes ? .now + TerminalInputParser.escapeDelay : nil
+      take(parser.feed(bytes, at: SignalPipe.now).mergingFocus)
+      followUnfinished()
     case .nothing: break
     case .end: process(device.look == .gone ? .hangUp : .endOfInput)
     case .refused:
@@ -132,14 +143,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       case .bytes where isAsleep, .focus where isAsleep: waiting.append(element)
       case .bytes(let bytes):
         tellLogind(.userIsPresent)
-        process(.keyPressed)
         // The parser holds back undecided bytes, so bytes that are still undecided here are keys.
-        let keys = decoder.decode(bytes) + decoder.flush()
-        tell(
-          Terminal.DidReceiveInput(application: parts.application, terminal: terminal, keys: keys, bytes: bytes))
+        deliver(decoder.decode(bytes) + decoder.flush(), bytes)
       case .focus(let isFocused):
-        if isFocused { tellLogind(.userIsPresent) }
-        process(.focus(isFocused))
+        takeFocus(isFocused)
       case .signalKey(let key):
         let now = SignalPipe.now
         process(.signals([SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)]))
@@ -149,11 +156,58 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     }
   }
 
-  override func passTime(_ now: Instant) {
+  /// Posts input, or omits it if too much waits for the main actor.
+  private func deliver(_ keys: [Terminal.Key], _ bytes: [UInt8], omittedBytes: Int = 0) {
+    if omission.isOmitting { return omission.omit(bytes: bytes.count) }
+    // A report of the terminal and the release of a key are no answers of the user.
+    if !keys.isEmpty { process(.keyPressed) }
+    let event = Terminal.DidReceiveInput(
+      application: parts.application, terminal: terminal, keys: keys, bytes: bytes, omittedBytes: omittedBytes)
+    let cost = InputBacklog.cost(of: keys, bytes)
+    backlog.add(cost)
+    tell(event)
+    parts.mailbox.send { [backlog] in backlog.remove(cost) }
+  }
+
+  private func takeFocus(_ isFocused: Bool) {
+    if omission.isOmitting { return omission.omit(focus: isFocused) }
+    if isFocused { tellLogind(.userIsPresent) }
+    backlog.add(InputBacklog.eventCost)
+    process(.focus(isFocused))
+    parts.mailbox.send { [backlog] in backlog.remove(InputBacklog.eventCost) }
+  }
+
+  /// Sets the times at which input that has begun is decided or broken off.
+  private func followUnfinished() {
+    escapeDeadline = parser.isUndecided ? .now + escapeDelay : nil
+    idleDeadline = parser.isUnfinished || decoder.isUnfinished ? .now + TerminalInputParser.idleTime : nil
+  }
+
+  private func passTimeOfInput(_ now: Instant) {
     if let time = escapeDeadline, now >= time {
-      escapeDeadline = nil
       take(parser.flush())
+      followUnfinished()
     }
+    if let time = idleDeadline, now >= time {
+      // The rest may wait in a terminal that is not read.
+      guard readsInput else { return followUnfinished() }
+      idleDeadline = nil
+      take(parser.breakOff())
+      let keys = decoder.breakOff()
+      if !keys.isEmpty { deliver(keys, []) }
+    }
+  }
+
+  /// Follows whether too much input waits for the main actor.
+  private func followBacklog(_ now: Instant) {
+    let omitted = omission.follow(isFull: backlog.isFull, now: now)
+    if omitted.bytes > 0 { deliver([], [], omittedBytes: omitted.bytes) }
+    if let isFocused = omitted.focus { takeFocus(isFocused) }
+  }
+
+  override func passTime(_ now: Instant) {
+    followBacklog(now)
+    passTimeOfInput(now)
     if !isAsleep, !waiting.isEmpty {
       let elements = waiting
       waiting = []
@@ -282,7 +336,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     take(parser.reset())
     decoder.forgetUnfinished()
     parser.signalKeys = device.signalKeys
-    escapeDeadline = nil
+    (escapeDeadline, idleDeadline) = (nil, nil)
     setLeaveDeadline(nil)
     if let size = device.size { terminal.setSize(size) }
     terminal.setHeld(true)
@@ -292,7 +346,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func giveTerminalBack(within time: Duration) -> [Event] {
     // A program without a screen can still write lines, until it stops or ends.
     device.giveBack(after: device.hasScreen ? terminal.takeLastOutput() : terminal.takeOutput())
-    escapeDeadline = nil
+    (escapeDeadline, idleDeadline) = (nil, nil)
     guard device.isLeaving else { return [.terminalLeft(isComplete: true)] }
     setLeaveDeadline(time)
     return []

@@ -8,9 +8,14 @@
 /// bracketed paste, `ESC [ 200 ~` to `ESC [ 201 ~`, inside which nothing is a report. An `ESC` where the grammar allows
 /// none begins a new sequence, as it does on terminals.
 ///
-/// The parser passes on all bytes except focus reports, unchanged and in order. It holds an incomplete sequence back
-/// until it is complete, until it is longer than any real one, or until ``flush()``. In this way the Escape key is
-/// distinguished from the beginning of a sequence.
+/// A key that makes a signal is found as its byte, or as the sequence with which xterm and kitty encode it. Inside a
+/// paste it is text for the first second. After that, one with which a read begins is a key: a key that a person
+/// presses is read by itself, and the keyboard must be able to end a program whose terminal never ends a paste.
+///
+/// The parser passes on all bytes except focus reports and keys that make signals, unchanged and in order. It holds an
+/// incomplete sequence back until it is complete, until it is longer than any real one, or until ``breakOff()``; bytes
+/// that may be a key, only until ``flush()``. In this way the Escape key is distinguished from the beginning of a
+/// sequence.
 package struct TerminalInputParser: Sendable, Hashable {
   /// An element of the terminal's input.
   package enum Element: Sendable, Hashable {
@@ -37,10 +42,13 @@ package struct TerminalInputParser: Sendable, Hashable {
     case paste(matched: Int)
   }
 
-  /// The time after which a single `ESC` is the Escape key, and not the beginning of a sequence.
+  /// The time after the beginning of a paste in which a key that makes a signal is text.
+  static let pasteTime = Duration.seconds(1)
+  /// The time without input after which an unfinished sequence, answer or paste is broken off.
   ///
-  /// The host's thread measures it, and then calls ``flush()``.
-  static let escapeDelay = Duration.milliseconds(50)
+  /// The host's thread measures it, and then calls ``breakOff()``. It is longer than a pause of a slow connection: what
+  /// follows of a paste that is broken off counts as keys.
+  static let idleTime = Duration.seconds(3)
 
   private static let escape: UInt8 = 0x1B
   private static let pasteBegins = Array("200~".utf8)
@@ -54,13 +62,25 @@ package struct TerminalInputParser: Sendable, Hashable {
   /// The bytes that are an ``Element/signalKey(_:)`` outside a paste.
   package var signalKeys = SignalKeys()
   private var state = State.ground
+  /// The time when the paste began.
+  private var pasteBegan = Duration.zero
   /// The bytes of an incomplete sequence.
   ///
   /// Empty inside a paste, because pasted text is never held back.
   private var held: [UInt8] = []
 
   /// Whether bytes are held back that ``flush()`` would pass on.
-  var holdsBytes: Bool { !held.isEmpty }
+  var isUndecided: Bool {
+    switch state {
+    case .escape, .introducer, .singleShift, .oneMore: true
+    // With `$` rxvt ends the sequence of a key with Shift, and other terminals go on.
+    case .parameters: held.contains(UInt8(ascii: "$"))
+    case .ground, .x10Mouse, .paste: false
+    }
+  }
+
+  /// Whether ``breakOff()`` would end a sequence or a paste.
+  var isUnfinished: Bool { state != .ground }
 
   /// Creates a parser at the beginning of a terminal's input.
   package init() {}
@@ -84,18 +104,18 @@ package struct TerminalInputParser: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - bytes: the bytes of one read.
-  ///   - isAfterPause: whether the pause before was so long that a paste must have been broken off. Then a single
-  ///     signal key counts as a key again. Otherwise the keyboard could not end a program whose terminal vanished in
-  ///     the middle of a paste.
+  ///   - now: the time of the read, by a monotonic clock.
   /// - Returns: the elements, oldest first.
-  package mutating func feed(_ bytes: some Collection<UInt8>, afterPause isAfterPause: Bool = false) -> [Element] {
-    if isAfterPause, case .paste = state, bytes.count == 1, let byte = bytes.first, let key = signalKeys.key(byte) {
-      return reset() + [.signalKey(key)]
-    }
+  package mutating func feed(_ bytes: some Collection<UInt8>, at now: Duration = .zero) -> [Element] {
     var elements: [Element] = []
     var plain: [UInt8] = []
-    for byte in bytes {
-      take(byte, &plain, &elements)
+    var rest = bytes[...]
+    if case .paste = state, now - pasteBegan >= Self.pasteTime, let (key, length) = signalKeys.prefix(of: rest) {
+      elements = reset() + [.signalKey(key)]
+      rest = rest.dropFirst(length)
+    }
+    for byte in rest {
+      take(byte, at: now, &plain, &elements)
       if held.count >= Self.heldLimit {
         plain += held
         held = []
@@ -105,22 +125,22 @@ package struct TerminalInputParser: Sendable, Hashable {
     return elements
   }
 
-  /// Passes on the bytes that are held back, because no byte has followed for a while: they were a key, or the terminal
-  /// pauses.
+  /// Passes on bytes that may be a key, because no byte has followed for a moment: they were the key.
   ///
-  /// After a single `ESC` or `ESC [` the next byte begins a new element. A sequence that has advanced further
-  /// continues.
-  package mutating func flush() -> [Element] {
-    guard holdsBytes else { return [] }
-    defer { held = [] }
-    switch state {
-    case .escape, .introducer, .singleShift, .oneMore: state = .ground
-    case .ground, .parameters, .x10Mouse, .paste: break
-    }
-    return [.bytes(held)]
+  /// The next byte begins a new element. A sequence that has advanced further continues.
+  package mutating func flush() -> [Element] { isUndecided ? breakOff() : [] }
+
+  /// Ends a sequence or a paste whose rest does not come, and passes on the bytes that are held back.
+  ///
+  /// - Returns: the bytes that were held back, or the missing bytes of the end of a paste.
+  package mutating func breakOff() -> [Element] {
+    let elements: [Element] = held.isEmpty ? [] : [.bytes(held)]
+    return elements + reset()
   }
 
-  private mutating func take(_ byte: UInt8, _ plain: inout [UInt8], _ elements: inout [Element]) {
+  private mutating func take(
+    _ byte: UInt8, at now: Duration, _ plain: inout [UInt8], _ elements: inout [Element]
+  ) {
     if case .paste(let matched) = state { return takePasted(byte, matched, &plain) }
     if byte == Self.escape {
       // The bytes before this `ESC` cannot become a report; but an `ESC` before a sequence may mean Alt.
@@ -133,9 +153,7 @@ package struct TerminalInputParser: Sendable, Hashable {
     // As in the kernel, a signal key also counts in the middle of a sequence, which was then broken off.
     if let key = signalKeys.key(byte) {
       complete(&plain)
-      if !plain.isEmpty { elements.append(.bytes(plain)) }
-      plain = []
-      return elements.append(.signalKey(key))
+      return add(.signalKey(key), &plain, &elements)
     }
     switch state {
     case .ground: plain.append(byte)
@@ -152,17 +170,15 @@ package struct TerminalInputParser: Sendable, Hashable {
       plain += held.dropLast(2)
       held = []
       state = .ground
-      if !plain.isEmpty { elements.append(.bytes(plain)) }
-      plain = []
-      elements.append(.focus(byte == UInt8(ascii: "I")))
+      add(.focus(byte == UInt8(ascii: "I")), &plain, &elements)
     case .introducer where byte == UInt8(ascii: "M"):
       held.append(byte)
       state = .x10Mouse(missing: 3)
     case .introducer where byte == UInt8(ascii: "["):
       held.append(byte)
       state = .oneMore
-    case .introducer: takeParameter(byte, [], &plain)
-    case .parameters(let parameters): takeParameter(byte, parameters, &plain)
+    case .introducer: takeParameter(byte, [], at: now, &plain, &elements)
+    case .parameters(let parameters): takeParameter(byte, parameters, at: now, &plain, &elements)
     case .x10Mouse(let missing):
       held.append(byte)
       state = .x10Mouse(missing: missing - 1)
@@ -178,14 +194,23 @@ package struct TerminalInputParser: Sendable, Hashable {
     }
   }
 
-  private mutating func takeParameter(_ byte: UInt8, _ parameters: [UInt8]?, _ plain: inout [UInt8]) {
+  private mutating func takeParameter(
+    _ byte: UInt8, _ parameters: [UInt8]?, at now: Duration, _ plain: inout [UInt8], _ elements: inout [Element]
+  ) {
     held.append(byte)
     let soFar = parameters.flatMap { Self.pasteBegins.starts(with: $0 + [byte]) ? $0 + [byte] : nil }
     if soFar == Self.pasteBegins {
       complete(&plain)
       state = .paste(matched: 0)
+      pasteBegan = now
     } else if (0x20...0x3F).contains(byte) {
       state = .parameters(soFar)
+    } else if let begin = held.lastIndex(of: Self.escape), let (key, _) = signalKeys.prefix(of: held[begin...]) {
+      // An `ESC` before the sequence was the Escape key.
+      plain += held[..<begin]
+      held = []
+      state = .ground
+      add(.signalKey(key), &plain, &elements)
     } else {
       complete(&plain)
     }
@@ -204,6 +229,13 @@ package struct TerminalInputParser: Sendable, Hashable {
     plain += held
     held = []
     state = .ground
+  }
+
+  /// Adds an element after the bytes that came before it.
+  private func add(_ element: Element, _ plain: inout [UInt8], _ elements: inout [Element]) {
+    if !plain.isEmpty { elements.append(.bytes(plain)) }
+    plain = []
+    elements.append(element)
   }
 }
 

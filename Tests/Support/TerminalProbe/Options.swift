@@ -34,6 +34,10 @@ struct Options: Sendable {
   private(set) var asksAt: LifecycleCause?
   /// `--keys`: the keys of each input are written, too.
   private(set) var namesKeys = false
+  /// `--key-gate PATH`: the key b blocks the main actor until a byte can be read from this named pipe.
+  private(set) var keyGate: String?
+  /// `--escape-delay MS`: how long an ESC waits.
+  private(set) var escapeDelay: Duration?
   /// `--cooked`: the terminal stays in its own modes, where the kernel makes signals of keys.
   private(set) var isCooked = false
   /// `--modes`: it asks the terminal for every mode there is, also by sequences of its own.
@@ -60,6 +64,8 @@ struct Options: Sendable {
       case "--gate": gate = rest.popFirst()
       case "--slow": slow = Self.duration(rest.popFirst())
       case "--block": block = Self.duration(rest.popFirst())
+      case "--key-gate": keyGate = rest.popFirst()
+      case "--escape-delay": escapeDelay = Self.duration(rest.popFirst())
       case "--block-gate": blockGate = rest.popFirst()
       case "--block-terminate": blockTerminate = Self.duration(rest.popFirst())
       case "--task": task = rest.popFirst()

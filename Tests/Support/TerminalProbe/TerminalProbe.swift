@@ -50,6 +50,7 @@ extension Probe: TerminalApplicationDelegate {
       // The mode 1016 is begun where it is drawn.
       configuration.leavingSequences = "\u{1B}[?2031l\u{1B}[?1016l"
     }
+    if let delay = Options.shared.escapeDelay { configuration.escapeDelay = delay }
     if let cause = Options.shared.asksAt { configuration.causesThatAsk.insert(cause) }
     return configuration
   }
@@ -130,6 +131,7 @@ extension Probe {
 
   private func take(_ input: Terminal.DidReceiveInput) {
     Log.shared.write("input \(input.bytes.map(hexadecimal).joined())")
+    if input.omittedBytes > 0 { Log.shared.write("omitted \(input.omittedBytes)") }
     if options.namesKeys { Log.shared.write("keys \(input.keys.map(\.description).joined(separator: " "))") }
     for key in input.keys { press(key, input.application) }
   }
@@ -142,6 +144,10 @@ extension Probe {
       application.send(.terminate, cause: "w")
     case "y": question?.yield(.now)
     case "n": question?.yield(.cancel)
+    case "b":
+      guard let gate = options.keyGate else { break }
+      Log.shared.write("blocked")
+      Gate(gate).block()
     case "c": crash()
     case "C": crashesInBackground = true
     case "f": fatalError("the probe was told to trap")
