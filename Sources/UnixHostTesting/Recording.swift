@@ -36,6 +36,19 @@ final class Recording: Sendable {
     }
   }
 
+  /// Lends the terminal at once, and takes it back when the test asks for a display.
+  func answer(_ request: Terminal.LendingRequest) {
+    guard let terminal else { return }
+    switch request {
+    case .begin:
+      let isHeld = terminal.isHeld
+      terminal.setHeld(false)
+      terminal.lendingDidBegin(isHeld ? nil : .notHeld)
+    case .bringToForeground: break
+    case .end: terminal.lendingDidEnd()
+    }
+  }
+
   var output: [UInt8] { state.withLock { $0.output } }
   var screen: TerminalScreen { state.withLock { $0.screen } }
 

@@ -34,7 +34,7 @@ public import UnixHost
     let recording = Recording(size: Self.checked(size))
     self.application = application
     self.recording = recording
-    terminal = Terminal { recording.take() }
+    terminal = Terminal(wake: { recording.take() }, request: { recording.answer($0) })
     recording.terminal = terminal
     terminal.setSize(size)
     terminal.setHeld(true)

@@ -67,6 +67,30 @@ extension SketchDelegate: TerminalApplicationDelegate {
   }
 }
 
+@MainActor private final class Notes {
+  private(set) var reloaded: [String] = []
+  private func reload(_ note: String) { reloaded.append(note) }
+  private func runEditor(_ note: String) async throws -> Int32 { 0 }
+
+  func edit(_ note: String, on terminal: Terminal, in application: Application) {
+    application.task(self) { notes in
+      let status = try await terminal.lend { try await notes.runEditor(note) }
+      if status == 0 { notes.reload(note) }
+    }
+  }
+}
+
+@MainActor @Test func lendsTheTerminal() async throws {
+  let system = SimulatedSystem()
+  let notes = Notes()
+  let terminal = RecordingTerminal(application: system.application)
+  try await system.play("launch")
+  notes.edit("note", on: terminal.terminal, in: system.application)
+  try await system.play("wait:1s")
+  #expect(notes.reloaded == ["note"])
+  terminal.requestDisplay()
+}
+
 @MainActor final class ForegroundTime {
   private let clock: ApplicationClock
   private var counted = Duration.zero

@@ -16,6 +16,7 @@ import Testing
     case applicationEndsItself
     case interruptKey, interruptSignal, interruptAgain, pressesKey, answersNo, answersYes
     case terminalStalls, terminalTakesAll
+    case asksForLoan, loanEnds
     case nextStopIsRefused, nextTakingFails, nextStopEndsInBackground, nextStopMeetsTerminate
   }
 
@@ -43,6 +44,10 @@ import Testing
     private var questions: [Int] = []
     /// Whether a signal's handler has left the screen.
     private var screenWasLeft = false
+    /// Whether the program has asked for a loan that was not answered yet.
+    private var asksForLoan = false
+    /// Whether a child process has the terminal.
+    private var isBorrowed = false
     private var applicationEndsItself = false
     private var endings = 0
     private var stopIsRefused = false
@@ -86,6 +91,14 @@ import Testing
       case .terminalTakesAll:
         isStalled = false
         endLeaving(isComplete: true)
+      case .asksForLoan:
+        guard !asksForLoan, !isBorrowed else { break }
+        asksForLoan = true
+        give(.lending(.begin))
+      case .loanEnds:
+        guard isBorrowed else { break }
+        isBorrowed = false
+        give(.lending(.end))
       case .applicationEndsItself:
         guard application.state.isInMemory, unfinished.isEmpty else { break }
         applicationEndsItself = true
@@ -148,6 +161,7 @@ import Testing
       case .lookAtTerminal: return [.terminalLook(owner)]
       case .takeTerminal:
         if owner != .foreground { faults.append("takes a terminal that is another's") }
+        if isBorrowed { faults.append("takes a terminal that it has lent") }
         if takingFails {
           takingFails = false
           owner = .background
@@ -162,6 +176,11 @@ import Testing
         (holdsTerminal, isLeavingTerminal) = (false, isStalled)
         if !isStalled { return [.terminalLeft(isComplete: true)] }
       case .dropTerminal, .leaveLostTerminal: (holdsTerminal, isLeavingTerminal) = (false, false)
+      case .answerLending(let error):
+        if !asksForLoan { faults.append("lends without being asked") }
+        if error == nil, holdsTerminal || isLeavingTerminal { faults.append("lends a terminal that it holds") }
+        (asksForLoan, isBorrowed) = (false, error == nil)
+      case .bringToForeground, .continueBorrower, .endForegroundOfBorrower, .confirmEndOfLending: break
       case .requestDisplay, .report, .reportRefusedStop, .reportUncaughtStop: break
       case .send(let delivery):
         send(delivery)
@@ -234,6 +253,8 @@ import Testing
       if machine.question != nil { faults.append("leaves a question open") }
       if holdsTerminal != machine.holdsTerminal { faults.append("is wrong about holding the terminal") }
       if isLeavingTerminal != machine.isLeavingTerminal { faults.append("is wrong about leaving the terminal") }
+      if machine.phase != .ended, (machine.lending == .lent) != isBorrowed { faults.append("is wrong about a loan") }
+      if machine.phase == .foreground, asksForLoan, !isLeavingTerminal { faults.append("has forgotten to lend") }
       if machine.phase == .stopped || machine.phase == .starting { faults.append("stays in \(machine.phase)") }
       switch machine.phase {
       case .leaving, .suspending, .terminating:
@@ -311,6 +332,6 @@ import Testing
   private static let common: [Action] = [
     .stop, .continue, .applicationFinishes, .applicationFinishes, .takeTerminalAway, .giveTerminal, .look, .losesFocus,
     .getsFocus, .timePasses, .terminalStalls, .terminalTakesAll, .nextStopEndsInBackground, .nextStopIsRefused,
-    .backgroundRead, .nextTakingFails,
+    .backgroundRead, .nextTakingFails, .asksForLoan, .loanEnds,
   ]
 }

@@ -39,12 +39,19 @@ public final class Terminal: Sendable {
   private static let outputLimit = 1 << 20
 
   private let state = Guarded(State())
+  let lending = Guarded(Lending())
   private let wake: @Sendable () -> Void
+  /// Passes a request for a loan to the host.
+  let request: @Sendable (LendingRequest) -> Void
 
   /// Creates a terminal that the program does not have yet.
   ///
-  /// - Parameter wake: called on the writer's thread, without a lock, when output is added to an empty buffer.
-  package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+  /// - Parameters:
+  ///   - wake: called on the writer's thread, without a lock, when output is added to an empty buffer.
+  ///   - request: called on the borrower's thread, without a lock.
+  package init(wake: @escaping @Sendable () -> Void, request: @escaping @Sendable (LendingRequest) -> Void) {
+    (self.wake, self.request) = (wake, request)
+  }
 
   /// The last known size of the window; 24 lines of 80 characters before the host has read it.
   public var size: Size { state.withLock { $0.size } }

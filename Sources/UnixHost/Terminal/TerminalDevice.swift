@@ -46,6 +46,9 @@ struct TerminalDevice {
   /// Whether a write found that another job owns the terminal.
   private(set) var hasMetAnotherJob = false
 
+  /// The process group of a child to which the program has lent the terminal, if it is not the program's own.
+  var borrower: pid_t?
+
   init(_ asked: TerminalHost.Configuration) {
     let configuration = Self.isDumb ? asked.withoutSequences : asked
     do throws(MissingTerminal) {
@@ -69,7 +72,7 @@ struct TerminalDevice {
     guard descriptor >= 0 else { return .none }
     let group = tcgetpgrp(descriptor)
     if group < 0 { return .gone }
-    return group == getpgrp() ? .foreground : .background
+    return group == getpgrp() || group == borrower ? .foreground : .background
   }
 
   /// The size of the terminal's window; nil if it has none.

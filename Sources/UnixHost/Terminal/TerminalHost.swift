@@ -13,6 +13,7 @@ public import PubSub
 /// | `bg` | `wake`, with the background mode *job* |
 /// | Ctrl-C | `terminate`: the delegate is asked, and may refuse |
 /// | a second Ctrl-C, SIGTERM, SIGINT, SIGHUP, hang-up | `shutDown`; after a `wake` if the process was stopped |
+/// | the program lends the terminal to a child process; takes it back (``Terminal/lend(isolation:_:)``) | `beginInterruption(.terminalLent)`; `endInterruption(.terminalLent)` |
 /// | memory is low | `memoryWarning`, at most once in two seconds |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | `home`, open background tasks end, `suspend`; `open`, or `wake` |
@@ -195,7 +196,8 @@ public final class TerminalHost: Sendable {
       "the sequences that leave the terminal have more than \(UNIXHOST_LEAVE_LIMIT) bytes")
     self.application = application
     self.configuration = configuration
-    terminal = Terminal { [waker = link.waker] in waker.wake() }
+    terminal = Terminal(
+      wake: { [waker = link.waker] in waker.wake() }, request: { [link] in link.send(.lending($0)) })
   }
 
   /// Returns the reason why a program cannot run in the terminal of this process; nil if it can.

@@ -15,6 +15,9 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   /// The interval at which a program in the background checks whether it owns the terminal.
   private static let lookPeriod = Duration.seconds(1)
 
+  /// The interval at which the host looks whether Ctrl-Z has stopped a child in a process group of its own.
+  private static let borrowerPeriod = Duration.milliseconds(200)
+
   /// The limit for input that waits until the computer wakes, in reads.
   private static let waitingLimit = 64
   /// The longest time for which Escape waits.
@@ -36,6 +39,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   /// The time when unfinished input is broken off.
   private var idleDeadline: Instant?
   private var nextLook: Instant?
+  /// The time when the host looks whether Ctrl-Z has stopped the process group to which the terminal is lent.
+  private var borrowerLook: Instant?
   /// The time when the leaving sequences are given up.
   private var leaveDeadline: Instant?
   /// The time when output that comes before the leaving sequences is given up.
@@ -63,7 +68,12 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     process(.started(device.look))
   }
 
-  override func end() { device.close() }
+  override func end() {
+    terminal.closeLending()
+    // Without this a script that has started the program would become a background job of a child that still runs.
+    device.endBorrowing()
+    device.close()
+  }
 
   // MARK: Waiting
 
@@ -86,7 +96,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     } else {
       nextLook = nil
     }
-    return [escapeDeadline, idleDeadline, omission.deadline, nextLook, outputDeadline, leaveDeadline]
+    if device.borrower == nil { borrowerLook = nil } else { borrowerLook = borrowerLook ?? .now + Self.borrowerPeriod }
+    return [escapeDeadline, idleDeadline, omission.deadline, nextLook, outputDeadline, leaveDeadline, borrowerLook]
   }
 
   override func take(_ ready: ArraySlice<pollfd>) {
@@ -220,6 +231,12 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       nextLook = nil
       if machine.pollsTerminal { process(.terminalLook(device.look)) }
     }
+    if let time = borrowerLook, now >= time {
+      borrowerLook = nil
+      if machine.phase == .foreground, device.borrowerIsStopped {
+        process(.signals([SignalRecord(signal: .stop, isFromKernel: true)]))
+      }
+    }
     if let time = outputDeadline, now >= time {
       outputDeadline = nil
       device.dropOutput()
@@ -274,6 +291,14 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       setLeaveDeadline(nil)
       terminal.setHeld(false)
       device.leaveLost()
+    case .answerLending(let error):
+      // A program without a screen writes no lines, either, while a child process has the terminal.
+      if error == nil { endLines() }
+      parts.mailbox.send { [terminal] in terminal.lendingDidBegin(error) }
+    case .bringToForeground(let group): device.bringToForeground(group)
+    case .continueBorrower: device.continueBorrower()
+    case .endForegroundOfBorrower: device.endBorrowing()
+    case .confirmEndOfLending: parts.mailbox.send { [terminal] in terminal.lendingDidEnd() }
     case .requestDisplay: requestDisplay()
     case .send(let delivery): send(delivery)
     case .finishBackgroundTasks(let id, let cause): finishBackgroundTasks(id, because: cause)
@@ -292,6 +317,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .reportUncaughtStop: tell(TerminalHost.WasContinued(application: parts.application, terminal: terminal))
     case .report(let overrun): report(overrun)
     case .die(let signal):
+      device.takeForeground()
       unixhost_emergency_restore()
       unixhost_die_by_signal(signal.number)
     case .finish(let status, let mainActorAnswers):
@@ -368,6 +394,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     tellLogind(.processWillStop)
     endLines()
     device.discardInput()
+    // The shell sees the program's group stop; `fg` gives that group the terminal.
+    device.takeForeground()
     let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
     tellLogind(.processDidContinue)
     // The application knows of this stop.

@@ -7,19 +7,23 @@ extension TerminalStateMachine {
   mutating func answer(_ look: Look) {
     let question = self.question
     self.question = nil
-    if look == .gone, hasTerminal, question != .launch { return loseTerminal() }
+    if look == .gone, hasTerminal, question != .launch {
+      loseTerminal()
+      if question == .lendingEnded { finishLending() }
+      return
+    }
     let isOurs = look == .foreground
     switch question {
     case .launch:
       if isOurs {
-        ask(.takeTerminal, .takeToLaunch)
+        takeTerminal(.takeToLaunch)
       } else {
         launchInBackground(because: look == .none ? "launch" : "&")
       }
       if look == .gone { hasTerminal = false }
     case .resume(let foreground, let background):
       if isOurs {
-        ask(.takeTerminal, .takeToOpen(foreground: foreground, background: background))
+        takeTerminal(.takeToOpen(foreground: foreground, background: background))
       } else {
         stay(because: background)
       }
@@ -27,15 +31,19 @@ extension TerminalStateMachine {
     case .continuedUnexpectedly:
       emit(.reportUncaughtStop)
       // The shell has set its own modes, and has drawn over the screen.
-      if isOurs { ask(.takeTerminal, .takeToRedraw(orLeave: "SIGCONT")) } else { leave(because: "SIGCONT") }
+      if isOurs { takeTerminal(.takeToRedraw(orLeave: "SIGCONT")) } else { leave(because: "SIGCONT") }
     case .refusedByTerminal(let cause):
       guard !isOurs else { return }
       leave(because: cause)
+    case .lendingEnded:
+      if isOurs { return takeTerminal(.takeAfterLending) }
+      leave(because: "lend")
+      finishLending()
     case .screenWasLeft:
-      if isOurs { ask(.takeTerminal, .takeToRedraw(orLeave: "SIGTTOU")) } else { leave(because: "SIGTTOU") }
+      if isOurs { takeTerminal(.takeToRedraw(orLeave: "SIGTTOU")) } else { leave(because: "SIGTTOU") }
     case nil:
-      if isOurs, phase == .background { ask(.takeTerminal, .takeToOpen(foreground: "fg", background: "bg")) }
-    case .takeToLaunch, .takeToOpen, .takeToRedraw, .screen, .stop: break
+      if isOurs, phase == .background { takeTerminal(.takeToOpen(foreground: "fg", background: "bg")) }
+    case .takeToLaunch, .takeToOpen, .takeToRedraw, .takeAfterLending, .screen, .stop: break
     }
   }
 
@@ -45,7 +53,7 @@ extension TerminalStateMachine {
   mutating func answerTaken(_ isTaken: Bool) {
     let question = self.question
     self.question = nil
-    if isTaken { holdTerminal() }
+    if isTaken, !isLent { holdTerminal() }
     switch question {
     case .takeToLaunch:
       guard isTaken else { return launchInBackground(because: "&") }
@@ -57,13 +65,16 @@ extension TerminalStateMachine {
       endFocusLost()
       enter(.foreground)
       applicationIsSuspended = false
-      send(.open, foreground, needsDisplay: true)
+      send(.open, foreground, needsDisplay: !isLent)
     case .takeToRedraw(let cause):
       guard isTaken else { return leave(because: cause) }
       endFocusLost()
-      emit(.requestDisplay)
+      if !isLent { emit(.requestDisplay) }
+    case .takeAfterLending:
+      if !isTaken { leave(because: "lend") }
+      finishLending(needsDisplay: isTaken)
     case .launch, .resume, .continuedWhileLeaving, .continuedUnexpectedly, .refusedByTerminal, .screen,
-      .screenWasLeft, .stop, nil:
+      .screenWasLeft, .lendingEnded, .stop, nil:
       break
     }
   }
@@ -133,9 +144,11 @@ extension TerminalStateMachine {
     guard case .stop(let cause) = question else { return }
     question = nil
     guard isPossible else {
+      // A message would garble the screen of a child process that has the terminal.
+      if isLent { return }
       if !hasReportedRefusal { emit(.reportRefusedStop) }
       hasReportedRefusal = true
-      if screenWasLeft, holdsTerminal { ask(.takeTerminal, .takeToRedraw(orLeave: cause)) }
+      if screenWasLeft, holdsTerminal { takeTerminal(.takeToRedraw(orLeave: cause)) }
       return
     }
     if phase == .foreground {
@@ -187,7 +200,7 @@ extension TerminalStateMachine {
   /// The application itself cancels and awaits its tear-down.
   private mutating func answerContinuedWhileLeaving(isOurs: Bool) {
     if isOurs {
-      ask(.takeTerminal, .takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
+      takeTerminal(.takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
     } else if phase == .suspending || tasksAreFinishing {
       leaveLostTerminal()
       abandonStop(because: "SIGCONT")

@@ -5,6 +5,9 @@ extension TerminalStateMachine {
   mutating func wantQuestion(because cause: LifecycleCause) {
     guard termination == nil else { return orders.beginEnd() }
     switch phase {
+    case .foreground where isLent:
+      orders.beginEnd()
+      termination = cause
     case .starting, .foreground, .background: wantedQuestion = cause
     // The terminal has been given back, so the program has no screen on which to ask the user.
     case .leaving, .suspending, .stopped:

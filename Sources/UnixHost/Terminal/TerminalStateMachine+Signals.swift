@@ -15,7 +15,7 @@ extension TerminalStateMachine {
   /// Handles all signals that have arrived, and decides only after the last one.
   mutating func take(_ records: [SignalRecord]) {
     var gist = Gist()
-    for record in records {
+    for record in records where !isForBorrower(record) {
       switch record.signal {
       case .quit: return die(.quit)
       case .terminate, .interrupt:

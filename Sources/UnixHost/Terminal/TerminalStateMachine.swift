@@ -68,6 +68,8 @@ struct TerminalStateMachine: HostMachine, Hashable {
     /// The answer to ``Effect/giveTerminalBack(within:)``, at once or later: false if the terminal did not accept the
     /// leaving sequences in time.
     case terminalLeft(isComplete: Bool)
+    /// The program lends the terminal, or takes it back.
+    case lending(Terminal.LendingRequest)
     /// The terminal's other end is gone.
     case hangUp
     /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
@@ -107,6 +109,16 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case leaveLostTerminal
     /// Reads the terminal's size, and requests that the screen be drawn again.
     case requestDisplay
+    /// Lets the child process use the terminal, or tells the program why it cannot.
+    case answerLending(Terminal.LendingError?)
+    /// Makes a process group of the child the terminal's foreground group, and continues it.
+    case bringToForeground(Int32)
+    /// Does so once more, if there is such a group: the program was stopped together with it.
+    case continueBorrower
+    /// Makes the program's own group the foreground group again, unless another job's group is.
+    case endForegroundOfBorrower
+    /// Tells the program that the loan has ended.
+    case confirmEndOfLending
     /// Sends an input to the application.
     case send(Delivery)
     /// Waits for the application's background tasks to end, within the armed time less the grace period; a transition
@@ -180,6 +192,9 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case takeToLaunch
     case takeToOpen(foreground: LifecycleCause, background: LifecycleCause)
     case takeToRedraw(orLeave: LifecycleCause)
+    /// The child process no longer needs the terminal.
+    case lendingEnded
+    case takeAfterLending
     /// An order has come and the application continues, so a signal handler may have left its screen.
     case screen
     /// A signal handler has left the screen, and the application needs it again.
@@ -218,6 +233,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var isLeavingTerminal = false
   /// The action that waits for the leaving sequences.
   var afterLeaving: AfterLeaving?
+  var lending = Lending.none
   /// Whether the leaving sequences were lost.
   var terminalIsUnrestored = false
   /// Whether there is a terminal that the program can gain again.
@@ -289,6 +305,11 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .stopEnded(let wasContinued): resume(wasContinued: wasContinued)
     case .focus(let isFocused): takeFocus(isFocused)
     case .terminalLeft(let isComplete): followLeaving(isComplete: isComplete)
+    case .lending(.begin): beginLending()
+    case .lending(.bringToForeground(let group)):
+      // Also while the program is about to stop: the group is needed when it continues.
+      if lending == .lent { emit(.bringToForeground(group)) }
+    case .lending(.end): endLending()
     case .hangUp: loseTerminal()
     case .endOfInput: termination = termination ?? "end of input"
     case .transitionFinished(let id, let overruns): finishTransition(id, overruns: overruns)
@@ -307,6 +328,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   /// Begins an action that was wanted and has become possible.
   private mutating func settle() {
     guard question == nil else { return }
+    settleLending()
     if afterLeaving != nil { return settleAfterLeaving() }
     guard phase == .foreground || phase == .background else { return }
     if let cause = termination {
@@ -348,6 +370,7 @@ extension TerminalStateMachine {
 extension TerminalStateMachine {
   mutating func enter(_ phase: Phase) {
     self.phase = phase
+    if phase == .terminating { refuseLending() }
     if case .leaving = phase { return }
     tasksAreFinishing = false
   }

@@ -40,6 +40,8 @@ struct Options: Sendable {
   private(set) var escapeDelay: Duration?
   /// `--cooked`: the terminal stays in its own modes, where the kernel makes signals of keys.
   private(set) var isCooked = false
+  /// `--child COMMAND`: what a shell runs when the terminal is lent to it, at the key l, or L for a process group of its own.
+  private(set) var child: String?
   /// `--modes`: it asks the terminal for every mode there is, also by sequences of its own.
   private(set) var usesModes = false
   /// `--patient`: what was kept of standard error may take a minute to be shown.
@@ -59,6 +61,7 @@ struct Options: Sendable {
       case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
       case "--cooked": isCooked = true
       case "--modes": usesModes = true
+      case "--child": child = rest.popFirst()
       case "--patient": isPatient = true
       case "--log": log = rest.popFirst()
       case "--gate": gate = rest.popFirst()

@@ -157,7 +157,30 @@ extension Probe {
       for _ in 0..<1024 { writeAll(String(repeating: "x", count: 1023) + "\n", to: STDERR_FILENO) }
       Log.shared.write("wrote a megabyte")
     case "x": exit(5)
+    case "l", "L": lend(application, ownGroup: key == "L")
     default: break
+    }
+  }
+
+  /// Lends the terminal to the child of the options.
+  private func lend(_ application: Application, ownGroup: Bool) {
+    guard let terminal = screen?.terminal, let command = options.child else { return }
+    application.task(self) { _ in
+      do {
+        let status = try await terminal.lend {
+          let child = try Child(command, ownGroup: ownGroup)
+          if ownGroup { terminal.bringToForeground(processGroup: child.pid) }
+          do {
+            try await terminal.lend {}
+          } catch {
+            Log.shared.write("second loan: \(error)")
+          }
+          return await child.end()
+        }
+        Log.shared.write("child ended with \(status)")
+      } catch {
+        Log.shared.write("no loan: \(error)")
+      }
     }
   }
 

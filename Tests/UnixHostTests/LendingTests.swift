@@ -1,0 +1,109 @@
+import Glibc
+import PseudoTerminal
+import TestTraits
+import Testing
+
+/// A terminal that is lent to a child process, in real shells.
+@Suite(.serialized, .timeLimit(.hang)) struct LendingTests {
+  /// The keys at which the probe lends: to a child in its own group, and in another one.
+  private static let keys = ["l", "L"]
+
+  private func withChild(
+    _ command: String, key: String, in shell: Shell = .dash, file: String? = nil,
+    _ body: (ProbeSession, PseudoTerminal) async throws -> Void
+  ) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      if let file { try probe.directory.write(file, to: "text") }
+      try await shell.run(directory: probe.directory.path) { terminal in
+        terminal.line(probe.command("--modes --child '\(command)'"))
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send(key)
+        try await body(probe, terminal)
+      }
+    }
+  }
+
+  private func quit(_ probe: ProbeSession, _ terminal: PseudoTerminal, in shell: Shell = .dash) async throws {
+    terminal.send("q")
+    try await probe.isNotRunning()
+    try await terminal.prompt()
+    #expect(try await terminal.status(in: shell) == 0)
+    #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
+  }
+
+  private static let lineReader = "echo child $((1 + 1)); read line; echo got $line"
+
+  @Test(arguments: keys) func theChildHasTheTerminalAsTheShellLeftIt(key: String) async throws {
+    try await withChild(Self.lineReader, key: key) { probe, terminal in
+      try await terminal.wait(for: "child 2")
+      #expect(terminal.screen.isLeftInOrder(), "\(terminal.screen)")
+      #expect(terminal.modes?.isCanonical == true && terminal.modes?.sendsSignals == true)
+      terminal.line("hello")
+      try await terminal.wait(for: "got hello")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await terminal.waitForScreen("the probe's") { $0.showsAlternate && $0.modes.contains(1003) }
+      #expect(terminal.modes?.isCanonical == false)
+      try await quit(probe, terminal)
+      #expect(!probe.log.lines.contains { $0.hasPrefix("input 68") })
+      #expect(probe.log.lines.contains("second loan: alreadyLent"))
+      probe.expectRecords(.launch(), .resign("lend"), .activate("lend"), .quit("q"))
+    }
+  }
+
+  @Test(arguments: keys) func theInterruptKeyIsForTheChild(key: String) async throws {
+    try await withChild("trap \"echo interrupted; exit\" INT; echo child $((1 + 1)); read line", key: key) {
+      probe, terminal in
+      try await terminal.wait(for: "child 2")
+      terminal.control("C")
+      try await terminal.wait(for: "interrupted")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal)
+      probe.expectRecords(.launch(), .resign("lend"), .activate("lend"), .quit("q"))
+    }
+  }
+
+  @Test(arguments: Shell.allCases, keys) func theJobStopsAndGoesOnAsAWhole(shell: Shell, key: String) async throws {
+    try await withChild(Self.lineReader, key: key, in: shell) { probe, terminal in
+      try await terminal.wait(for: "child 2")
+      for _ in 1...2 {
+        terminal.control("Z")
+        try await terminal.jobHasStopped(in: shell)
+        terminal.line("fg")
+        try await probe.log.line(startingWith: "state inactive inactive fg")
+      }
+      terminal.line("hello")
+      try await terminal.wait(for: "got hello")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal, in: shell)
+      let visit: [Records] = [
+        .enterBackground("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"),
+        .line("delegate applicationWillEnterForeground background fg"),
+        .line("notification UIApplicationWillEnterForegroundNotification background fg"),
+        .line("state inactive inactive fg"),
+      ]
+      probe.expectRecords([.launch(), .resign("lend")] + visit + visit + [.activate("lend"), .quit("q")])
+    }
+  }
+
+  @Test(arguments: keys) func anOrderToEndEndsTheProgramInOrder(key: String) async throws {
+    try await withChild("echo child $((1 + 1)); read line", key: key) { probe, terminal in
+      try await terminal.wait(for: "child 2")
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+      try await terminal.prompt()
+      #expect(terminal.screen.isLeftInOrder(), "\(terminal.screen)")
+      probe.expectRecords(.launch(), .resign("lend"), .enterBackground("SIGTERM"), .terminate("SIGTERM"))
+    }
+  }
+
+  @Test(arguments: keys) func anEditorEdits(key: String) async throws {
+    try await withChild("exec vim -u NONE -N text", key: key, file: "a line to edit\n") { probe, terminal in
+      try await terminal.waitForScreen(containing: "a line to edit")
+      terminal.send("x:wq\r")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal)
+      #expect(try await runProgram(["cat", probe.directory.file("text")]).output == " line to edit\n")
+    }
+  }
+}
