@@ -95,7 +95,7 @@ let package = Package(
     // A real program for the tests to drive under a pseudo-terminal; it links no Foundation, and a test proves that.
     .executableTarget(
       name: "TerminalProbe",
-      dependencies: ["AppLifecycle", "CUnixHost", "ProbeSupport", "PubSub", "UnixHost"],
+      dependencies: ["AppLifecycle", "CPseudoTerminal", "CUnixHost", "ProbeSupport", "PubSub", "UnixHost"],
       path: "Tests/Support/TerminalProbe"),
     .executableTarget(
       name: "ServiceProbe",

@@ -55,18 +55,22 @@ void unixhost_stderr_capture(void) {
   if (dup2(error_memory, 2) == 2) atomic_store(&error_is_captured, true);
 }
 
-void unixhost_stderr_trim(void) {
-#if defined(__linux__)
-  if (!atomic_load(&error_is_captured)) return;
+bool unixhost_stderr_tend(void) {
   struct stat status;
+  // A child process of the program has this memory as its standard error as long as it runs.
+  if (!atomic_load(&error_is_captured)) {
+    return error_memory >= 0 && fstat(error_memory, &status) == 0 && status.st_size > 0;
+  }
+#if defined(__linux__)
   off_t begins = atomic_load(&error_begins);
-  if (fstat(error_memory, &status) != 0 || status.st_size - begins <= ERROR_LIMIT) return;
+  if (fstat(error_memory, &status) != 0 || status.st_size - begins <= ERROR_LIMIT) return false;
   // Punch a hole instead of shortening the file, because other processes write at its end. Align it to pages, so that
   // all memory is freed.
   off_t end = (status.st_size - ERROR_PART) & ~(off_t)0xFFFF;
   atomic_store(&error_begins, end);
   fallocate(error_memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begins, end - begins);
 #endif
+  return false;
 }
 
 static bool write_text(const char *text, int64_t deadline) {
@@ -74,16 +78,16 @@ static bool write_text(const char *text, int64_t deadline) {
   return unixhost_write_until(2, text, count, deadline) == count;
 }
 
-void unixhost_stderr_release(bool shows) {
-  if (!atomic_exchange(&error_is_captured, false)) return;
-  dup2(error_found, 2);
-  if (!shows) return;
+void unixhost_stderr_show(void) {
+  static atomic_bool is_showing;
+  struct stat status;
+  if (error_memory < 0 || fstat(error_memory, &status) != 0 || status.st_size == 0) return;
+  if (atomic_exchange(&is_showing, true)) return;
   char buffer[4096];
   ssize_t count;
   bool is_taken = true;
   off_t offset = atomic_exchange(&error_begins, 0);
-  struct stat status;
-  if (fstat(error_memory, &status) == 0 && status.st_size - offset > ERROR_SHOWN) offset = status.st_size - ERROR_SHOWN;
+  if (status.st_size - offset > ERROR_SHOWN) offset = status.st_size - ERROR_SHOWN;
   // One deadline for all output: a slow reader must not delay the end of the process.
   int64_t deadline = unixhost_now() + (int64_t)atomic_load(&showing_patience) * 1000000;
   if (offset > 0) is_taken = write_text("[what came before this on standard error was too much to show]\n", deadline);
@@ -93,4 +97,10 @@ void unixhost_stderr_release(bool shows) {
   }
   if (!is_taken) write_text("\n[the rest of standard error was not taken in time]\n", deadline);
   while (ftruncate(error_memory, 0) != 0 && errno == EINTR) {}
+  atomic_store(&is_showing, false);
+}
+
+void unixhost_stderr_release(bool shows) {
+  if (atomic_exchange(&error_is_captured, false)) dup2(error_found, 2);
+  if (shows) unixhost_stderr_show();
 }

@@ -4,6 +4,7 @@
 #endif
 #include "CUnixHost.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +13,66 @@
 
 // MARK: Crashes
 
-static const int crash_signals[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+static const int crash_signals[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
 #define CRASH_SIGNAL_COUNT (sizeof crash_signals / sizeof *crash_signals)
 static struct sigaction crash_actions_found[CRASH_SIGNAL_COUNT];
 
+static const struct sigaction *crash_action_found(int number) {
+  size_t i = 0;
+  while (crash_signals[i] != number) i++;
+  return &crash_actions_found[i];
+}
+
+// Whether the signal certainly comes again when the handler returns, because the same instruction faults again. A signal
+// that a process has sent does not, nor does a trap that has advanced the program counter, nor a memory error that the
+// kernel reports early (BUS_MCEERR_AO).
+static bool comes_again(int number, int code) {
+  if (code <= 0) return false;
+#ifdef SI_KERNEL
+  if (code == SI_KERNEL) return number == SIGSEGV || number == SIGBUS;
+#endif
+  switch (number) {
+  case SIGILL:
+  case SIGFPE: return true;
+  case SIGSEGV: return code == SEGV_MAPERR || code == SEGV_ACCERR;
+  case SIGBUS: return code == BUS_ADRALN || code == BUS_ADRERR || code == BUS_OBJERR;
+  default: return false;
+  }
+}
+
+// Calls the former handler with the original context, and with the signal mask that it would have had.
+static void call_found(const struct sigaction *found, int number, siginfo_t *info, void *context) {
+  sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  pthread_sigmask(SIG_BLOCK, &found->sa_mask, NULL);
+  if (!(found->sa_flags & SA_NODEFER)) {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_BLOCK, &only, NULL);
+  }
+  if (found->sa_flags & SA_SIGINFO) {
+    found->sa_sigaction(number, info, context);
+  } else {
+    found->sa_handler(number);
+  }
+}
+
 static void on_crash(int number, siginfo_t *info, void *context) {
-  (void)context;
+  const struct sigaction *found = crash_action_found(number);
+  bool is_handled = (found->sa_flags & SA_SIGINFO) || (found->sa_handler != SIG_DFL && found->sa_handler != SIG_IGN);
+  bool is_ignored = !is_handled && found->sa_handler == SIG_IGN;
+  bool is_fault = comes_again(number, info->si_code);
+  // A signal that a process has sent has no effect if it was ignored when the program was started.
+  if (is_ignored && !is_fault) return;
   unixhost_emergency_restore();
-  for (size_t i = 0; i < CRASH_SIGNAL_COUNT; i++)
-    if (crash_signals[i] == number) sigaction(number, &crash_actions_found[i], NULL);
-  // A fault happens again when the instruction is executed again, now for the former handler and with an unchanged
-  // context. A signal that a process has sent, or a trap that has advanced the program counter, does not happen again:
-  // send it again; it stays blocked until this handler has returned.
-  if (info->si_code <= 0 || number == SIGTRAP) raise(number);
+  sigaction(number, found, NULL);
+  // The fault happens again, now for the former handler and with an unchanged context.
+  if (is_fault) return;
+  // The former handler, such as Swift's backtracer, may return. The terminal has been given back, so the process must
+  // end all the same.
+  if (is_handled) call_found(found, number, info, context);
+  unixhost_die_by_signal(number);
 }
 
 // MARK: Signals that end a process
@@ -32,7 +80,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
 // The signals whose default action ends a process, except those of a crash and those that a host catches. SIGPIPE is
 // discarded, and SIGKILL cannot be caught.
 static const int ending_signals[] = {
-    SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,
+    SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGSYS,
 #if defined(__linux__)
     SIGPOLL, SIGPWR,  SIGSTKFLT,
 #endif
@@ -48,12 +96,7 @@ static void on_ending(int number, siginfo_t *info, void *context) {
   (void)context;
   if (is_about_own_write(number, info)) return;
   unixhost_emergency_restore();
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = SIG_DFL;
-  sigaction(number, &action, NULL);
-  // The signal is blocked until this handler has returned, and then ends the process.
-  raise(number);
+  unixhost_die_by_signal(number);
 }
 
 static void install_ending(int number) {

@@ -21,9 +21,26 @@ static _Atomic uint64_t unrecorded;  // signals that found the pipe full, one bi
 static struct sigaction found[SIGNAL_LIMIT];
 static bool is_changed[SIGNAL_LIMIT];
 
+// The process that catches signals. A child that was forked without exec has these handlers, too.
+static pid_t owner;
+
+// In a forked child, lets the signal act as it would without a host, and returns true. The child shares the pipe of its
+// parent, and a signal to the child must not end the parent.
+static bool acts_on_child(int number) {
+  if (getpid() == owner) return false;
+  sigaction(number, &found[number], NULL);
+  // It stays blocked until the handler has returned.
+  raise(number);
+  return true;
+}
+
 static void record_signal(int number, siginfo_t *info, void *context) {
   (void)context;
   int saved_errno = errno;
+  if (acts_on_child(number)) {
+    errno = saved_errno;
+    return;
+  }
   int64_t arrived = unixhost_now();
   // Leave the screen as early as possible: a wrapper in the same job has also received this signal, and may already
   // have stopped or ended, after which the shell takes the terminal.
@@ -60,11 +77,17 @@ int unixhost_pipe(int ends[2]) {
 }
 
 int unixhost_signals_open(void) {
-  if (record_reader < 0) {
+  if (record_reader < 0 || owner != getpid()) {
     int ends[2];
     if (unixhost_pipe(ends) != 0) return -1;
+    // A forked child with a host of its own leaves its parent's pipe.
+    if (record_reader >= 0) {
+      close(record_reader);
+      close(atomic_load(&record_writer));
+    }
     record_reader = ends[0];
     atomic_store(&record_writer, ends[1]);
+    owner = getpid();
   }
   struct unixhost_signal forgotten;
   while (unixhost_signal_next(&forgotten)) {}
@@ -108,7 +131,7 @@ int unixhost_signal_discard(int number) {
   return change(number, &action);
 }
 
-// Until this time an order to end is a copy of the one that was obeyed.
+// Until this time an order to end repeats the one that was obeyed.
 static _Atomic int64_t copies_end;
 
 static void set_default(int number, struct sigaction *before);
@@ -116,7 +139,7 @@ static void set_default(int number, struct sigaction *before);
 // Handles an order that arrives while the process ends by itself.
 static void on_late_order(int number) {
   int saved_errno = errno;
-  if (unixhost_now() >= atomic_load(&copies_end)) {
+  if (!acts_on_child(number) && unixhost_now() >= atomic_load(&copies_end)) {
     set_default(number, NULL);
     raise(number);
   }
@@ -177,6 +200,18 @@ static void change_mask(int how, int number, sigset_t *before) {
   pthread_sigmask(how, &only, before);
 }
 
+void unixhost_signals_unblock(void) {
+  // A fault with its signal blocked ends the process without a handler. The default actions of SIGTTIN and SIGTTOU keep
+  // a background job from changing the shell's terminal.
+  static const int always[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGTTIN, SIGTTOU};
+  sigset_t needed;
+  sigemptyset(&needed);
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++) sigaddset(&needed, always[i]);
+  for (int number = 1; number < SIGNAL_LIMIT; number++)
+    if (is_changed[number]) sigaddset(&needed, number);
+  pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
+}
+
 bool unixhost_stop(bool whole_group, uint32_t continue_count) {
   if (atomic_load(&continues) != continue_count) return true;
   struct sigaction before;
@@ -210,5 +245,6 @@ void unixhost_die_by_signal(int number) {
   set_default(number, NULL);
   change_mask(SIG_UNBLOCK, number, NULL);
   raise(number);
+  // The process is process 1 of its container, for which the kernel performs no default action.
   _exit(128 + number);
 }

@@ -12,9 +12,7 @@ struct start {
 static void *begin(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
-  sigset_t none;
-  sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, NULL);
+  unixhost_signals_unblock();
   // The name is for debuggers, and for tools that list threads.
 #if defined(__APPLE__)
   pthread_setname_np("lifecycle host");

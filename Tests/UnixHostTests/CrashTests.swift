@@ -103,6 +103,29 @@ import Testing
     }
   }
 
+  /// A child of the program has the captured standard error as its own, and may write there later.
+  @Test func whatAChildWritesIsShown() async throws {
+    try await underDash { probe, terminal in
+      terminal.send("s")
+      let line = try await probe.log.line(startingWith: "child ")
+      let child = try #require(Int32(line.dropFirst("child ".count)))
+      terminal.control("Z")
+      try await terminal.jobHasStopped(in: .dash)
+      terminal.line("bg")
+      try await probe.log.line(startingWith: "state background background bg")
+      // The program is in the background, and its screen was left long ago.
+      kill(child, SIGUSR1)
+      try await terminal.wait(for: "late words of a child")
+      try await probe.log.line(startingWith: "child exited with 7")
+      terminal.line("fg")
+      try await probe.isActive(visit: 2, on: terminal)
+      terminal.send("q")
+      try await terminal.prompt()
+      // Once only, both.
+      #expect(terminal.text.split(separator: "words of a child").count == 3)
+    }
+  }
+
   // MARK: Budgets
 
   /// An hour: as long as the test is concerned, for ever.

@@ -26,6 +26,64 @@ import Testing
   @Test(arguments: [SIGUSR1, SIGALRM, SIGXCPU, SIGXFSZ, SIGPWR, 34, 64])
   func aSignalFromOutsideEndsItWithTheTerminalInOrder(signal: Int32) async throws { try await send([signal]) }
 
+  /// The kernel performs no default action for the first process of a container: the signal would find a terminal that was
+  /// given back, and a program that runs on.
+  @Test(arguments: [SIGUSR1, SIGALRM, 34, SIGABRT, SIGSEGV, SIGSYS, SIGQUIT])
+  func asProcessOneItEndsWithTheSignalsStatus(signal: Int32) async throws {
+    guard getuid() == 0 else {
+      print("skipped as process 1: only root may make a name space here")
+      try Test.cancel("only root may make a name space here")
+    }
+    try await ProbeSession.run { probe in
+      let limited =
+        ["unshare", "--pid", "--fork", "--kill-child", "sh", "-c", "ulimit -c 0; exec \"$@\"", "-"]
+        + probe.arguments()
+      try await PseudoTerminal.run(limited) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        #expect(try probe.pid() == 1)
+        let members = ProcessTable.members(ofSession: terminal.child.pid, running: "TerminalProbe")
+        kill(try #require(members.first).pid, signal)
+        #expect(try await terminal.child.ending(within: .seconds(60)) == .exited(128 + signal))
+        try await terminal.outputHasEnded()
+        #expect(terminal.screen.isLeftInOrder())
+      }
+    }
+  }
+
+  /// A signal of the kernel that does not come again when its handler returns.
+  @Test(arguments: ["B", "S"], [false, true])
+  func aSignalThatDoesNotComeAgainEndsItToo(key: String, hasBacktracer: Bool) async throws {
+    let signal = key == "B" ? SIGBUS : SIGSYS
+    try await ProbeSession.run { probe in
+      let limited = ["sh", "-c", "ulimit -c 0; exec \"$@\"", "-"] + probe.arguments()
+      let backtrace = "enable=\(hasBacktracer ? "yes" : "no"),interactive=no,color=no,threads=crashed"
+      try await PseudoTerminal.run(limited, environment: ["SWIFT_BACKTRACE": backtrace]) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send(key)
+        #expect(try await terminal.child.ending(within: .seconds(120)) == .killed(signal))
+        try await terminal.outputHasEnded()
+        #expect(terminal.screen.isLeftInOrder())
+      }
+    }
+  }
+
+  /// The backtracer reports a signal of another process, and returns.
+  @Test(arguments: [SIGABRT, SIGSEGV, SIGTRAP])
+  func aSignalThatTheBacktracerReportsEndsItToo(signal: Int32) async throws {
+    try await ProbeSession.run { probe in
+      let limited = ["sh", "-c", "ulimit -c 0; exec \"$@\"", "-"] + probe.arguments()
+      let backtrace = "enable=yes,interactive=no,color=no,output-to=stderr,threads=crashed"
+      try await PseudoTerminal.run(limited, environment: ["SWIFT_BACKTRACE": backtrace]) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.child.signal(signal)
+        #expect(try await terminal.child.ending(within: .seconds(120)) == .killed(signal))
+        try await terminal.outputHasEnded()
+        #expect(terminal.screen.isLeftInOrder())
+        #expect(terminal.text.contains("Thread 0"), "\(terminal.text)")
+      }
+    }
+  }
+
   /// A wrapper sends its signal to the program and to the group: the second copy finds another thread, or the handler itself.
   ///
   /// Many times, as the moment is short.

@@ -78,6 +78,57 @@ import Testing
     }
   }
 
+  // MARK: A service at a terminal
+
+  /// It would keep its port.
+  ///
+  /// Some shells send their background jobs nothing, and then only the terminal itself tells.
+  @Test(arguments: Shell.allCases, ["", "&"])
+  func aServiceEndsWithItsTerminal(shell: Shell, suffix: String) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run("ServiceProbe") { probe in
+      try await shell.run { terminal in
+        terminal.line("\(probe.command()) \(suffix)")
+        try await probe.log.line(startingWith: "acquire end")
+        // While the terminal is there, a SIGHUP is a manager's word.
+        try probe.signal(SIGHUP)
+        try await probe.log.line(startingWith: "reload end")
+        await terminal.hangUp()
+        try await ProcessTable.ending(of: try probe.pid())
+      }
+      probe.expectRecords(.launchInBackground("launch"), .terminate("hang-up"))
+    }
+  }
+
+  @Test func aServiceThatLeadsItsTerminalsSessionEndsWithIt() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      try await PseudoTerminal.run(probe.arguments()) { terminal in
+        try await probe.log.line(startingWith: "acquire end")
+        await terminal.hangUp()
+        #expect(try await terminal.child.ending() == .exited(0))
+      }
+      probe.expectRecords(.launchInBackground("launch"), .terminate("hang-up"))
+    }
+  }
+
+  @Test func nohupKeepsAService() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      try await Shell.bash.run(directory: probe.directory.path) { terminal in
+        terminal.line("nohup \(probe.command()) &")
+        try await probe.log.line(startingWith: "acquire end")
+        let pid = try probe.pid()
+        let parent = try #require(ProcessTable.entry(pid)).parent
+        await terminal.hangUp()
+        try await ProcessTable.ending(of: parent)
+        kill(pid, SIGTERM)
+        try await ProcessTable.ending(of: pid)
+      }
+      probe.expectRecords(.launchInBackground("launch"), .terminate("SIGTERM"))
+    }
+  }
+
+  // MARK: nohup
+
   /// Under `nohup` a program outlives its terminal: it goes to the background.
   @Test(arguments: [Shell.bash, .dash]) func nohupKeepsItInTheBackground(shell: Shell) async throws {
     try await ProbeSession.run { probe in

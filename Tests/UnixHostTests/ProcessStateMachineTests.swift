@@ -11,16 +11,16 @@ import Testing
 
   private static let budgets = HostBudgets(willTerminate: .seconds(3), grace: .milliseconds(500))
 
-  private func machine(watchdog: Duration? = nil) -> Machine {
+  private func machine(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
     Machine(
       budgets: Self.budgets,
-      terms: Machine.Terms(process: 42, watchdog: watchdog, timeoutExtension: .seconds(10)))
+      terms: Machine.Terms(process: 42, watchdog: watchdog, timeoutExtension: .seconds(10), orders: orders))
   }
 
-  private func running(watchdog: Duration? = nil) -> Machine {
-    var machine = machine(watchdog: watchdog)
+  private func running(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
+    var machine = machine(watchdog: watchdog, orders: orders)
     _ = machine.handle(.started)
-    _ = machine.handle(.mainActorAnswered)
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
     _ = machine.handle(.transitionFinished(id: 1, overruns: []))
     _ = machine.handle(.resourcesHeld)
     return machine
@@ -36,7 +36,7 @@ import Testing
         .armExtension(Machine.patience),
       ])
     // Pings before READY are none of the watchdog's.
-    #expect(machine.handle(.mainActorAnswered).isEmpty)
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
     #expect(machine.handle(.transitionFinished(id: 1, overruns: [])) == [.waitForResources])
     #expect(
       machine.handle(.resourcesHeld) == [
@@ -50,7 +50,7 @@ import Testing
     _ = machine.handle(.started)
     // Blocked: whether it starts or hangs cannot be known.
     #expect(machine.handle(.extensionDue) == [.armExtension(.seconds(5))])
-    _ = machine.handle(.mainActorAnswered)
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
     #expect(
       machine.handle(.extensionDue) == [
         .notify([.extendTimeout(.seconds(10))]), .askMainActor, .armExtension(.seconds(5)),
@@ -63,14 +63,14 @@ import Testing
     #expect(machine.handle(.heartbeatDue) == [.askMainActor, .armHeartbeat(.seconds(2))])
     // It does not answer: it is asked once, and the host does not ping in its place.
     #expect(machine.handle(.heartbeatDue) == [.armHeartbeat(.seconds(2))])
-    #expect(machine.handle(.mainActorAnswered) == [.notify([.watchdog])])
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)) == [.notify([.watchdog])])
     #expect(machine.handle(.heartbeatDue) == [.askMainActor, .armHeartbeat(.seconds(2))])
   }
 
   @Test func itDoesNotPingWhereNobodyLooks() {
     var machine = running()
     #expect(machine.handle(.heartbeatDue).isEmpty)
-    #expect(machine.handle(.mainActorAnswered).isEmpty)
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
   }
 
   @Test(arguments: [(CaughtSignal.terminate, "SIGTERM"), (.interrupt, "SIGINT")])
@@ -83,7 +83,7 @@ import Testing
         .armHeartbeat(nil), .armExtension(Machine.patience), .armDeadline(.milliseconds(3500)),
       ])
     // An answer that was on its way, or a beat: a ping now would make the manager expect another.
-    #expect(machine.handle(.mainActorAnswered).isEmpty)
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
     #expect(machine.handle(.heartbeatDue).isEmpty)
     #expect(machine.handle(.extensionDue) == [.notify([.extendTimeout(.seconds(10))]), .armExtension(.seconds(5))])
     // What is told of an end that the host asked for comes with a report.
@@ -117,21 +117,117 @@ import Testing
       ])
   }
 
-  @Test func aSecondOrderIsObeyedAtOnceHangUpsAreNone() {
+  @Test func repeatedOrdersLetTheEndGoOn() {
     var machine = running()
     _ = machine.handle(signal(.terminate))
-    #expect(machine.handle(signal(.hangUp)).isEmpty)
-    let second = SignalRecord(signal: .interrupt, arrived: .milliseconds(500))
-    #expect(machine.handle(.signals([second])) == [.die(.interrupt)])
+    for second in 1...3 {
+      let time = Duration.seconds(second)
+      for signal in [CaughtSignal.terminate, .interrupt] {
+        #expect(machine.handle(.signals([SignalRecord(signal: signal, arrived: time, taken: time)])).isEmpty)
+      }
+    }
+    #expect(machine.handle(.transitionFinished(id: 2, overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
+    #expect(machine.repetitionsEnd == .milliseconds(3500))
+  }
+
+  @Test func aKeyInsists() {
+    var machine = running()
+    _ = machine.handle(signal(.terminate))
+    let key = SignalRecord(signal: .interrupt, isFromKernel: true, arrived: .milliseconds(500))
+    #expect(machine.handle(.signals([key])) == [.die(.interrupt)])
     #expect(machine.phase == .ended)
+  }
+
+  @Test func theOtherWayIsAnOption() {
+    var machine = running(orders: EndOrders(insisting: ["SIGTERM"]))
+    _ = machine.handle(signal(.terminate))
+    let second = SignalRecord(signal: .terminate, arrived: .milliseconds(500))
+    #expect(machine.handle(.signals([second])) == [.die(.terminate)])
+  }
+
+  // MARK: The terminal from which it was started
+
+  @Test func aHangUpOfItsTerminalEndsIt() {
+    var machine = running()
+    #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
+    #expect(
+      machine.handle(.terminalLook(isGone: true)).prefix(2) == [
+        .send(HostDelivery(id: 2, input: .shutDown, cause: "hang-up")), .notify([.stopping]),
+      ])
+    #expect(machine.handle(.hangUp).isEmpty)
+    #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
+    #expect(machine.handle(.terminalLook(isGone: true)).isEmpty)
+    var other = running()
+    #expect(other.handle(.hangUp).first == .send(HostDelivery(id: 2, input: .shutDown, cause: "hang-up")))
+  }
+
+  // MARK: What fails
+
+  @Test func aStartThatHasGivenUpIsNotExtended() {
+    var machine = machine()
+    _ = machine.handle(.started)
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: true))
+    #expect(machine.handle(.extensionDue) == [.askMainActor, .armExtension(.seconds(5))])
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: true))
+    #expect(machine.handle(.extensionDue) == [.askMainActor, .armExtension(.seconds(5))])
+    // The program tries again.
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
+    #expect(machine.handle(.extensionDue).first == .notify([.extendTimeout(.seconds(10))]))
+  }
+
+  @Test func aRetryLetsItBecomeReady() {
+    var machine = machine()
+    _ = machine.handle(.started)
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
+    #expect(machine.handle(.transitionFinished(id: 1, overruns: [])) == [.waitForResources])
+    #expect(machine.handle(.resourcesGivenUp).isEmpty)
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: true)).isEmpty)
+    // It tries again, which the host learns when it asks, or when the text about the resource changes.
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)) == [.waitForResources])
+    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
+    #expect(machine.handle(.resourcesGivenUp).isEmpty)
+    #expect(machine.handle(.trouble("no port")).last == .waitForResources)
+    #expect(machine.handle(.trouble("no disk")).last != .waitForResources)
+    #expect(machine.handle(.resourcesHeld).first == .notify([.ready, .mainProcess(42)]))
+    #expect(machine.handle(.trouble(nil)) == [.notify([.status("")])])
+  }
+
+  /// What is given up later does not concern the manager's start.
+  @Test func aReloadIsExtendedWhateverWasGivenUp() {
+    var machine = running()
+    reload(&machine)
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: true))
+    #expect(machine.handle(.extensionDue).first == .notify([.extendTimeout(.seconds(10))]))
+  }
+
+  @Test func aReloadThatFailsSaysSoUntilOneSucceeds() {
+    var machine = running()
+    _ = machine.handle(.status("serving"))
+    reload(&machine)
+    #expect(
+      machine.handle(.reloaded(failure: "no file")) == [
+        .notify([.status("no file; serving")]), .notify([.ready]), .armExtension(nil),
+      ])
+    reload(&machine)
+    #expect(machine.handle(.reloaded(failure: "no file")) == [.notify([.ready]), .armExtension(nil)])
+    reload(&machine)
+    #expect(
+      machine.handle(.reloaded(failure: nil)) == [
+        .notify([.status("serving")]), .notify([.ready]), .armExtension(nil),
+      ])
+  }
+
+  private func reload(_ machine: inout Machine) {
+    #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
+    #expect(machine.handle(.terminalLook(isGone: false)).prefix(2) == [.notify([.reloading]), .reload])
   }
 
   private func asking(_ causes: Set<LifecycleCause>) -> Machine {
     var machine = Machine(
       budgets: Self.budgets,
-      terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), causesThatAsk: causes))
+      terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), orders: EndOrders(asking: causes)))
     _ = machine.handle(.started)
-    _ = machine.handle(.mainActorAnswered)
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
     _ = machine.handle(.transitionFinished(id: 1, overruns: []))
     _ = machine.handle(.resourcesHeld)
     return machine
@@ -185,7 +281,10 @@ import Testing
         }
       }
     }
-    for event in [Machine.Event.started, .mainActorAnswered, .transitionFinished(id: 1, overruns: []), .resourcesHeld] {
+    let start: [Machine.Event] = [
+      .started, .mainActorAnswered(hasGivenUp: false), .transitionFinished(id: 1, overruns: []), .resourcesHeld,
+    ]
+    for event in start {
       perform(machine.handle(event))
     }
     told = []
@@ -234,24 +333,27 @@ import Testing
   @Test func reloadsWaitForTheStartAndForEachOther() {
     var machine = machine()
     _ = machine.handle(.started)
-    _ = machine.handle(.mainActorAnswered)
-    #expect(machine.handle(signal(.hangUp)).isEmpty)
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
+    #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
+    #expect(machine.handle(.terminalLook(isGone: false)).isEmpty)
     _ = machine.handle(.transitionFinished(id: 1, overruns: []))
     let reload: [Effect] = [.notify([.reloading]), .reload, .askMainActor, .armExtension(Machine.patience)]
     #expect(machine.handle(.resourcesHeld) == [.notify([.ready, .mainProcess(42)]), .armExtension(nil)] + reload)
-    _ = machine.handle(.mainActorAnswered)
-    #expect(machine.handle(signal(.hangUp)).isEmpty)
-    #expect(machine.handle(signal(.hangUp)).isEmpty)
-    #expect(machine.handle(.reloaded) == [.notify([.ready]), .armExtension(nil)] + reload)
-    #expect(machine.handle(.reloaded) == [.notify([.ready]), .armExtension(nil)])
+    _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
+    for _ in 0..<2 {
+      #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
+      #expect(machine.handle(.terminalLook(isGone: false)).isEmpty)
+    }
+    #expect(machine.handle(.reloaded(failure: nil)) == [.notify([.ready]), .armExtension(nil)] + reload)
+    #expect(machine.handle(.reloaded(failure: nil)) == [.notify([.ready]), .armExtension(nil)])
     #expect(machine.phase == .running)
   }
 
   @Test func anEndDuringAReloadLeavesItBehind() {
     var machine = running()
-    _ = machine.handle(signal(.hangUp))
+    reload(&machine)
     _ = machine.handle(signal(.terminate))
-    #expect(machine.handle(.reloaded).isEmpty)
+    #expect(machine.handle(.reloaded(failure: nil)).isEmpty)
     #expect(machine.phase == .stopping)
   }
 
@@ -342,10 +444,14 @@ import Testing
       }
     }
     let common: [Machine.Event] = [
-      .transitionFinished(id: 1, overruns: []), .resourcesHeld, .reloaded, .mainActorAnswered, .heartbeatDue,
-      .extensionDue, .status("x"), .trouble("y"), .trouble(nil), signal(.hangUp), signal(.continue),
+      .transitionFinished(id: 1, overruns: []), .resourcesHeld, .resourcesGivenUp, .reloaded(failure: nil),
+      .reloaded(failure: "z"),
+      .mainActorAnswered(hasGivenUp: false), .mainActorAnswered(hasGivenUp: true), .heartbeatDue, .extensionDue,
+      .status("x"), .trouble("y"), .trouble(nil), .terminalLook(isGone: false), signal(.hangUp), signal(.continue),
     ]
-    let rare: [Machine.Event] = [signal(.terminate), .applicationBeganToEnd, .deadlinePassed]
+    let rare: [Machine.Event] = [
+      signal(.terminate), .hangUp, .terminalLook(isGone: true), .applicationBeganToEnd, .deadlinePassed,
+    ]
     give(.started)
     for _ in 0..<100 {
       give(
@@ -380,18 +486,6 @@ import Testing
     #expect(NotifySocket.Address("@" + String(repeating: "x", count: 107)) != nil)
   }
 
-  @Test(
-    arguments: [
-      ("4000000", nil, Duration.seconds(4)), ("4000000", "42", .seconds(4)), ("4000000", "43", nil),
-      ("4000000", "x", nil), ("0", nil, nil), ("-5", nil, nil), ("x", nil, nil), (nil, "42", nil),
-    ] as [(String?, String?, Duration?)])
-  func aWatchdogHasToBeOurs(microseconds: String?, process: String?, watchdog: Duration?) {
-    let variables = ["WATCHDOG_USEC": microseconds, "WATCHDOG_PID": process]
-    let environment = ServiceEnvironment(process: 42) { variables[$0] ?? nil }
-    #expect(environment.watchdog == watchdog)
-    #expect(environment.address == nil)
-  }
-
   @Test(arguments: [
     (ServiceNotice.ready, "READY=1"), (.stopping, "STOPPING=1"), (.watchdog, "WATCHDOG=1"),
     (.status("a\nb\r\nc"), "STATUS=a b c"), (.extendTimeout(.milliseconds(1500)), "EXTEND_TIMEOUT_USEC=1500000"),
@@ -401,18 +495,15 @@ import Testing
     #expect(notice.line(monotonic: .microseconds(5_000_001)) == line)
   }
 
-  @Test(arguments: [
-    (false, false, false, true, HostKind.terminal), (false, false, true, true, .service),
-    (false, false, false, false, .service), (true, false, false, true, .terminal),
-    (true, false, false, false, .service),
-    (false, true, false, true, .service), (true, true, false, true, .terminal), (true, true, true, true, .service),
-  ])
-  func mainStartsTheRightHost(
-    isForTerminal: Bool, isForService: Bool, hasManager: Bool, hasTerminal: Bool, kind: HostKind
-  ) {
-    #expect(
-      HostKind(
-        isForTerminal: isForTerminal, isForService: isForService, hasManager: hasManager, hasTerminal: hasTerminal)
-        == kind)
+  /// A line feed would begin another field, a zero byte would make the datagram void, and a terminal shows the text.
+  @Test func aStatusIsOneFieldWhateverItsText() {
+    for scalar in (0...0x2100 as ClosedRange<UInt32>).compactMap({ Unicode.Scalar($0) }) {
+      let line = ServiceNotice.status("a\(scalar)READY=1").line(monotonic: .zero)
+      #expect(!line.utf8.contains { $0 < 0x20 || $0 == 0x7F }, "\(scalar.value)")
+      #expect(line.utf8.starts(with: "STATUS=a".utf8), "\(scalar.value)")
+    }
+    // systemd ignores a datagram of more than 4096 bytes.
+    let long = ServiceNotice.status(String(repeating: "é\u{1}", count: 10_000)).line(monotonic: .zero)
+    #expect(long.utf8.count <= "STATUS=".utf8.count + ServiceNotice.statusLimit && long.hasSuffix("…"))
   }
 }

@@ -20,7 +20,7 @@ import Testing
       let budget = options.contains("--budget") ? [] : ["--budget", "60000"]
       async let finished = runProgram(
         probe.arguments() + options + budget + ["--gate", probe.gate.path], environment: variables,
-        within: .seconds(600))
+        inOwnSession: true, within: .seconds(600))
       try await probe.log.line(startingWith: "host service")
       try await body(probe, manager)
       return try await finished
@@ -104,9 +104,43 @@ import Testing
     #expect(finished.ending == .exited(0))
   }
 
-  @Test(arguments: [(SIGTERM, SIGTERM), (SIGTERM, SIGINT), (SIGINT, SIGTERM), (SIGTERM, SIGQUIT)])
-  func aSecondOrderEndsItAtOnce(first: Int32, second: Int32) async throws {
+  /// A supervisor repeats its order while the service saves.
+  @Test(arguments: [(SIGTERM, SIGTERM), (SIGTERM, SIGINT), (SIGINT, SIGTERM)])
+  func aRepeatedOrderLetsItSave(first: Int32, second: Int32) async throws {
     let finished = try await underManager { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.signal(first)
+      try await probe.log.line(startingWith: "release begin")
+      for _ in 0..<2 {
+        try await copiesHaveCome(since: .now)
+        try probe.signal(second)
+      }
+      try probe.gate.open()
+      try await probe.isNotRunning()
+      #expect(probe.log.lines.contains("release end"))
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  /// Also while the process goes from the end of the host to its own.
+  @Test func ordersThatNeverStopLetItSave() async throws {
+    let finished = try await underManager { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.signal(SIGTERM)
+      try await probe.log.line(startingWith: "release begin")
+      try await copiesHaveCome(since: .now)
+      let pid = try probe.pid()
+      async let orders: Void = onThread { while kill(pid, SIGTERM) == 0 { sched_yield() } }
+      try probe.gate.open()
+      await orders
+      #expect(probe.log.lines.contains("release end"))
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  @Test(arguments: [(SIGTERM, SIGTERM), (SIGINT, SIGTERM), (SIGTERM, SIGQUIT)])
+  func aSecondOrderThatInsistsEndsItAtOnce(first: Int32, second: Int32) async throws {
+    let finished = try await underManager(.path, ["--insist-at", "SIGTERM"]) { probe, manager in
       try await manager.notice(with: "READY")
       try probe.signal(first)
       try await probe.log.line(startingWith: "release begin")
@@ -183,6 +217,62 @@ import Testing
         #expect(manager.lines.count { $0 == "READY=1" } == 3)
       }
       #expect(finished.ending == .exited(0))
+    }
+  }
+
+  @Test func aReloadThatFailsIsReportedAndOver() async throws {
+    let failure = #"the reload failed: reader"#
+    let finished = try await underManager(.path, ["--reload-error"]) { probe, manager in
+      try await manager.notice(with: "READY")
+      try probe.signal(SIGHUP)
+      try await manager.notice(with: "RELOADING")
+      let status = try await manager.notice(with: "STATUS").value("STATUS")
+      #expect(status?.hasPrefix(failure) == true, "\(status ?? "")")
+      #expect(status?.contains(#"refused\u{1B}[2J; launched"#) == true, "\(status ?? "")")
+      try await manager.notice(with: "READY")
+      try probe.signal(SIGHUP)
+      #expect(try await manager.notice(with: "STATUS").value("STATUS") == "launched, and in one line")
+      try await manager.notice(with: "READY")
+      try probe.gate.open()
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+    }
+    #expect(finished.ending == .exited(0))
+    #expect(finished.errors.hasPrefix("ServiceProbe: \(failure)"), "\(finished.errors)")
+  }
+
+  /// A resource that was given up: the manager's own time-out has to act, and knows why.
+  @Test func aStartThatHasGivenUpSaysSo() async throws {
+    let finished = try await underManager(
+      .path, ["--retries", "1", "--acquire-failures", "2", "--extension", "100"]
+    ) { probe, manager in
+      try await probe.log.line(startingWith: "acquire begin")
+      try await probe.log.line(startingWith: "acquire begin")
+      while try await manager.notice(with: "STATUS").value("STATUS")?.contains("given up after 2 failures") != true {}
+      try probe.gate.open()
+      try probe.signal(SIGTERM)
+      try await manager.notice(with: "STOPPING")
+      #expect(!manager.lines.contains("READY=1"))
+    }
+    #expect(finished.ending == .exited(0))
+  }
+
+  /// Also without a manager, where a reload shows that the start is over.
+  @Test(arguments: [true, false]) func aRetryLetsItBecomeReady(hasManager: Bool) async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let manager = try ServiceManagerDouble(.path, in: probe.directory)
+      let retryGate = try gate("retry", in: probe.directory)
+      async let finished = runProgram(
+        probe.arguments("--retries", "1", "--acquire-failures", "2", "--retry-gate", retryGate.path),
+        environment: hasManager ? ["NOTIFY_SOCKET": manager.address] : [:], inOwnSession: true)
+      for _ in 0..<2 { try await probe.log.line(startingWith: "acquire begin") }
+      try probe.signal(SIGHUP)
+      try retryGate.open()
+      try await probe.log.line(startingWith: "acquire end")
+      try await probe.log.line(startingWith: "reload end")
+      if hasManager { try await manager.notice(with: "READY") }
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
     }
   }
 
@@ -300,6 +390,92 @@ import Testing
         terminal.child.signal(SIGTERM)
         #expect(try await terminal.child.nextEvent() == .exited(0))
       }
+    }
+  }
+
+  // MARK: Variables that were inherited from another process
+
+  /// A user's shell may run under a service, in a terminal multiplexer say.
+  @Test(arguments: ["--main", nil], [["SYSTEMD_EXEC_PID": "1"], [:]])
+  func atATerminalAnInheritedManagerIsToldNothing(option: String?, variables: [String: String]) async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let manager = try ServiceManagerDouble(.path, in: probe.directory)
+      let environment = variables.merging(["NOTIFY_SOCKET": manager.address, "WATCHDOG_USEC": "200000"]) { $1 }
+      try await PseudoTerminal.run(probe.arguments() + [option].compactMap(\.self), environment: environment) {
+        terminal in
+        try await probe.log.line(startingWith: "host \(option == nil ? "service" : "terminal")")
+        try await probe.log.line(startingWith: "acquire end")
+        terminal.child.signal(SIGTERM)
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+        try await terminal.outputHasEnded()
+        // A service says it; a terminal program is what its user expects.
+        #expect(terminal.text.contains("$NOTIFY_SOCKET was inherited from another process") == (option == nil))
+      }
+      #expect(manager.lines.isEmpty)
+    }
+  }
+
+  @Test func theMainProcessOfAUnitWithATerminalIsAService() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let manager = try ServiceManagerDouble(.path, in: probe.directory)
+      let main = ["sh", "-c", "export SYSTEMD_EXEC_PID=$$; exec \"$@\"", "-"] + probe.arguments("--main")
+      try await PseudoTerminal.run(main, environment: ["NOTIFY_SOCKET": manager.address]) { terminal in
+        try await probe.log.line(startingWith: "host service")
+        try await manager.notice(with: "READY")
+        terminal.child.signal(SIGTERM)
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+        try await terminal.outputHasEnded()
+        #expect(terminal.text.contains("the program runs as a service, because $NOTIFY_SOCKET is set"))
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("terminal", ["--main"], "terminal"), ("service", ["--main"], "service"), ("neither", ["--main"], "terminal"),
+    ("terminal", ["--host", "service"], "service"), ("service", ["--host", "terminal"], "terminal"),
+  ])
+  func theKindOfHostCanBeChosen(variable: String, options: [String], kind: String) async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let environment = ["APP_LIFECYCLE_HOST": variable]
+      try await PseudoTerminal.run(probe.arguments() + options, environment: environment) { terminal in
+        try await probe.log.line(startingWith: "host \(kind)")
+        try await probe.log.line(startingWith: "acquire end")
+        terminal.child.signal(SIGTERM)
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+        try await terminal.outputHasEnded()
+        #expect(terminal.text.contains("$APP_LIFECYCLE_HOST is “neither”") == (variable == "neither"))
+        #expect(!probe.log.lines.contains { $0.hasPrefix("children inherit") })
+      }
+    }
+  }
+
+  /// A program with privileges that its caller lacks must not write where its caller says.
+  @Test func aProgramWithPrivilegesOfItsOwnReadsNoVariable() async throws {
+    guard getuid() == 0 else {
+      print("skipped with privileges of its own: only root may give a file to another user")
+      try Test.cancel("only root may give a file to another user")
+    }
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let manager = try ServiceManagerDouble(.path, in: probe.directory)
+      let copy = probe.directory.file("ServiceProbe")
+      _ = try await runProgram(["cp", builtProduct("ServiceProbe"), copy])
+      // All of it belongs to another user, in whose name the program runs.
+      let other: uid_t = 65_534
+      for path in [copy, probe.log.path, probe.gate.path, probe.directory.path] { chown(path, other, other) }
+      chmod(copy, 0o4755)
+      let pressure = probe.directory.file("pressure")
+      mkfifo(pressure, 0o666)
+      // The dynamic linker ignores LD_LIBRARY_PATH, too.
+      let environment = ["NOTIFY_SOCKET": manager.address, "MEMORY_PRESSURE_WATCH": pressure]
+      async let finished = runProgram(
+        [copy, "--log", probe.log.path], environment: environment, inOwnSession: true)
+      try await probe.log.line(startingWith: "acquire end")
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
+      #expect(manager.lines.isEmpty)
+      #expect(!probe.log.lines.contains { $0.contains(pressure) })
+      #expect(
+        try await finished.errors.contains("a program with set-user-ID or file capabilities ignores $NOTIFY_SOCKET"))
     }
   }
 

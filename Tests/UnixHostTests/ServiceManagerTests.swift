@@ -121,6 +121,25 @@ import Testing
     }
   }
 
+  /// Its start would last for ever: the manager's own time-out ends it.
+  @Test func aRealManagerEndsAStartThatHasGivenUp() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      let lines = try await underManager(
+        probe, options: "--retries 1 --acquire-failures 2 --extension 500", unit: "TimeoutStartSec=2",
+        script: """
+          ctl start --no-block probe
+          for _ in $(seq 300); do
+            ctl show -p StatusText probe | grep -q 'given up' && ctl show -p StatusText probe && break
+            sleep 0.1
+          done
+          for _ in $(seq 300); do ctl is-failed --quiet probe && break; sleep 0.1; done
+          ctl show -p Result probe
+          """)
+      #expect(lines.contains { $0.contains("given up after 2 failures") }, "\(lines)")
+      #expect(lines.contains("Result=timeout"), "\(lines)")
+    }
+  }
+
   // MARK: Drains
 
   /// In milliseconds; the one of a real daemon takes 20 s, and is part of the run with `DRAINS=all` in the environment.

@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [(SIGTERM, "TERM"), (SIGINT, "INT"), (SIGHUP, "HUP"), (SIGTSTP, "TSTP")])
+  @Test(arguments: [(SIGTERM, "TERM"), (SIGINT, "INT"), (SIGHUP, "HUP"), (SIGTSTP, "TSTP"), (SIGABRT, "ABRT")])
   func whatWasIgnoredAtTheStartStaysIgnored(signal: Int32, name: String) async throws {
     try await ProbeSession.run { probe in
       let arguments = ["sh", "-c", "trap '' \(name); exec \"$@\"", "-"] + probe.arguments()
@@ -101,6 +101,45 @@ import Testing
         #expect(try await terminal.child.nextEvent() == .exited(0))
       }
       probe.expectRecords(.launch(), .quit("q"))
+    }
+  }
+
+  /// A child that was forked without exec has the handlers of its parent, and must not act in its name.
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1]) func aSignalToAForkedChildIsItsOwn(signal: Int32)
+    async throws
+  {
+    try await ProbeSession.run { probe in
+      let limited = ["sh", "-c", "ulimit -c 0; exec \"$@\"", "-"] + probe.arguments()
+      // The backtracer handles SIGQUIT, and returns.
+      try await PseudoTerminal.run(limited, environment: ["SWIFT_BACKTRACE": "enable=no"]) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send("k")
+        let line = try await probe.log.line(startingWith: "child ")
+        let child = try #require(Int32(line.dropFirst("child ".count)))
+        kill(child, signal)
+        let ending = try await probe.log.line(startingWith: "child ")
+        #expect(ending == "child killed by \(signal)")
+        // An order in the pipe would come first.
+        terminal.send("e")
+        try await probe.log.line(startingWith: "input 65")
+        terminal.send("q")
+        #expect(try await terminal.child.nextEvent() == .exited(0))
+      }
+      probe.expectRecords(.launch(), .quit("q"))
+    }
+  }
+
+  /// A program blocks a signal in all its threads to wait for it in one; no thread of the host takes it.
+  @Test func aSignalThatTheProgramWaitsForIsItsOwn() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      async let finished = runProgram(probe.arguments("--sigwait"))
+      try await probe.log.line(startingWith: "acquire end")
+      for _ in 0..<20 {
+        try probe.signal(SIGUSR1)
+        try await probe.log.line(startingWith: "sigwait \(SIGUSR1)")
+      }
+      try probe.signal(SIGTERM)
+      #expect(try await finished.ending == .exited(0))
     }
   }
 

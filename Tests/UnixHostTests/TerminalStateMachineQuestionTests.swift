@@ -123,7 +123,7 @@ import Testing
     var host = Host.inForeground()
     #expect(host.signals(.interrupt) == end(2, "SIGINT"))
     host = Host.inForeground()
-    host.machine = TerminalStateMachine(budgets: Host.budgets, causesThatAsk: ["SIGTERM"])
+    host.machine = TerminalStateMachine(budgets: Host.budgets, orders: EndOrders(asking: ["SIGTERM"]))
     host(.started(.foreground))
     host(.terminalTaken(true))
     #expect(host.signals(.terminate) == [send(2, .terminate, "SIGTERM")])

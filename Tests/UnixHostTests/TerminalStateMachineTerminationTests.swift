@@ -94,14 +94,31 @@ import Testing
 
   // MARK: At once
 
-  @Test(arguments: [
-    (CaughtSignal.terminate, CaughtSignal.terminate), (.interrupt, .terminate), (.terminate, .interrupt),
-  ])
-  func aSecondOrderIsObeyedAtOnce(first: CaughtSignal, second: CaughtSignal) {
+  @Test(arguments: [CaughtSignal.terminate, .interrupt]) func aSecondKeyIsObeyedAtOnce(first: CaughtSignal) {
     var host = Host.inForeground()
     host.signals(first)
-    #expect(host(.signals([SignalRecord(signal: second, arrived: .milliseconds(500))])) == [.die(second)])
+    let key = SignalRecord(signal: .interrupt, isFromKernel: true, arrived: .milliseconds(500))
+    #expect(host(.signals([key])) == [.die(.interrupt)])
     #expect(host.machine.phase == .ended)
+  }
+
+  /// A supervisor repeats its order while the program still saves.
+  @Test(arguments: [CaughtSignal.terminate, .interrupt]) func repeatedOrdersLetTheEndGoOn(second: CaughtSignal) {
+    var host = Host.inForeground()
+    host.signals(.terminate)
+    for time in 1...3 {
+      #expect(host(.signals([SignalRecord(signal: second, arrived: .seconds(time))])).isEmpty)
+    }
+    #expect(host.finish() == inOrder)
+    #expect(host.machine.repetitionsEnd == .milliseconds(8500))
+  }
+
+  @Test func theOtherWayIsAnOption() {
+    var host = Host.inForeground()
+    host.machine.orders = EndOrders(insisting: ["SIGTERM"])
+    host.signals(.terminate)
+    #expect(
+      host(.signals([SignalRecord(signal: .terminate, arrived: .milliseconds(500))])) == [.die(.terminate)])
   }
 
   @Test func ordersOfOneMomentAreOne() {
@@ -126,7 +143,9 @@ import Testing
     #expect(host.signals(.hangUp, .terminate).isEmpty)
     host(.hangUp)
     #expect(host.machine.phase == .terminating)
-    #expect(host(.signals([SignalRecord(signal: .terminate, arrived: .seconds(1))])) == [.die(.terminate)])
+    #expect(host(.signals([SignalRecord(signal: .terminate, arrived: .seconds(1))])).isEmpty)
+    let key = SignalRecord(signal: .interrupt, isFromKernel: true, arrived: .seconds(2))
+    #expect(host(.signals([key])) == [.die(.interrupt)])
   }
 
   // MARK: Hang-up

@@ -74,11 +74,42 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (SIGTERM, SIGTERM), (SIGINT, SIGINT), (SIGTERM, SIGINT), (SIGHUP, SIGQUIT),
-  ])
-  func aSecondOrderEndsItAtOnce(first: Int32, second: Int32) async throws {
+  /// A supervisor repeats its order while the program saves.
+  @Test(arguments: [(SIGTERM, SIGTERM), (SIGINT, SIGINT), (SIGTERM, SIGINT), (SIGHUP, SIGTERM)])
+  func aRepeatedOrderLetsItSave(first: Int32, second: Int32) async throws {
     let ending = try await onTerminal { probe, terminal in
+      terminal.child.signal(first)
+      try await probe.log.line(startingWith: "release begin")
+      for _ in 0..<2 {
+        try await copiesHaveCome(since: .now)
+        terminal.child.signal(second)
+      }
+      try probe.gate.open()
+      let ending = try await terminal.child.ending()
+      #expect(probe.log.lines.contains("release end"))
+      return ending
+    }
+    #expect(ending == .exited(0))
+  }
+
+  /// The terminal was given back, so the kernel makes a signal of the key.
+  @Test func aSecondKeyEndsItAtOnce() async throws {
+    let ending = try await onTerminal { probe, terminal in
+      terminal.child.signal(SIGTERM)
+      try await probe.log.line(startingWith: "release begin")
+      // The gate stays shut: only the key can end it.
+      while true {
+        terminal.control("C")
+        if let ending = try? await terminal.child.ending(within: .milliseconds(100)) { return ending }
+        try Task.checkCancellation()
+      }
+    }
+    #expect(ending == .killed(SIGINT))
+  }
+
+  @Test(arguments: [(SIGHUP, SIGQUIT), (SIGTERM, SIGTERM)])
+  func aSecondOrderThatInsistsEndsItAtOnce(first: Int32, second: Int32) async throws {
+    let ending = try await onTerminal("--insist-at", "SIGTERM") { probe, terminal in
       terminal.child.signal(first)
       try await probe.log.line(startingWith: "release begin")
       // The gate stays shut: only the signal can end it.
@@ -199,7 +230,7 @@ import Testing
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command(probe.gateOptions))
+        terminal.line(probe.command(probe.gateOptions, "--insist-at SIGTERM"))
         try await probe.isActive(visit: 1, on: terminal)
         try probe.signal(SIGTERM)
         try await probe.log.line(startingWith: "release begin")

@@ -13,9 +13,9 @@
 
 // MARK: Threads
 
-// Runs `body` on a new thread that blocks no signals. A thread inherits the mask of its creator, and Swift's own
-// threads block SIGTTIN and SIGTTOU. The default action of these two keeps a background job from changing the shell's
-// terminal.
+// Runs `body` on a new thread that blocks none of the signals that the host needs: unixhost_signals_unblock. A thread
+// inherits the mask of its creator, and Swift's own threads block nearly all signals. The program may have blocked other
+// signals in all its threads, to wait for them with sigwait; they stay blocked.
 bool unixhost_thread_start(void (*body)(void *), void *argument);
 
 // MARK: Standard streams
@@ -23,6 +23,12 @@ bool unixhost_thread_start(void (*body)(void *), void *argument);
 // Occupies the numbers of standard streams that are closed when the program starts. Otherwise a file that the program
 // opens could get such a number, and then receive output that other code writes to standard error.
 void unixhost_streams_hold(void);
+
+// MARK: Environment
+
+// Returns the value of an environment variable. Returns NULL if it is not set, or if the program has privileges that its
+// caller lacks: set-user-ID, set-group-ID, file capabilities.
+const char *unixhost_getenv(const char *name);
 
 // MARK: Time and output
 
@@ -65,7 +71,8 @@ int unixhost_signals_open(void);
 // Returns whether the current disposition of the signal is "ignore".
 bool unixhost_signal_is_ignored(int number);
 
-// Installs a handler that writes a record into the pipe whenever the signal arrives. Stores the disposition found.
+// Installs a handler that writes a record into the pipe whenever the signal arrives. Stores the disposition found. In a
+// child that was forked without exec, the handler restores that disposition instead, and sends the signal again.
 // After SIGTSTP, SIGTERM, SIGINT and SIGHUP a shell may take the terminal, so for these the handler first leaves the
 // screen: unixhost_emergency_leave.
 int unixhost_signal_catch(int number);
@@ -74,9 +81,12 @@ int unixhost_signal_catch(int number);
 int unixhost_signal_discard(int number);
 
 // Restores the dispositions that `catch` and `discard` found. Until a deadline on the clock of unixhost_now, SIGTERM,
-// SIGINT and SIGHUP have no effect: they are copies of the order that was obeyed, and must not end a process that ends
-// by itself.
+// SIGINT and SIGHUP have no effect: they repeat the order that was obeyed, and must not end a process that ends by
+// itself.
 void unixhost_signals_restore(int64_t deadline);
+
+// Unblocks, for the calling thread, the signals that the host catches, those of faults, and SIGTTIN and SIGTTOU.
+void unixhost_signals_unblock(void);
 
 // Removes the oldest record and returns true; returns false when there is none. A signal that found the pipe full comes
 // last, with code 0. A record with number 0 may also come, which only wakes the reader.
@@ -94,7 +104,8 @@ uint32_t unixhost_continue_count(void);
 // orphaned groups.
 bool unixhost_stop(bool whole_group, uint32_t continue_count);
 
-// Ends the process with the default action of a signal, whatever handler it has.
+// Ends the process with the default action of a signal, whatever handler it has. Process 1 of a container, for which the
+// kernel performs no default action, exits with the status 128 + number instead. Async-signal-safe.
 _Noreturn void unixhost_die_by_signal(int number);
 
 // MARK: Emergency
@@ -149,8 +160,9 @@ ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, b
 void unixhost_emergency_restore(void);
 
 // Installs the code that restores the terminal when the process crashes, calls exit, or is ended by a signal that it
-// does not handle itself. Call it after the Swift runtime has installed its crash handlers (the backtracer). On a crash
-// the code restores these handlers, and lets the fault happen again. Further calls do nothing.
+// does not handle itself. Call it after the Swift runtime has installed its crash handlers (the backtracer). On a fault
+// the code restores these handlers, and lets the fault happen again. A signal that does not happen again is passed to
+// these handlers, and ends the process when they return. Further calls do nothing.
 void unixhost_emergency_install(void);
 
 // Gives the calling thread an alternate signal stack, if it has none: after a stack overflow it could not run handlers
@@ -162,15 +174,19 @@ void unixhost_emergency_stack_install(void);
 void unixhost_stderr_capture(void);
 
 // Restores descriptor 2, and writes the captured output there, within a time limit. If another job has the terminal
-// (`shows` is false), the output is kept, and written at the end of the next capture. Async-signal-safe.
+// (`shows` is false), the output is kept, and written by unixhost_stderr_show or at the end of the next capture. Children
+// that were started meanwhile keep the memory as their standard error. Async-signal-safe.
 void unixhost_stderr_release(bool shows);
 
 // Sets the time limit of unixhost_stderr_release, by default a second; for tests.
 void unixhost_stderr_set_patience(int milliseconds);
 
-// Frees the memory of old captured output if it has become large, and keeps the latest part. For the thread that
-// captures.
-void unixhost_stderr_trim(void);
+// For the thread that captures, about once a second. While output is captured, frees the memory of old output if it has
+// become large, and keeps the latest part. Otherwise returns whether there is output to show, which a child has added.
+bool unixhost_stderr_tend(void);
+
+// Writes the output in memory to descriptor 2, within a time limit, and removes it from memory. Async-signal-safe.
+void unixhost_stderr_show(void);
 
 // MARK: Wall clock
 

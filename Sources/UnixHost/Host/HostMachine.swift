@@ -8,10 +8,8 @@ protocol HostMachine: Sendable {
   associatedtype Event: HostEvent
   associatedtype Effect
 
-  /// The time when the host handled the order that ends the program; nil without an order.
-  ///
-  /// For ``EndOrders/copyWindow`` after it, copies of the order have no effect.
-  var orderTaken: Duration? { get }
+  /// The time until which a further order has no effect, also after the host has ended; nil without an order.
+  var repetitionsEnd: Duration? { get }
 
   /// Handles an event, and returns the effects for the driver.
   mutating func handle(_ event: Event) -> [Effect]

@@ -39,11 +39,11 @@ import CUnixHost
     unixhost_emergency_stack_install()
     // Here and not on the host's thread, because a signal that arrives before that thread runs must not be lost.
     guard link.waker.descriptor >= 0, let signals = SignalPipe(catching: caught) else {
-      return refused("no file descriptor is left", errno)
+      return refused("no file descriptor is left", shortageOfDescriptors ?? errno)
     }
     var watch = SystemWatch(clock: clock)
     if let error = shortageOfDescriptors {
-      signals.close(orderTaken: nil)
+      signals.close(repetitionsEnd: nil)
       watch.close()
       return refused("too few file descriptors are left", error)
     }
@@ -54,7 +54,7 @@ import CUnixHost
         application: application, signals: signals, watch: watch, link: link,
         didFinish: { continuation.resume(returning: $0) })
       guard !NativeThread.start({ work(parts) }) else { return }
-      signals.close(orderTaken: nil)
+      signals.close(repetitionsEnd: nil)
       continuation.resume(returning: refused("no thread can be created", EAGAIN))
     }
     // After an end in order the program chooses the status.

@@ -185,7 +185,7 @@ class HostThread<Machine: HostMachine> {
     // The main actor does not answer, so the caller of `run()` cannot continue. The code that blocks it ends with the
     // process.
     if !mainActorAnswers { _exit(status) }
-    signals.close(orderTaken: machine.orderTaken)
+    signals.close(repetitionsEnd: machine.repetitionsEnd)
     parts.didFinish(status)
   }
 }

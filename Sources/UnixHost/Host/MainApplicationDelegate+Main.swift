@@ -1,5 +1,11 @@
 public import AppLifecycle
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// A main delegate that configures the terminal host.
 @MainActor public protocol TerminalApplicationDelegate: MainApplicationDelegate {
   /// The options of the terminal host; `main()` reads them once, before the launch.
@@ -31,16 +37,25 @@ extension MainApplicationDelegate {
   /// 3. Calls the delegate's `prepare(_:)`.
   /// 4. Hosts the application, and exits with the status of ``TerminalHost/run()`` or ``ServiceHost/run()``.
   ///
-  /// The host is a ``ServiceHost`` if a service manager has started the program (`$NOTIFY_SOCKET`), if the program has
-  /// no controlling terminal, or if the delegate is a ``ServiceApplicationDelegate`` and not also a
-  /// ``TerminalApplicationDelegate``. Otherwise it is a ``TerminalHost``. If a terminal program has no controlling
-  /// terminal, but a standard stream that is a terminal, it prints there that it runs as a service.
+  /// The host is a ``ServiceHost`` if the program is the main process of a service manager's unit, if it has no
+  /// controlling terminal, or if the delegate is a ``ServiceApplicationDelegate`` and not also a
+  /// ``TerminalApplicationDelegate``. Otherwise it is a ``TerminalHost``. ``HostKind`` has all rules, and the environment
+  /// variable that chooses the host. If a terminal program runs as a service, it says so at the terminal.
   ///
   /// The method is synchronous and runs a loop of its own (``MainLoop``), so that the main actor stays on the process's
   /// first thread.
-  public static func main() {
+  public static func main() { main(host: nil) }
+
+  /// Runs the program in a host that it chooses itself, for example by an argument such as `--daemon`.
+  ///
+  /// Call it from a `main()` of the delegate, or from `main.swift`:
+  ///
+  ///     static func main() { main(host: CommandLine.arguments.contains("--daemon") ? .service : nil) }
+  ///
+  /// - Parameter host: the kind of host; nil for the kind that ``main()`` chooses.
+  public static func main(host: HostKind?) {
     MainLoop.run {
-      let kind = HostKind(Self.self)
+      let kind = HostKind.choose(for: Self.self, wanted: host)
       let terminal = (Self.self as? any TerminalApplicationDelegate.Type)?.terminalConfiguration ?? .init()
       // Check this first, so that the delegate does not open a journal for a run that does not begin.
       if kind == .terminal, let obstacle = TerminalHost.obstacle(to: terminal) {
@@ -53,9 +68,10 @@ extension MainApplicationDelegate {
       delegate.prepare(application)
       switch kind {
       case .terminal:
+        // The choice is this program's, not that of the programs that it starts.
+        unsetenv(HostKind.variable)
         return await TerminalHost(application: application, configuration: terminal).run()
       case .service:
-        HostKind.reportMissingTerminal(Self.self)
         let configuration = (Self.self as? any ServiceApplicationDelegate.Type)?.serviceConfiguration
         return await ServiceHost(application: application, configuration: configuration ?? .init()).run()
       }

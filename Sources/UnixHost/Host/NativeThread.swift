@@ -1,6 +1,6 @@
 import CUnixHost
 
-/// Threads of the host, which block no signals.
+/// Threads of the host, which block none of the signals that the host catches.
 enum NativeThread {
   private final class Body: Sendable {
     let run: @Sendable () -> Void

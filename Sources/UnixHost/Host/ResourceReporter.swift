@@ -194,7 +194,7 @@ extension String {
   /// The text on one line, with control characters escaped, and cut if it is long.
   ///
   /// An error may quote a file or a peer, and so contain control sequences for a terminal.
-  fileprivate var bounded: String {
+  var bounded: String {
     let limit = ResourceReports.textLimit
     let text = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))).escaped
     return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"

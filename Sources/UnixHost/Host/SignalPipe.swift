@@ -59,12 +59,10 @@ struct SignalPipe {
 
   /// Restores the signal dispositions that were found.
   ///
-  /// For ``EndOrders/copyWindow`` after the order its copies have no effect, so that the process can end by itself.
-  ///
-  /// - Parameter orderTaken: the time when the host handled the order that ended the program; nil without an order.
-  func close(orderTaken: Duration?) {
-    let copiesEnd = orderTaken.map { $0 + EndOrders.copyWindow } ?? .zero
-    unixhost_signals_restore(
-      copiesEnd.components.seconds * 1_000_000_000 + copiesEnd.components.attoseconds / 1_000_000_000)
+  /// - Parameter repetitionsEnd: the time until which a further order has no effect, so that the process can end by
+  ///   itself; nil without an order.
+  func close(repetitionsEnd: Duration?) {
+    let end = (repetitionsEnd ?? .zero).components
+    unixhost_signals_restore(end.seconds * 1_000_000_000 + end.attoseconds / 1_000_000_000)
   }
 }

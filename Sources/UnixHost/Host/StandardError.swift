@@ -22,7 +22,25 @@ public enum StandardError {
   }
 }
 
+// Every text of the program, of a file or of a peer passes one of these on its way to a terminal or a manager.
 extension String {
+  /// The text in one line: a space for each line end, and all other control characters escaped.
+  ///
+  /// A line feed would begin another field of a service manager's message, and a zero byte would make it void.
+  var inOneLine: String { String(map { $0.isNewline ? " " : $0 }).escaped }
+
+  /// The beginning of the text, with an ellipsis, if its encoding is longer than the limit.
+  func cut(toBytes limit: Int) -> String {
+    guard utf8.count > limit else { return self }
+    let ellipsis = "…"
+    var count = ellipsis.utf8.count
+    let kept = unicodeScalars.prefix { scalar in
+      count += UTF8.width(scalar)
+      return count <= limit
+    }
+    return String(kept) + ellipsis
+  }
+
   /// The text with all control characters escaped, such as `\u{1B}`.
   var escaped: String {
     unicodeScalars.reduce(into: "") { text, scalar in

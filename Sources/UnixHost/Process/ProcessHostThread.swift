@@ -21,6 +21,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   private var hasReportedSilence = false
   /// The latest state message for which the manager had no room; without it, a start would end in a time-out.
   private var unsent: String?
+  /// The terminal from which a service was started; -1 if there is none, or the service shall outlive it.
+  private var terminal: Int32 = -1
 
   /// Creates the thread of a service host, with the manager that the environment names.
   init(
@@ -31,10 +33,13 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     manager = environment.address.flatMap { NotifySocket($0) }
     let terms = ProcessStateMachine.Terms(
       process: getpid(), watchdog: manager == nil ? nil : environment.watchdog,
-      timeoutExtension: configuration.timeoutExtension, causesThatAsk: configuration.causesThatAsk)
+      timeoutExtension: configuration.timeoutExtension,
+      orders: EndOrders(asking: configuration.causesThatAsk, insisting: configuration.causesThatInsist))
     super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))
     if environment.address != nil, manager == nil { reportSilence() }
-    if environment.isOutOfReach { reportSilence(because: "$NOTIFY_SOCKET does not name a usable socket") }
+    if let obstacle = environment.obstacle { report(obstacle) }
+    // SIGHUP is ignored under `nohup`.
+    if !signals.hangUpIsIgnored { terminal = (try? TerminalDevice.openTerminal()) ?? -1 }
   }
 
   /// Creates the thread of a process host, without a manager.
@@ -42,16 +47,45 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     reloadBudget = .zero
     beforeForcedExit = configuration.beforeForcedExit
     let terms = ProcessStateMachine.Terms(
-      process: getpid(), watchdog: nil, timeoutExtension: .seconds(10), causesThatAsk: configuration.causesThatAsk,
+      process: getpid(), watchdog: nil, timeoutExtension: .seconds(10),
+      orders: EndOrders(asking: configuration.causesThatAsk, insisting: configuration.causesThatInsist),
       launch: configuration.launch, hangUpReloads: false)
     super.init(parts, machine: ProcessStateMachine(budgets: budgets, terms: terms))
   }
 
   override func begin() { process(.started) }
 
-  override func end() { manager?.barrier(milliseconds: Self.barrierTime) }
+  override func end() {
+    manager?.barrier(milliseconds: Self.barrierTime)
+    forgetTerminal()
+  }
 
-  override var deadlines: [Instant?] { manager == nil ? [] : [nextHeartbeat, nextExtension] }
+  // MARK: The terminal from which a service was started
+
+  /// `poll` reports a hang-up also without events.
+  override var descriptors: [pollfd] { [pollfd(fd: terminal, events: 0, revents: 0)] }
+
+  override func take(_ ready: ArraySlice<pollfd>) {
+    guard let events = ready.first?.revents, events != 0 else { return }
+    forgetTerminal()
+    process(.hangUp)
+  }
+
+  private var terminalIsGone: Bool {
+    var watched = pollfd(fd: terminal, events: 0, revents: 0)
+    return poll(&watched, 1, 0) > 0
+  }
+
+  private func forgetTerminal() {
+    if terminal >= 0 { close(terminal) }
+    terminal = -1
+  }
+
+  // MARK: What is due
+
+  override var deadlines: [Instant?] {
+    manager == nil && machine.phase != .starting ? [] : [nextHeartbeat, nextExtension]
+  }
 
   override func passTime(_ now: Instant) {
     // Retry here, because the host's thread wakes up once a second in any case.
@@ -71,14 +105,18 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     case .send(let delivery): send(delivery)
     case .waitForResources:
       parts.mailbox.send { [application = parts.application, link = parts.link] in
-        await application.untilResourcesAreHeld()
-        link.send(.resourcesHeld)
+        let failed = await application.untilResourcesAreHeld()
+        link.send(failed.isEmpty ? .resourcesHeld : .resourcesGivenUp)
       }
     case .reload: reload()
     case .askMainActor:
-      // Only a manager needs the answer.
-      guard manager != nil else { return [] }
-      parts.mailbox.send { [link = parts.link] in link.send(.mainActorAnswered) }
+      // Only a manager, and a start that lasts, need the answer.
+      guard manager != nil || machine.phase == .starting else { return [] }
+      parts.mailbox.send { [application = parts.application, link = parts.link] in
+        let hasGivenUp = application.resources.contains { if case .failed = $0.status { true } else { false } }
+        link.send(.mainActorAnswered(hasGivenUp: hasGivenUp))
+      }
+    case .lookAtTerminal: return [.terminalLook(isGone: terminalIsGone)]
     case .notify(let notices): notify(notices)
     case .armDeadline(let duration): arm(duration)
     case .armHeartbeat(let duration): nextHeartbeat = duration.map { .now + $0 }
@@ -129,16 +167,41 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     HostMessage(.warning, "cannot send messages to the service manager: \(reason)").send()
   }
 
+  /// Reports why the host sends no messages to the manager that the environment names.
+  private func report(_ obstacle: ServiceEnvironment.Obstacle) {
+    switch obstacle {
+    case .isOutOfReach: reportSilence(because: "$NOTIFY_SOCKET does not name a usable socket")
+    case .isWithheld: reportSilence(because: "a program with set-user-ID or file capabilities ignores $NOTIFY_SOCKET")
+    case .isForAnotherProcess:
+      HostMessage(
+        .notice,
+        "$NOTIFY_SOCKET was inherited from another process, so the service manager receives no messages of this one; "
+          + "\(HostKind.variable)=service changes that"
+      ).send()
+    }
+  }
+
   private func reload() {
     parts.mailbox.send { [application = parts.application, link = parts.link, budget = reloadBudget] in
       let report = await application.bus.postAndWait(
         ServiceHost.Reload(application: application), from: application, within: budget)
-      let late = report.stragglers.map { "\($0.subscriber)" }
-      if !late.isEmpty {
-        let names = late.joined(separator: ", ")
-        HostMessage(.error, "the reload overran its budget of \(budget): \(names)").send(waits: false)
-      }
-      link.send(.reloaded)
+      let failure = report.failure(within: budget)
+      if let failure { HostMessage(.error, failure).send(waits: false) }
+      link.send(.reloaded(failure: failure))
     }
+  }
+}
+
+extension DeliveryReport {
+  /// A text about the handlers of a reload that threw or exceeded its budget; nil if there were none.
+  fileprivate func failure(within budget: Duration) -> String? {
+    let errors = failures.compactMap { delivery in
+      if case .threw(let error) = delivery.outcome { "\(delivery.subscriber): \("\(error)".bounded)" } else { nil }
+    }
+    let late = stragglers.map { "\($0.subscriber)" }
+    var texts: [String] = []
+    if !errors.isEmpty { texts.append("the reload failed: \(errors.joined(separator: ", "))") }
+    if !late.isEmpty { texts.append("the reload overran its budget of \(budget): \(late.joined(separator: ", "))") }
+    return texts.isEmpty ? nil : texts.joined(separator: "; ")
   }
 }

@@ -9,11 +9,13 @@ import AppLifecycle
 ///        │                          │    ◀──reloaded───┘ │
 ///        └──────────────────────────┴── SIGTERM, SIGINT ─┴──▶ stopping ──▶ ended
 ///
-/// An order whose cause asks does not change the phase until the application begins to end; it may refuse.
+/// A hang-up of the terminal from which a service was started is an order, too. The terminal also sends SIGHUP, so at
+/// each SIGHUP a service looks at its terminal. An order whose cause asks does not change the phase until the application begins to end; it may refuse.
 ///
 /// While the service starts, reads its configuration again or ends, the host extends the manager's time-out repeatedly.
 /// During a start or a reload it does so only while the main actor answers, so that a blocked service runs into the
-/// time-out. The end is limited by the budget of `willTerminate`, so it needs no such check.
+/// time-out; so does a service that has given up a resource that it needs to be ready. The end is limited by the budget
+/// of `willTerminate`, so it needs no such check.
 struct ProcessStateMachine: HostMachine, Hashable {
   // MARK: What happens
 
@@ -25,12 +27,18 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case signals([SignalRecord])
     /// The application has handled the input with this number; these budgets were overrun.
     case transitionFinished(id: Int, overruns: [BudgetOverrun])
-    /// The answer to ``Effect/waitForResources``.
+    /// The answer to ``Effect/waitForResources``: all are held.
     case resourcesHeld
-    /// The answer to ``Effect/reload``.
-    case reloaded
-    /// The answer to ``Effect/askMainActor``.
-    case mainActorAnswered
+    /// The answer to ``Effect/waitForResources``: one was given up.
+    case resourcesGivenUp
+    /// The answer to ``Effect/reload``, and a text about what failed; nil if nothing did.
+    case reloaded(failure: String?)
+    /// The answer to ``Effect/askMainActor``, and whether a resource that the service needs was given up.
+    case mainActorAnswered(hasGivenUp: Bool)
+    /// The answer to ``Effect/lookAtTerminal``: whether the terminal that the host watches is closed.
+    case terminalLook(isGone: Bool)
+    /// The terminal that the host watches was closed.
+    case hangUp
     /// The program has set a text about its current work.
     case status(String)
     /// The text about the resources that cannot be acquired has changed; nil if there are none.
@@ -63,12 +71,14 @@ struct ProcessStateMachine: HostMachine, Hashable {
   enum Effect: Sendable, Hashable {
     /// Sends an input to the application.
     case send(HostDelivery)
-    /// Waits until all resources of the phase `.running` are held.
+    /// Waits until all resources of the phase `.running` are held, or one was given up.
     case waitForResources
     /// Posts the reload event and awaits its handlers.
     case reload
     /// Asks whether the main actor answers.
     case askMainActor
+    /// Looks whether the terminal that the host watches is closed.
+    case lookAtTerminal
     /// Sends messages to the manager, in one datagram.
     case notify([ServiceNotice])
     /// Arms the deadline after which ``Event/deadlinePassed`` comes, instead of an earlier one; nil disarms it.
@@ -109,8 +119,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
     var watchdog: Duration?
     /// The length of each extension of the manager's time-outs.
     var timeoutExtension: Duration
-    /// The causes of orders for which the delegate is asked.
-    var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    /// The orders to end, before the first one.
+    var orders = EndOrders(asking: ["Ctrl-C"])
     /// The input that launches the application.
     var launch = SystemInput.launchInBackground
     /// Whether SIGHUP means to read the configuration again; otherwise it is an order to end.
@@ -124,11 +134,15 @@ struct ProcessStateMachine: HostMachine, Hashable {
   let budgets: HostBudgets
   let terms: Terms
   /// The orders to end that have arrived.
-  private var orders = EndOrders()
+  private var orders: EndOrders
   private var questionIsOpen = false
   private var wantsReload = false
   /// Whether the main actor was asked and has not answered yet.
   private var awaitsAnswer = false
+  /// Whether a resource that the service needs was given up, as of the last answer.
+  private var hasGivenUp = false
+  /// Whether ``Effect/waitForResources`` has not been answered yet.
+  private var awaitsResources = false
   private var awaitsLaunch = false
   /// The running budget of a tear-down that is not the end; nil after it has been reported.
   private var budget: ApplicationCallback?
@@ -139,14 +153,17 @@ struct ProcessStateMachine: HostMachine, Hashable {
   private var status: String?
   /// The text about the resources that cannot be acquired.
   private var trouble: String?
+  /// The text about the last reload; nil if it succeeded.
+  private var reloadFailure: String?
   private var effects: [Effect] = []
 
-  var orderTaken: Duration? { orders.began }
+  var repetitionsEnd: Duration? { orders.repetitionsEnd(within: budgets.willTerminate + budgets.grace) }
 
   /// Creates the machine of a service that has not begun.
   init(budgets: HostBudgets = HostBudgets(), terms: Terms) {
     self.budgets = budgets
     self.terms = terms
+    orders = terms.orders
   }
 
   /// Handles an event, and returns the effects for the driver.
@@ -159,8 +176,11 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case .signals(let records): for record in records where phase != .ended { take(record) }
     case .transitionFinished(let id, let overruns): finishTransition(id, overruns)
     case .resourcesHeld: if phase == .starting { enterRunning([.mainProcess(terms.process)]) }
-    case .reloaded: if phase == .reloading { enterRunning([]) }
-    case .mainActorAnswered: takeAnswer()
+    case .resourcesGivenUp: (awaitsResources, hasGivenUp) = (false, true)
+    case .reloaded(let failure): endReload(failure)
+    case .mainActorAnswered(let hasGivenUp): takeAnswer(hasGivenUp)
+    case .terminalLook(let isGone): if isGone { end(because: "hang-up") } else { wantReload() }
+    case .hangUp: end(because: "hang-up")
     case .status(let text):
       status = text
       notifyStatus()
@@ -229,22 +249,41 @@ extension ProcessStateMachine {
     emit(.armExtension(Self.patience))
   }
 
+  /// Handles the wish for a reload.
+  ///
+  /// A wish before the service is ready, or during a reload, leads to a reload afterwards; several lead to one.
+  private mutating func wantReload() {
+    wantsReload = true
+    reloadIfWanted()
+  }
+
+  private mutating func endReload(_ failure: String?) {
+    guard phase == .reloading else { return }
+    if failure != reloadFailure {
+      reloadFailure = failure
+      notifyStatus()
+    }
+    enterRunning([])
+  }
+
   private mutating func take(_ record: SignalRecord) {
     switch record.signal {
     case .quit: die(.quit)
-    case .hangUp where terms.hangUpReloads:
-      // A SIGHUP before the service is ready, or during a reload, leads to a reload afterwards; several lead to one.
-      wantsReload = true
-      reloadIfWanted()
+    // A terminal that is closed sends it, too.
+    case .hangUp where terms.hangUpReloads: emit(.lookAtTerminal)
     case .terminate, .interrupt, .hangUp:
-      switch orders.take(record, asks: terms.causesThatAsk.contains(record.cause)) {
+      switch orders.take(record) {
       case .ask: if phase == .stopping { orders.beginEnd() } else { _ = send(.terminate, record.cause) }
-      case .end: if phase != .stopping { stop(awaiting: send(.shutDown, record.cause)) }
+      case .end: end(because: record.cause)
       case .copy: break
       case .endAtOnce: die(record.signal)
       }
     case .continue, .stop, .backgroundRead, .backgroundWrite, .windowChange: break
     }
+  }
+
+  private mutating func end(because cause: LifecycleCause) {
+    if phase != .stopping { stop(awaiting: send(.shutDown, cause)) }
   }
 
   private mutating func die(_ signal: CaughtSignal) {
@@ -284,19 +323,28 @@ extension ProcessStateMachine {
       finish(overruns, mainActorAnswers: true)
     } else if awaitsLaunch, phase == .starting {
       awaitsLaunch = false
-      emit(.waitForResources)
+      waitForResources()
     }
+  }
+
+  /// Waits for the resources, again after one was given up and the program may have called `retry()`.
+  private mutating func waitForResources() {
+    guard phase == .starting, !awaitsLaunch, !awaitsResources else { return }
+    awaitsResources = true
+    emit(.waitForResources)
   }
 
   private mutating func setTrouble(_ text: String?) {
     guard text != trouble else { return }
     trouble = text
     notifyStatus()
+    waitForResources()
   }
 
-  /// Sends the status text, of which the manager keeps one: the trouble, and then the text of the program.
+  /// Sends the status text, of which the manager keeps one: the trouble, the failure of the last reload, and then the
+  /// text of the program.
   private mutating func notifyStatus() {
-    emit(.notify([.status([trouble, status].compactMap { $0 }.joined(separator: "; "))]))
+    emit(.notify([.status([trouble, reloadFailure, status].compactMap { $0 }.joined(separator: "; "))]))
   }
 
   /// Ends the host's work; the service has ended in order if no budget was overrun and the main actor answers.
@@ -318,8 +366,10 @@ extension ProcessStateMachine {
     emit(.askMainActor)
   }
 
-  private mutating func takeAnswer() {
+  private mutating func takeAnswer(_ hasGivenUp: Bool) {
     awaitsAnswer = false
+    self.hasGivenUp = hasGivenUp
+    if !hasGivenUp { waitForResources() }
     if terms.watchdog != nil, phase == .running || phase == .reloading { emit(.notify([.watchdog])) }
   }
 
@@ -333,7 +383,9 @@ extension ProcessStateMachine {
   private mutating func extend() {
     switch phase {
     case .starting, .reloading:
-      if !awaitsAnswer { emit(.notify([.extendTimeout(terms.timeoutExtension)])) }
+      // A service that has given up a resource will not be ready by itself, so the manager's own time-out applies.
+      let isStuck = awaitsAnswer || phase == .starting && hasGivenUp
+      if !isStuck { emit(.notify([.extendTimeout(terms.timeoutExtension)])) }
       ask()
     case .stopping: emit(.notify([.extendTimeout(terms.timeoutExtension)]))
     case .running where questionIsOpen: emit(.notify([.extendTimeout(terms.timeoutExtension)]))

@@ -8,13 +8,16 @@ public import PubSub
 /// | fact | reaction of the host |
 /// | --- | --- |
 /// | the launch is complete and every resource managed `while: .running` is held | READY |
-/// | SIGTERM, SIGINT | STOPPING; `shutDown` with the whole tear-down, within the budget of `willTerminate` |
+/// | SIGTERM, SIGINT; the terminal is closed from which the service was started | STOPPING; `shutDown` with the whole tear-down, within the budget of `willTerminate` |
 /// | Ctrl-C, at a terminal | `terminate`: the delegate is asked, and may refuse; a second Ctrl-C, also much later, acts as SIGTERM |
-/// | another SIGTERM or SIGINT, half a second or more after the one that ended it; SIGQUIT | the signal ends the process at once |
-/// | SIGHUP | RELOADING; ``Reload`` is posted and awaited; READY |
+/// | another SIGTERM or SIGINT during the end | nothing: a supervisor may repeat its order, and the end goes on |
+/// | another Ctrl-C, half a second or more after the order that began the end; SIGQUIT | the signal ends the process at once |
+/// | SIGHUP, except from a terminal that is closed | RELOADING; ``Reload`` is posted and awaited; READY |
 /// | the manager has a watchdog | WATCHDOG twice in the watchdog's interval, as long as the main actor answers |
 /// | starting, reloading or ending takes long | the host extends the manager's time-out repeatedly |
 /// | a managed resource cannot be acquired | STATUS names it, its error and the delay until the next attempt |
+/// | a resource was given up while the service starts | STATUS says so; the manager's time-out is no longer extended, and acts unless `retry()` succeeds first |
+/// | a handler of ``Reload`` throws, or exceeds its budget | STATUS and a message name it; READY follows all the same |
 /// | memory is low | `memoryWarning`, at most once in two seconds |
 /// | the clock is set, midnight passes, the time zone changes | `significantTimeChange` |
 /// | the machine goes to sleep; wakes (with the trait `Logind`) | open background tasks end, `suspend`; `wake` |
@@ -25,6 +28,14 @@ public import PubSub
 /// Words in capitals are messages to the service manager in systemd's protocol. The manager listens at
 /// `$NOTIFY_SOCKET`, a path or an abstract name. Without a manager the host only omits these messages. It removes the
 /// protocol's variables from the environment, because the program's child processes are not the service.
+///
+/// A program inherits the variable if it is started from a shell that runs under another service. At a terminal the
+/// host therefore uses the socket only if the environment names this process as the unit's main process. Otherwise it
+/// prints a message, and sends nothing. A program with privileges of its own (set-user-ID, file capabilities) ignores
+/// the variables, as libsystemd does.
+///
+/// A service that is started from a terminal ends when that terminal is closed. To keep it, start it with `nohup`, or
+/// with `setsid`, which gives it no terminal.
 ///
 /// A thread of the host waits for these facts, and enforces the budget even while the main actor is busy. The host
 /// reports an overrun on standard error.
@@ -43,6 +54,12 @@ public final class ServiceHost: Sendable {
     /// service runs at a terminal for a test), `SIGINT` (sent by a process) and `SIGTERM`. If the delegate refuses the
     /// SIGTERM of a service manager, the manager kills the service when its own time-out has passed.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
+    /// order that began the end.
+    ///
+    /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
+    /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
+    public var causesThatInsist: Set<LifecycleCause> = ["Ctrl-C"]
 
     /// Creates a configuration that suits most services.
     public init() {}
@@ -52,7 +69,8 @@ public final class ServiceHost: Sendable {
   ///
   /// The host posts it on the main actor, from the application. The reload ends, and the manager receives READY, when
   /// all handlers have returned, including asynchronous ones, or ``Configuration/reloadBudget`` has passed. All SIGHUPs
-  /// that arrive meanwhile lead to one further reload.
+  /// that arrive meanwhile lead to one further reload. If a handler throws, the manager's STATUS and a message name it,
+  /// until a later reload succeeds.
   public struct Reload: MainActorEvent {
     /// The application of the service.
     public let application: Application
@@ -93,7 +111,8 @@ public final class ServiceHost: Sendable {
 
   /// Sends the manager one line of text about the current work of the service.
   ///
-  /// `systemctl status` shows it, after the managed resources that cannot be acquired. Any thread may call it. The host
+  /// `systemctl status` shows it, after the managed resources that cannot be acquired. The host replaces line ends by
+  /// spaces, escapes other control characters, and cuts the text at 2048 bytes. Any thread may call it. The host
   /// sends a text that is set before ``run()`` when it begins. Without a manager, or after the end, the call has no
   /// effect.
   ///

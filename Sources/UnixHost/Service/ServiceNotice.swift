@@ -15,6 +15,9 @@ enum ServiceNotice: Sendable, Hashable {
   /// This process is the service, instead of the process that the manager started.
   case mainProcess(Int32)
 
+  /// The limit for a status text, in bytes; systemd ignores a datagram of more than 4096 bytes.
+  static let statusLimit = 2048
+
   /// Whether the message reports a state for which the manager waits.
   var isState: Bool {
     switch self {
@@ -31,8 +34,7 @@ enum ServiceNotice: Sendable, Hashable {
     case .ready: "READY=1"
     case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(monotonic.microseconds)"
     case .stopping: "STOPPING=1"
-    // A line feed would begin another field.
-    case .status(let text): "STATUS=" + String(text.map { $0.isNewline ? " " : $0 })
+    case .status(let text): "STATUS=" + text.inOneLine.cut(toBytes: Self.statusLimit)
     case .watchdog: "WATCHDOG=1"
     case .extendTimeout(let duration): "EXTEND_TIMEOUT_USEC=\(duration.microseconds)"
     case .mainProcess(let number): "MAINPID=\(number)"

@@ -63,7 +63,7 @@ struct TerminalDevice {
   }
 
   /// Whether the terminal shows escape sequences instead of obeying them.
-  static var isDumb: Bool { getenv("TERM").map { String(cString: $0) } == "dumb" }
+  static var isDumb: Bool { Environment.variable("TERM") == "dumb" }
 
   func close() { for descriptor in [descriptor, strayStream] where descriptor >= 0 { _ = systemClose(descriptor) } }
 
@@ -192,6 +192,13 @@ struct TerminalDevice {
     isLeaving = false
     unixhost_emergency_disarm()
     unixhost_stderr_release(showsErrors)
+  }
+
+  /// Writes what a child process has written to the captured standard error since the screen was left, unless another
+  /// job than the shell owns the terminal: it may show its screen.
+  func showLateErrors() {
+    let isOurs = look == .foreground
+    if isOurs || tcgetpgrp(descriptor) == ProcessTree.live.shellGroup(of: getpid()) { unixhost_stderr_show() }
   }
 
   private func armEmergency(found: TerminalModes, own: TerminalModes) {

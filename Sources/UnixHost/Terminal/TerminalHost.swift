@@ -20,7 +20,8 @@ public import PubSub
 /// | the session is locked; unlocked (with the trait `Logind`) | `lock`; `unlock`, also on a key press or a gain of the keyboard focus |
 /// | the machine shuts down (with the trait `Logind`) | `shutDown` |
 /// | the process did not run for two seconds or more: SIGSTOP, an unannounced sleep of the machine, a freezer | no input, except after SIGSTOP as described below; `Application.WasSuspended` is posted afterwards |
-/// | another SIGTERM or SIGINT, half a second or more after the one that ended it; `Ctrl-\`, SIGQUIT | no input: the host restores the terminal, and the signal ends the process |
+/// | another SIGTERM, SIGINT or SIGHUP during the end | no input: a supervisor may repeat its order, and the end goes on |
+/// | another Ctrl-C, half a second or more after the order that began the end; `Ctrl-\`, SIGQUIT | no input: the host restores the terminal, and the signal ends the process |
 ///
 /// When the program leaves the terminal, the host ends the interruption `focusLost`: after `fg` the program has the
 /// keyboard focus until the terminal reports otherwise.
@@ -40,7 +41,8 @@ public import PubSub
 /// that runs a script, may stop or end at once, and the shell then takes the terminal. If the terminal accepts no
 /// output, the host writes the leaving sequences as soon as it does; the stop or the end waits for that within the
 /// budgets. Orders within half a second count as one, because wrappers such as `timeout` forward a signal that the
-/// whole job has already received.
+/// whole job has already received. ``Configuration/causesThatInsist`` determines which later orders end the process at
+/// once.
 ///
 /// The host predicts whether the kernel would refuse a stop, and then tears nothing down. A SIGCONT during the
 /// tear-down cancels the stop.
@@ -103,6 +105,12 @@ public final class TerminalHost: Sendable {
     /// (sent by a process) and `SIGTERM`. A hang-up, the end of the input and a shutdown of the machine end the program
     /// without asking.
     public var causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    /// The causes for which a repeated order ends the process at once, if it arrives half a second or more after the
+    /// order that began the end.
+    ///
+    /// A repeated order with another cause changes nothing: the end goes on, and has the time of its budgets. Insert
+    /// `SIGTERM` and `SIGINT` for a program that a second signal of a process should end at once. SIGQUIT always does.
+    public var causesThatInsist: Set<LifecycleCause> = ["Ctrl-C"]
 
     /// The reports of the mouse that the host asks the terminal for.
     ///

@@ -55,7 +55,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     super.init(
       parts,
       machine: TerminalStateMachine(
-        budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored, causesThatAsk: configuration.causesThatAsk))
+        budgets: budgets, ignoresHangUp: parts.signals.hangUpIsIgnored,
+        orders: EndOrders(asking: configuration.causesThatAsk, insisting: configuration.causesThatInsist)))
   }
 
   override func begin() {
@@ -72,6 +73,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     terminal.closeLending()
     // Without this a script that has started the program would become a background job of a child that still runs.
     device.endBorrowing()
+    if unixhost_stderr_tend() { device.showLateErrors() }
     device.close()
   }
 
@@ -224,7 +226,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       waiting = []
       if machine.readsTerminal { take(elements) }
     }
-    unixhost_stderr_trim()
+    if unixhost_stderr_tend() { device.showLateErrors() }
     // A program that neither draws nor reads is not notified of the loss, so check here.
     if machine.holdsTerminal, device.look == .background { yieldTerminal() }
     if let time = nextLook, now >= time {

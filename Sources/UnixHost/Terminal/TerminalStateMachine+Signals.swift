@@ -19,7 +19,7 @@ extension TerminalStateMachine {
       switch record.signal {
       case .quit: return die(.quit)
       case .terminate, .interrupt:
-        switch orders.take(record, asks: causesThatAsk.contains(record.cause)) {
+        switch orders.take(record) {
         case .ask: gist.question = record.cause
         case .end: gist.order = record.cause
         case .copy: gist.hasCopy = true

@@ -224,8 +224,6 @@ struct TerminalStateMachine: HostMachine, Hashable {
   let budgets: Budgets
   /// Whether SIGHUP was ignored when the program was started, so that the program outlives its terminal.
   let ignoresHangUp: Bool
-  /// The causes of orders for which the delegate is asked.
-  let causesThatAsk: Set<LifecycleCause>
 
   var question: Question?
   var holdsTerminal = false
@@ -248,7 +246,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   /// The cause of a stop that has not begun yet.
   var wantedStop: LifecycleCause?
   /// The orders to end that have arrived.
-  var orders = EndOrders()
+  var orders: EndOrders
   /// The time when the latest SIGHUP was handled; it does not count as an order, because shells send it together with
   /// SIGTERM.
   var hangUpTaken: Duration?
@@ -266,15 +264,18 @@ struct TerminalStateMachine: HostMachine, Hashable {
   private var deliveries = 0
   private var effects: [Effect] = []
 
-  var orderTaken: Duration? { [orders.began, hangUpTaken].compactMap { $0 }.max() }
+  var repetitionsEnd: Duration? {
+    let end = budgets.didEnterBackground + budgets.willTerminate + budgets.grace
+    return [orders.repetitionsEnd(within: end), hangUpTaken.map { $0 + EndOrders.copyWindow }].compactMap { $0 }.max()
+  }
 
   /// Creates the machine of a program that has not begun.
   init(
-    budgets: Budgets = Budgets(), ignoresHangUp: Bool = false, causesThatAsk: Set<LifecycleCause> = ["Ctrl-C"]
+    budgets: Budgets = Budgets(), ignoresHangUp: Bool = false, orders: EndOrders = EndOrders(asking: ["Ctrl-C"])
   ) {
     self.budgets = budgets
     self.ignoresHangUp = ignoresHangUp
-    self.causesThatAsk = causesThatAsk
+    self.orders = orders
   }
 
   /// Whether the program may read the terminal's input.

@@ -48,7 +48,7 @@ struct SystemWatch: Sendable {
       suspension: .available("SIGCONT, the machine's clocks and the scheduler's statistics, read once a second"),
       session: LogindWatch.availability)
     do {
-      let source = try MemoryPressureSource { getenv($0).map { String(cString: $0) } }
+      let source = try MemoryPressureSource(Environment.variable)
       capabilities.memoryPressure = .available(source.name)
       memory = source
     } catch {

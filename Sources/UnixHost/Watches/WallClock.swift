@@ -88,7 +88,7 @@ struct TimeZoneFile: Sendable {
 
   /// Opens the source of the machine.
   static func live() -> TimeZoneFile {
-    if getenv("TZ") != nil {
+    if Environment.variable("TZ") != nil {
       return TimeZoneFile(descriptor: -1, availability: .unavailable("TZ is set, so the time zone does not change"))
     }
     #if canImport(Darwin)

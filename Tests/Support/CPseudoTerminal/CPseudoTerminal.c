@@ -56,6 +56,7 @@ int cpt_spawn(const struct cpt_start *start, char *const arguments[], char *cons
     if (!error) error = posix_spawn_file_actions_adddup2(&actions, 0, 1);
     if (!error) error = posix_spawn_file_actions_adddup2(&actions, 0, 2);
   } else {
+    if (start->leads_session) flags |= POSIX_SPAWN_SETSID;
     for (int i = 0; i < 3 && !error; i++)
       error = start->descriptors[i] < 0 ? posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0)
                                         : posix_spawn_file_actions_adddup2(&actions, start->descriptors[i], i);
@@ -66,6 +67,17 @@ int cpt_spawn(const struct cpt_start *start, char *const arguments[], char *cons
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return error;
+}
+
+pid_t cpt_fork(void) {
+  pid_t child = fork();
+  while (child == 0) pause();
+  return child;
+}
+
+int cpt_send_to_self(int signal, int code) {
+  siginfo_t info = {.si_signo = signal, .si_code = code};
+  return (int)syscall(SYS_rt_sigqueueinfo, getpid(), signal, &info);
 }
 
 int cpt_wait(pid_t pid, enum cpt_event_kind *kind, int *value) {

@@ -44,17 +44,20 @@ package final class ChildProcess: Sendable {
       atEnd: atEnd)
   }
 
-  /// Starts a program with these three descriptors, in the test's own session; -1 stands for /dev/null.
+  /// Starts a program with these three descriptors, in the test's own session or one without a terminal; -1 stands for
+  /// /dev/null.
   package convenience init(
-    _ arguments: [String], environment: [String: String], descriptors: (Int32, Int32, Int32), directory: String?
+    _ arguments: [String], environment: [String: String], descriptors: (Int32, Int32, Int32), directory: String?,
+    inOwnSession: Bool = false
   ) throws {
     try self.init(
-      arguments, environment: environment, terminal: nil, descriptors: descriptors, directory: directory, atEnd: {})
+      arguments, environment: environment, terminal: nil, descriptors: descriptors, directory: directory,
+      inOwnSession: inOwnSession, atEnd: {})
   }
 
   private init(
     _ arguments: [String], environment: [String: String], terminal: String?, descriptors: (Int32, Int32, Int32),
-    directory: String?, atEnd: @escaping @Sendable () -> Void
+    directory: String?, inOwnSession: Bool = false, atEnd: @escaping @Sendable () -> Void
   ) throws {
     func copies(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] { strings.map { strdup($0) } + [nil] }
     let argumentList = copies(arguments)
@@ -66,7 +69,8 @@ package final class ChildProcess: Sendable {
       free(terminal)
       free(directory)
     }
-    var start = cpt_start(terminal: terminal, descriptors: descriptors, directory: directory)
+    var start = cpt_start(
+      terminal: terminal, descriptors: descriptors, leads_session: inOwnSession ? 1 : 0, directory: directory)
     var pid: Int32 = 0
     let error = cpt_spawn(&start, argumentList, environmentList, &pid)
     guard error == 0 else { throw SystemError("posix_spawn \(arguments[0])", code: error) }

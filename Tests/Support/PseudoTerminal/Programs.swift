@@ -37,10 +37,11 @@ package struct FinishedProgram: Sendable {
 
 /// Runs a program without a terminal of its own to its end, with `input` on its standard input.
 ///
-/// The child stays in the test's session; it has no terminal on its three descriptors. It is killed past the deadline.
+/// The child stays in the test's session, or leads one without a terminal; it has no terminal on its three descriptors. It is
+/// killed past the deadline.
 package func runProgram(
   _ arguments: [String], input: String = "", environment: [String: String] = [:], directory: String? = nil,
-  within limit: Duration = .seconds(60)
+  inOwnSession: Bool = false, within limit: Duration = .seconds(60)
 ) async throws -> FinishedProgram {
   let standardInput = try Pipe()
   let output = try Pipe()
@@ -54,7 +55,8 @@ package func runProgram(
     }
     child = try ChildProcess(
       arguments, environment: bareEnvironment.merging(environment) { $1 },
-      descriptors: (standardInput.reader, output.writer, errors.writer), directory: directory)
+      descriptors: (standardInput.reader, output.writer, errors.writer), directory: directory,
+      inOwnSession: inOwnSession)
   } catch {
     close(standardInput.writer)
     close(output.reader)

@@ -2,6 +2,7 @@ import AppLifecycle
 import Glibc
 import ProbeSupport
 import ResourceScenarios
+import UnixHost
 
 /// What the command line asks for.
 struct Options: Sendable {
@@ -35,6 +36,18 @@ struct Options: Sendable {
   private(set) var refuses = false
   /// `--ask-at CAUSE`: an order of this cause asks, too.
   private(set) var asksAt: LifecycleCause?
+  /// `--insist-at CAUSE`: a second order of this cause ends it at once, too.
+  private(set) var insistsAt: LifecycleCause?
+  /// `--host KIND`: started by the delegate's own `main`, with this kind of host.
+  private(set) var host: HostKind?
+  /// `--sigwait`: a thread of the program's own waits for SIGUSR1, which all threads block.
+  private(set) var waitsForSignal = false
+  /// `--reload-error`: an asynchronous handler of a reload throws, the first time.
+  private(set) var reloadFails = false
+  /// `--retries N`: acquiring the resource is tried so often again.
+  private(set) var retries: Int?
+  /// `--retry-gate PATH`: the program tries the resource again when a byte can be read from this named pipe.
+  private(set) var retryGate: String?
   /// `--drain MS`: releasing the resource takes so long.
   private(set) var drain: Duration?
   /// `--own-loop PATH`: the program has a loop of its own, which also takes lines from this named pipe.
@@ -57,6 +70,12 @@ struct Options: Sendable {
       case "--hang-at-reload": hangsAtReload = true
       case "--refuse": refuses = true
       case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
+      case "--insist-at": insistsAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
+      case "--host": host = rest.popFirst().flatMap { HostKind(rawValue: $0) }
+      case "--sigwait": waitsForSignal = true
+      case "--reload-error": reloadFails = true
+      case "--retries": retries = rest.popFirst().flatMap { Int($0) }
+      case "--retry-gate": retryGate = rest.popFirst()
       case "--drain": drain = rest.popFirst().flatMap { Int($0) }.map { .milliseconds($0) }
       case "--own-loop": ownLoop = rest.popFirst()
       case "--log": log = rest.popFirst()

@@ -11,6 +11,8 @@ import UnixHost
 /// Foundation.
 @main enum ServiceProbe {
   static func main() {
+    if Options.shared.waitsForSignal { waitForSignals() }
+    if let host = Options.shared.host { Probe.main(host: host) }
     guard !Options.shared.usesDelegateMain else { return Probe.main() }
     if let pipe = Options.shared.ownLoop { MainActor.assumeIsolated { OwnLoop.run(pipe) } }
     MainLoop.run { await host() }
@@ -25,6 +27,25 @@ import UnixHost
       wallClock: Options.shared.clock.map { fakeClock($0) }
     ).run()
   }
+}
+
+/// Blocks SIGUSR1 in all threads, and waits for it in one.
+private func waitForSignals() {
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGUSR1)
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { _ in
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, SIGUSR1)
+      var number: Int32 = 0
+      while sigwait(&signals, &number) == 0 { Log.shared.write("sigwait \(number)") }
+      return nil
+    }, nil)
 }
 
 /// Why acquiring fails, with a command to a terminal in it.
@@ -44,11 +65,15 @@ extension Probe: MainApplicationDelegate {
     var configuration = ServiceHost.Configuration()
     if let duration = Options.shared.timeoutExtension { configuration.timeoutExtension = duration }
     if let cause = Options.shared.asksAt { configuration.causesThatAsk.insert(cause) }
+    if let cause = Options.shared.insistsAt { configuration.causesThatInsist.insert(cause) }
     return configuration
   }
 
   static var configuration: Application.Configuration {
     var configuration = Application.Configuration()
+    if let retries = Options.shared.retries {
+      configuration.retry = RetryPolicy(first: .milliseconds(1), maximumRetries: retries)
+    }
     if let budget = Options.shared.budget {
       configuration.didEnterBackgroundBudget = budget
       configuration.willTerminateBudget = budget
@@ -65,7 +90,7 @@ extension Probe: MainApplicationDelegate {
     Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")
     Log.shared.write("host \(ServiceHost.current == nil ? "terminal" : "service")")
-    for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] where getenv(name) != nil {
+    for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "APP_LIFECYCLE_HOST"] where getenv(name) != nil {
       Log.shared.write("children inherit \(name)")
     }
     if let capabilities = HostCapabilities.current {
@@ -92,11 +117,14 @@ extension Probe: MainApplicationDelegate {
 
   private func watchReloads(of application: Application) {
     let gate = options.reloadGate.map { Gate($0) }
-    application.bus.subscribe(self, to: ServiceHost.Reload.self) { probe, reload in
+    var failuresLeft = options.reloadFails ? 1 : 0
+    application.bus.subscribe(self, to: ServiceHost.Reload.self, label: "reader") { probe, reload in
       Log.shared.write("reload begin")
       if let capabilities = HostCapabilities.current { Log.shared.write("session \(capabilities.session)") }
       while probe.options.hangsAtReload { pause() }
       await gate?.pass()
+      failuresLeft -= 1
+      if failuresLeft >= 0 { throw Refused() }
       Log.shared.write("reload end")
       if probe.options.suspendsAtReload { reload.application.send(.suspend, cause: "reload") }
       if probe.options.quitsAtReload { reload.application.send(.terminate, cause: "reload") }
@@ -117,7 +145,7 @@ extension Probe: MainApplicationDelegate {
     var failuresLeft = options.acquireFailures
     let options = options
     do {
-      try application.manage("socket", while: .running, after: []) {
+      let socket = try application.manage("socket", while: .running, after: []) {
         Log.shared.write("acquire begin")
         failuresLeft -= 1
         if failuresLeft >= 0 { throw Refused() }
@@ -129,6 +157,11 @@ extension Probe: MainApplicationDelegate {
         await gate?.pass()
         Log.shared.write(Task.isCancelled ? "release cancelled" : "release end")
         if options.releaseFails { throw Refused() }
+      }
+      guard let retryGate = options.retryGate.map({ Gate($0) }) else { return }
+      application.task {
+        await retryGate.pass()
+        socket.retry()
       }
     } catch {
       fatalError("\(error)")

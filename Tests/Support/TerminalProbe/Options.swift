@@ -32,6 +32,8 @@ struct Options: Sendable {
   private(set) var refuses = false
   /// `--ask-at CAUSE`: an order of this cause asks, too.
   private(set) var asksAt: LifecycleCause?
+  /// `--insist-at CAUSE`: a second order of this cause ends it at once, too.
+  private(set) var insistsAt: LifecycleCause?
   /// `--keys`: the keys of each input are written, too.
   private(set) var namesKeys = false
   /// `--key-gate PATH`: the key b blocks the main actor until a byte can be read from this named pipe.
@@ -59,6 +61,7 @@ struct Options: Sendable {
       case "--keys": namesKeys = true
       case "--refuse": refuses = true
       case "--ask-at": asksAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
+      case "--insist-at": insistsAt = rest.popFirst().map { LifecycleCause(rawValue: $0) }
       case "--cooked": isCooked = true
       case "--modes": usesModes = true
       case "--child": child = rest.popFirst()

@@ -1,4 +1,5 @@
 import AppLifecycle
+import CPseudoTerminal
 import CUnixHost
 import Glibc
 import ProbeSupport
@@ -52,6 +53,7 @@ extension Probe: TerminalApplicationDelegate {
     }
     if let delay = Options.shared.escapeDelay { configuration.escapeDelay = delay }
     if let cause = Options.shared.asksAt { configuration.causesThatAsk.insert(cause) }
+    if let cause = Options.shared.insistsAt { configuration.causesThatInsist.insert(cause) }
     return configuration
   }
 
@@ -158,6 +160,11 @@ extension Probe {
       Log.shared.write("wrote a megabyte")
     case "x": exit(5)
     case "l", "L": lend(application, ownGroup: key == "L")
+    case "k": forkChild()
+    case "s": startChild()
+    // A memory error that the kernel reports early, and a system call that seccomp refuses: neither faults again.
+    case "B": _ = cpt_send_to_self(SIGBUS, 5)
+    case "S": _ = cpt_send_to_self(SIGSYS, 1)
     default: break
     }
   }
@@ -182,6 +189,27 @@ extension Probe {
         Log.shared.write("no loan: \(error)")
       }
     }
+  }
+
+  /// Forks a child that runs no other program, and says how it ended.
+  private func forkChild() {
+    let child = cpt_fork()
+    Log.shared.write("child \(child)")
+    watch(child)
+  }
+
+  /// Starts a child that inherits standard error, and writes there when it has its signal.
+  private func startChild() {
+    let words = "words of a child >&2"
+    let script = "trap 'echo late \(words); exit 7' USR1; echo \(words); while :; do sleep 1; done"
+    let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
+    let environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/bin:/bin"), nil]
+    defer { for word in arguments + environment { free(word) } }
+    var start = cpt_start(terminal: nil, descriptors: (-1, -1, STDERR_FILENO), leads_session: 0, directory: nil)
+    var child: Int32 = 0
+    guard cpt_spawn(&start, arguments, environment, &child) == 0 else { fatalError("no child") }
+    Log.shared.write("child \(child)")
+    watch(child)
   }
 
   private func crash() {
@@ -245,4 +273,18 @@ extension Probe {
 private func hexadecimal(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 16, uppercase: true)
   return byte < 16 ? "0" + digits : digits
+}
+
+/// Says how a child ended; not on the main actor, so that the thread's function is not isolated to it.
+private func watch(_ child: Int32) {
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { child in
+      var kind = CPT_EXITED
+      var value: Int32 = 0
+      while cpt_wait(pid_t(Int(bitPattern: child)), &kind, &value) == 0, kind != CPT_EXITED, kind != CPT_KILLED {}
+      Log.shared.write("child \(kind == CPT_KILLED ? "killed by" : "exited with") \(value)")
+      return nil
+    }, UnsafeMutableRawPointer(bitPattern: Int(child)))
 }

@@ -21,6 +21,8 @@ struct cpt_start {
   const char *terminal;
   /// Descriptors 0 to 2 of a child without a terminal of its own; -1 stands for /dev/null.
   int descriptors[3];
+  /// Whether such a child leads a session of its own, without a terminal.
+  int leads_session;
   /// The working directory, or null for the caller's.
   const char *directory;
 };
@@ -28,6 +30,13 @@ struct cpt_start {
 /// Starts a program (searched in PATH) with no signal blocked or ignored and no descriptor above 2.
 /// @return 0, or an error number; errno is not set.
 int cpt_spawn(const struct cpt_start *start, char *const arguments[], char *const environment[], pid_t *pid);
+
+/// Forks a child that runs no other program, and waits for signals for ever.
+/// @return the child's number.
+pid_t cpt_fork(void);
+
+/// Sends the calling process a signal with a code that only the kernel gives, as if the kernel had sent it.
+int cpt_send_to_self(int signal, int code);
 
 /// What happened to a child.
 enum cpt_event_kind { CPT_EXITED, CPT_KILLED, CPT_STOPPED, CPT_CONTINUED };

@@ -1,0 +1,15 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+#include "CUnixHost.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+const char *unixhost_getenv(const char *name) {
+#if defined(__linux__)
+  return secure_getenv(name);
+#else
+  return issetugid() ? NULL : getenv(name);
+#endif
+}
