@@ -134,10 +134,12 @@ import Testing
     #expect(system.application.state == .active)
   }
 
-  @Test func `a begin after expiration is refused: its handler has run when it returns`() async throws {
+  @Test func `a begin after expiration is refused: its handler runs when it has returned`() async throws {
     try await system.play("launch; task:begin:a; home; wait:26s")
     var called = 0
     let late = application.beginBackgroundTask(named: "late") { called += 1 }
+    #expect(called == 0)
+    await system.clock.settle()
     #expect(called == 1)
     #expect(system.record.last?.kind == .task && system.record.last?.name == "refused:late")
     // Ended once, as any other; the second time it is a mistake.
@@ -148,6 +150,7 @@ import Testing
     // It gives no time, and is not missed at the end; a new stay takes tasks again.
     try await system.play("open")
     let again = application.beginBackgroundTask(named: "again") { called += 1 }
+    await system.clock.settle()
     #expect(called == 1)
     again.end()
   }
@@ -155,6 +158,7 @@ import Testing
   @Test func `without a process there is no time to give, and no record of it`() async throws {
     var called = 0
     let early = application.beginBackgroundTask(named: "early") { called += 1 }
+    await system.clock.settle()
     #expect(called == 1 && system.record.isEmpty)
     try await system.play("launch; home; wait:5s")
     #expect(application.state == .suspended)
@@ -166,13 +170,15 @@ import Testing
     try await system.play("launch")
     var inner: [String] = []
     let outer = application.beginBackgroundTask(named: "outer") {
-      let task = application.beginBackgroundTask(named: "inner") { inner.append("refused") }
-      inner.append("returned")
-      task.end()
+      let task = application.beginBackgroundTask(named: "inner") { task in
+        task.end()
+        inner.append("refused")
+      }
+      inner.append("returned \(task.name)")
     }
     let record = try await system.play("home; wait:1m")
     withExtendedLifetime(outer) {}
-    #expect(inner == ["refused", "returned"])
+    #expect(inner == ["returned inner", "refused"])
     #expect(
       events(record).suffix(4) == [
         "25.0 expire:outer", "25.0 refused:inner", "30.0 backgroundTimeExpired:outer", "30.0 notRunning",

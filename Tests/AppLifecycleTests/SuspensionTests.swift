@@ -1,8 +1,9 @@
-import AppLifecycle
 import AppLifecycleTesting
 import PubSub
 import TestTraits
 import Testing
+
+@testable import AppLifecycle
 
 /// The stop of a program as one call: `home`, the background tasks, `suspend`.
 @Suite(.timeLimit(.hang)) @MainActor struct `A suspension` {
@@ -138,6 +139,45 @@ import Testing
       #expect(await last.value == false)
       #expect(run.log.suffix(3).map { $0.split(separator: " ")[1] } == ["inactive", "background", "notRunning"])
     }
+  }
+
+  /// The end may arrive when the last input of the suspension is queued and has not been taken.
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func `loses to an end that arrives before it, at any moment`(seed: UInt64) async throws {
+    try await withSimulation(order: .seeded(seed)) { @MainActor clock in
+      let run = await Run(clock)
+      let application = run.application
+      var ends = 0
+      let token = application.bus.subscribe(to: Application.WillTerminate.self) { _ in ends += 1 }
+      defer { token.cancel() }
+      let suspension = application.suspend()
+      var wasSuspended = false
+      let end = application.task {
+        for _ in 0..<seed % 25 { await Task.yield() }
+        wasSuspended = application.state == .suspended
+        application.send(.shutDown)
+      }
+      try await end.value
+      await clock.settle()
+      #expect(application.state == .notRunning)
+      #expect(ends == (wasSuspended ? 0 : 1), "seed \(seed): \(run.log)")
+      #expect(await suspension.value == wasSuspended)
+    }
+  }
+
+  @Test func `can be revoked until its last input is taken`() {
+    var queue = InputQueue()
+    let (order, _) = queue.beginSuspension(with: PendingInput(input: .home, cause: "home"))
+    _ = queue.next()
+    let suspend = PendingInput(input: .suspend, cause: "suspend", suspension: order)
+    let isQueued = queue.endSuspension(with: suspend) != nil
+    let revokes = queue.add(.input(PendingInput(input: .shutDown, cause: "kill"))).revokes
+    _ = queue.next()
+    let isTaken = queue.takeSuspension(since: order)
+    #expect(isQueued && revokes && !isTaken)
+    // No suspension is left that an input could revoke.
+    let revokesAgain = queue.add(.input(PendingInput(input: .shutDown, cause: "kill"))).revokes
+    #expect(!revokesAgain)
   }
 
   @MainActor private final class Bare: ApplicationDelegate {}

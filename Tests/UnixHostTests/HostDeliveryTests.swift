@@ -30,6 +30,22 @@ import Testing
     #expect(application.state == .notRunning && delegate.calls == ["asked", "ends"])
   }
 
+  /// The program's own suspension may be queued before the order when the host looks at the state.
+  @Test(arguments: 0..<40) func `of an order ends it in order at any moment of a suspension`(yields: Int) async {
+    let delegate = Delegate()
+    let application = Application(delegate: delegate)
+    await application.handle(.launch)
+    let suspension = Task {
+      application.send(.home)
+      for _ in 0..<yields % 4 { await Task.yield() }
+      application.send(.suspend)
+    }
+    for _ in 0..<yields / 4 { await Task.yield() }
+    _ = await HostDelivery(id: 1, input: .shutDown, cause: "signal").perform(on: application)
+    await suspension.value
+    #expect(application.state == .notRunning && delegate.calls == ["ends"], "\(yields) yields")
+  }
+
   @Test func `of a key leaves it awake if it refuses`() async {
     let delegate = Delegate()
     delegate.reply = .cancel

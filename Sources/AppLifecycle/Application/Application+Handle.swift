@@ -33,23 +33,49 @@ extension Application {
   /// - Returns: the outcome of the input.
   @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
-    let cause = cause ?? LifecycleCause(input)
+    await handle(PendingInput(input: input, cause: cause ?? LifecycleCause(input)))
+  }
+
+  /// Handles an input as ``handle(_:cause:)`` does; an application that is suspended at its turn is woken first.
+  ///
+  /// A host that ends the application uses it, because a suspended application would end without a call. Whether the
+  /// application is suspended is known only at the input's turn: a suspension may be queued before it.
+  ///
+  /// - Parameters:
+  ///   - input: the action of the system.
+  ///   - cause: the cause that notifications and the records of all that follows show.
+  /// - Returns: the outcome of the input.
+  package func handleAwake(_ input: SystemInput, cause: LifecycleCause) async -> TransitionReport {
+    await handle(PendingInput(input: input, cause: cause, wakesFirst: true))
+  }
+
+  /// Wakes the application if it is suspended and an input requires it.
+  func wake(for pending: PendingInput) async {
+    guard pending.wakesFirst, present.state == .suspended else { return }
+    _ = await TransitionRun(PendingInput(input: .wake, cause: pending.cause), of: self).perform()
+  }
+
+  private func handle(_ pending: PendingInput) async -> TransitionReport {
+    let (input, cause) = (pending.input, pending.cause)
     let context = HandlerContext.enclosing
     let wait = context?.beginWait(for: input == .terminate ? [scope, questions.scope] : [scope])
     let isCircular = context != nil && wait == nil
     if isCircular || input == .terminate && questions.isInsideOwnQuestion {
       wait?.end()
-      inbox.add(.input(PendingInput(input: input, cause: cause)), for: self)
+      inbox.add(.input(pending), for: self)
       return TransitionReport(outcome: .queued, cause: cause, from: present.state, to: present.state)
     }
     // The input `terminate` may have to wait for the delegate's answer, so it always goes through the queue.
     if input != .terminate, canTakeTurn, inbox.beginOwnTurn() {
-      let report = await TransitionRun(PendingInput(input: input, cause: cause), of: self).perform()
+      await wake(for: pending)
+      let report = await TransitionRun(pending, of: self).perform()
       inbox.endOwnTurn(for: self)
       return report
     }
     return await withUnsafeContinuation { waiter in
-      inbox.add(.input(PendingInput(input: input, cause: cause, waiter: waiter, wait: wait)), for: self)
+      var pending = pending
+      (pending.waiter, pending.wait) = (waiter, wait)
+      inbox.add(.input(pending), for: self)
     }
   }
 

@@ -55,11 +55,11 @@ final class Inbox: Sendable {
   /// Revokes the suspensions that have begun.
   func revokeSuspensions() { queue.withLock { $0.revokeSuspensions() } }
 
-  /// Ends a suspension, and queues its last input unless the suspension was revoked.
+  /// Queues the last input of a suspension unless the suspension was revoked.
   ///
-  /// - Returns: whether the input is queued.
-  func endSuspension(with suspend: PendingInput, since order: Int, for application: Application) -> Bool {
-    guard let mustStart = queue.withLock({ $0.endSuspension(with: suspend, since: order) }) else { return false }
+  /// - Returns: whether the input is queued. It may still be revoked before its turn.
+  func endSuspension(with suspend: PendingInput, for application: Application) -> Bool {
+    guard let mustStart = queue.withLock({ $0.endSuspension(with: suspend) }) else { return false }
     if mustStart { startWorkingOff(for: application) }
     return true
   }
@@ -98,6 +98,12 @@ final class Inbox: Sendable {
   /// - Returns: the outcome; nil if the input is set aside until the delegate has answered, or if its question is over.
   ///   The question then answers the sender.
   @MainActor private func take(_ pending: PendingInput, of application: Application) async -> TransitionReport? {
+    if let order = pending.suspension, !queue.withLock({ $0.takeSuspension(since: order) }) {
+      let state = application.present.state
+      return TransitionReport(
+        outcome: .ignored(reason: .alreadyAwake), cause: pending.cause, from: state, to: state)
+    }
+    await application.wake(for: pending)
     let questions = application.questions
     if let answered = pending.question {
       guard questions.beginEnd(after: answered, of: application) else { return nil }

@@ -52,13 +52,26 @@ struct InputQueue: Sendable {
   /// Revokes the suspensions that have begun.
   mutating func revokeSuspensions() { revocations += 1 }
 
-  /// Ends a suspension, with its last input unless it was revoked.
+  /// Adds the last input of a suspension unless the suspension was revoked.
+  ///
+  /// The suspension ends when the input is taken: until then an input can revoke it.
   ///
   /// - Returns: whether the caller must start a task that works on the queue; nil if the suspension was revoked.
-  mutating func endSuspension(with suspend: PendingInput, since order: Int) -> Bool? {
-    suspensions -= 1
-    guard order == revocations else { return nil }
+  mutating func endSuspension(with suspend: PendingInput) -> Bool? {
+    guard suspend.suspension == revocations else {
+      suspensions -= 1
+      return nil
+    }
     return add(.input(suspend)).mustStart
+  }
+
+  /// Ends a suspension, because its last input is taken.
+  ///
+  /// - Parameter order: the number of revocations when the suspension began.
+  /// - Returns: whether the application is to be suspended: false if the suspension was revoked.
+  mutating func takeSuspension(since order: Int) -> Bool {
+    suspensions -= 1
+    return order == revocations
   }
 
   /// Lets the caller run an input itself, if the queue is empty, no task works on it, and no suspension has to notice the
@@ -102,6 +115,10 @@ struct PendingInput: Sendable {
   var promise: InputAnswer?
   /// The wait of the handler that sent the input; nil if no handler sent it.
   var wait: WaitToken?
+  /// The number of revocations when the suspension began whose last input this is; nil for any other input.
+  var suspension: Int?
+  /// Whether a suspended application is woken first.
+  var wakesFirst = false
   /// The answered question that this end follows; this end answers the senders of all inputs of the question.
   var question: TerminationQuestion?
 

@@ -27,8 +27,13 @@ extension Application {
   /// application.
   ///
   /// After the expiration handlers have run, the application refuses further tasks until the stay ends. The stay ends
-  /// before ``WillEnterForeground``. A task that begins while the application is not running is refused, too. The
-  /// application calls the expiration handler of a refused task before this method returns. Such a task gives no time.
+  /// before ``WillEnterForeground``. A task that begins while the application is not running is refused, too. A refused
+  /// task gives no time. The application calls its expiration handler soon after this method has returned, unless the
+  /// task has ended by then.
+  ///
+  /// Do not begin the same task again in the expiration handler: it is refused again. After 1,000 refusals in one state
+  /// the application reports the mistake (`refusedEndlessly:NAME`), and calls no further handler of a refused task until
+  /// its state changes.
   ///
   /// - Parameters:
   ///   - name: the task's name in records and reports.
@@ -62,7 +67,8 @@ extension Application {
   ///
   /// All tasks share one allowance for each stay in the background; see
   /// `beginBackgroundTask(named:expirationHandler:)`. Shortly before the time is over, a simulated system cancels the
-  /// operation. If the task is refused, the operation runs, cancelled from the beginning.
+  /// operation. If the task is refused, the operation runs, cancelled from the beginning. It does not run
+  /// if the task is refused endlessly.
   ///
   /// The hosts of terminal programs and services wait for the operation:
   ///
@@ -162,6 +168,9 @@ extension Application {
   func finishBackgroundTasksBeforeEnd(until deadline: Duration?, cause: LifecycleCause) async {
     guard !tearDown.enforcesBudgets, background.hasOpenTasks else { return }
     var (callback, length) = (ApplicationCallback.didEnterBackground, configuration.didEnterBackgroundBudget)
+    // This wait delays the next callback in any case. Operations that the tasks need, such as an acquire, must begin.
+    manager.performNow(orLater: true)
+    defer { manager.holdBack() }
     let now = timing.now()
     var end = deadline ?? now
     if deadline == nil {
@@ -224,8 +233,8 @@ extension Application {
         on: ownLedger.presentPage)
     }
     let answer = InputAnswer()
-    let suspend = PendingInput(input: .suspend, cause: cause, promise: answer)
-    return inbox.endSuspension(with: suspend, since: order, for: self) ? await answer.report.to == .suspended : false
+    let suspend = PendingInput(input: .suspend, cause: cause, promise: answer, suspension: order)
+    return inbox.endSuspension(with: suspend, for: self) ? await answer.report.to == .suspended : false
   }
 
   /// Waits for open background tasks to end before a host stops the process.

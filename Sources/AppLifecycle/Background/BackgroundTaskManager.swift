@@ -11,6 +11,8 @@ internal import PubSub
   /// The operations of ``Application/performBackgroundTask(named:_:)`` for which an end of the application may wait.
   private var operations: [BackgroundTimeStateMachine.TaskID: (task: Task<Void, Never>, run: AwaitedRun)] = [:]
   private let scope: WorkOwner
+  /// The refused tasks whose handlers have not been called.
+  private var refusals = RefusedTasks()
   /// The number of the process; modes of an earlier process ended with it.
   private var process = 0
 
@@ -61,6 +63,7 @@ internal import PubSub
   func didCommit(_ state: ApplicationState) {
     let lost = state == .notRunning ? time.tasks : []
     time.didCommit(state, at: clock.now())
+    refusals.begin()
     // Last, because the callbacks for the ends of tasks may begin and end tasks.
     if state == .notRunning { loseProcess(lost) }
     setClock()
@@ -99,8 +102,10 @@ extension BackgroundTaskManager {
     let (id, isRefused) = time.beginTask(named: name, at: clock.now())
     let task = BackgroundTask(name: name, id: id, manager: self)
     if isRefused {
-      noteRefusal(of: name)
-      expirationHandler(task)
+      guard noteRefusal(of: name) else { return task }
+      refusals.add(id) { expirationHandler(task) }
+      // The caller may need the task that this method returns, so it must have returned before the call.
+      starter.startOnMainActor { [weak self] in self?.callRefusedTasks() }
     } else {
       expirationHandlers[id] = { expirationHandler(task) }
       noteBegin(of: id)
@@ -111,17 +116,17 @@ extension BackgroundTaskManager {
 
   func perform(named name: String, _ operation: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
     let (id, isRefused) = time.beginTask(named: name, at: clock.now())
-    if isRefused { noteRefusal(of: name) }
+    let isCalled = !isRefused || noteRefusal(of: name)
     let task = BackgroundTask(name: name, id: id, manager: self)
     // The end of the process waits for the operation, so the operation must not wait for that end.
     let run = AwaitedRun(of: scope, generation: process)
     // No end waits for a refused operation, but the handler that starts it may, so it keeps that handler's context.
     let context = HandlerContext.bound
     let running = starter.startOnMainActor(for: Subscriber(label: "background task \(name)", fileID: "", line: 0)) {
-      if isRefused {
-        await HandlerContext.with(context) { await operation() }
-      } else {
+      if !isRefused {
         await HandlerContext.with(run) { await operation() }
+      } else if isCalled {
+        await HandlerContext.with(context) { await operation() }
       }
       task.end()
     }
@@ -136,16 +141,31 @@ extension BackgroundTaskManager {
     return running
   }
 
-  private func noteRefusal(of name: String) {
-    // A task of code that outlives its process is refused without a report.
-    guard time.hasProcess else { return }
-    didReport?(.task, "refused:\(name)", LifecycleCause(rawValue: "task:begin:\(name)"))
+  /// Records that a task is refused.
+  ///
+  /// - Returns: whether to call its handler or operation: false if tasks are begun without end.
+  private func noteRefusal(of name: String) -> Bool {
+    let cause = LifecycleCause(rawValue: "task:begin:\(name)")
+    // A task of code that outlives its process is refused without a record.
+    if time.hasProcess { didReport?(.task, "refused:\(name)", cause) }
+    switch refusals.note() {
+    case .isCalled: return true
+    case .isFirstTooMany: didReport?(.report, "refusedEndlessly:\(name)", cause)
+    case .isTooMany: break
+    }
+    return false
+  }
+
+  /// Calls the handlers of the refused tasks, and of the tasks that these handlers begin, one after another.
+  private func callRefusedTasks() {
+    while let handler = refusals.next() { handler() }
   }
 
   func end(_ id: BackgroundTimeStateMachine.TaskID, name: String) {
     let task = time[id]
     let end = time.endTask(id)
     expirationHandlers[id] = nil
+    refusals.remove(id)
     let operation = operations.removeValue(forKey: id)
     operation?.run.isOver = true
     // An operation is cancelled at its expiration.
@@ -207,6 +227,8 @@ extension BackgroundTaskManager {
     guard let name = time[id]?.name else { return }
     didReport?(.task, "expire:\(name)", "expire")
     expirationHandlers.removeValue(forKey: id)?()
+    // The process may end soon, so the handlers of tasks that this one began do not wait for their own turn.
+    callRefusedTasks()
   }
 
   /// Notes in the ledger each task that was not ended in time.

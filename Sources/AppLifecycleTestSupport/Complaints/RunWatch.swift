@@ -207,7 +207,7 @@ extension RunWatch {
   }
 
   private func take(_ report: LifecycleRecord) {
-    // The reports of the application: `watchdog:NAME`, `backgroundTimeExpired:NAME`, `taskEndedTwice:NAME`.
+    // The reports of the application: `watchdog:NAME`, `backgroundTimeExpired:NAME`, and mistakes with background tasks.
     guard let colon = report.name.firstIndex(of: ":") else { return }
     let name = String(report.name[report.name.index(after: colon)...])
     switch report.name[..<colon] {
@@ -216,6 +216,8 @@ extension RunWatch {
       if !asksForOverruns { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: report.cause.rawValue)) }
     case "backgroundTimeExpired": add(.neverEnded(name))
     case "taskEndedTwice": add(RunComplaint(.backgroundTask, "“\(name)” was ended twice"))
+    case "refusedEndlessly":
+      add(RunComplaint(.backgroundTask, "“\(name)” is begun again and again, although it is refused"))
     default: break
     }
   }

@@ -48,10 +48,8 @@ struct HostDelivery: Sendable, Hashable {
 
   /// Sends the input to the application; wakes a suspended application before it ends, as it would end without a call.
   @MainActor func perform(on application: Application) async -> TransitionReport {
-    if input == .shutDown || input == .terminate, application.state == .suspended {
-      await application.handle(.wake, cause: cause)
-    }
-    return await application.handle(input, cause: cause)
+    guard input == .shutDown || input == .terminate else { return await application.handle(input, cause: cause) }
+    return await application.handleAwake(input, cause: cause)
   }
 }
 
