@@ -34,6 +34,16 @@ struct LifecycleRules: Hashable {
     self.callsDidEnterBackgroundOnBackgroundLaunch = callsDidEnterBackgroundOnBackgroundLaunch
   }
 
+  /// What a suspended application must be told first when it runs again in the background.
+  private var missedCalls: [LifecycleStateMachine.Effect] {
+    var missed: [LifecycleStateMachine.Effect] = []
+    if isToldDataIsGone != dataIsProtected {
+      missed.append(.call(dataIsProtected ? .protectedDataWillBecomeUnavailable : .protectedDataDidBecomeAvailable))
+    }
+    if hasMissedTimeChange { missed.append(.call(.significantTimeChange)) }
+    return missed
+  }
+
   /// What is wrong with a step; empty if nothing is.
   mutating func violations(
     of effects: [LifecycleStateMachine.Effect], after input: SystemInput, from before: LifecycleStateMachine,
@@ -49,6 +59,7 @@ struct LifecycleRules: Hashable {
       return violations.found
     }
     let (stateBefore, dataWasProtected) = (state, dataIsProtected)
+    let missed = missedCalls
     takeNoteOfDevice(input)
     violations.check(after.isProtectedDataAvailable == !dataIsProtected, "whether protected files are readable")
     if profile == .scenes { scenes.begin(input) }
@@ -90,6 +101,13 @@ struct LifecycleRules: Hashable {
     }
     checkOutcome(of: effects, after: input, from: stateBefore, to: after, &violations)
     checkScenes(after: effects, of: input, from: stateBefore, to: after, &violations)
+    if input == .wake || input == .fetch, stateBefore == .suspended {
+      violations.check(effects == [.commit(.background)] + missed, "woken, it is told exactly what it missed")
+    }
+    if state.runsCode {
+      violations.check(isToldDataIsGone == dataIsProtected, "it runs, and does not know whether its data is readable")
+      violations.check(!hasMissedTimeChange, "it runs, and was not told of a time change that it missed")
+    }
     if input == .unlock {
       wasForegroundWhenLocked = false
       let isTold = effects.contains(.call(.protectedDataDidBecomeAvailable))
@@ -232,6 +250,7 @@ extension LifecycleRules {
       violations.check(!hasBegunLaunch, "launched twice")
       violations.check(state == .inactive || state == .background, "launching while \(state)")
       hasBegunLaunch = true
+      isToldDataIsGone = dataIsProtected
     case .didFinishLaunching:
       violations.check(previous == .call(.willFinishLaunching), "didFinishLaunching without its beginning")
       violations.check(!hasLaunched, "launched twice")
@@ -272,16 +291,18 @@ extension LifecycleRules {
       if input != .significantTimeChange {
         violations.check(hasMissedTimeChange, "a time change from nowhere")
         violations.check(
-          state == .inactive && isToldForeground && previous == .commit(.inactive),
-          "a missed time change is told on the return, in state inactive")
+          state == .inactive && isToldForeground && previous == .commit(.inactive)
+            || state == .background && (input == .wake || input == .fetch),
+          "a missed time change is told on the return, in state inactive, or when it is woken")
         hasMissedTimeChange = false
       }
     case .protectedDataWillBecomeUnavailable:
-      violations.check(state == .background && dataIsProtected && input == .lock, "data is not gone")
+      violations.check(state == .background && dataIsProtected && !isToldDataIsGone, "data is not gone")
+      violations.check(input == .lock || previous == .commit(.background), "data goes at a lock, or it was missed")
       isToldDataIsGone = true
     case .protectedDataDidBecomeAvailable:
       violations.check(state == .background && !dataIsProtected, "data is not back")
-      violations.check(input == .unlock || isToldDataIsGone, "data is back that was never gone")
+      violations.check(isToldDataIsGone, "data is back that was never gone")
       isToldDataIsGone = false
     }
   }
@@ -308,7 +329,6 @@ extension LifecycleRules {
       violations.check((state == .active) == standingReasons.isEmpty, "\(state) with reasons \(standingReasons)")
       violations.check(isToldForeground && isToldActive == (state == .active), "the application knows it otherwise")
       violations.check(!isLocked, "in the foreground of a locked screen")
-      violations.check(!hasMissedTimeChange, "a missed time change was not told on the return")
       violations.check(
         profile == .scenes || !wasForegroundWhenLocked || input != .unlock || called.contains(.willEnterForeground),
         "no return")
@@ -339,7 +359,9 @@ extension LifecycleRules {
       called.count { $0 == .willTerminate } == (input.endsInOrder && before != .suspended ? 1 : 0), "willTerminate")
     violations.check(
       called.count { $0 == .didReceiveMemoryWarning } == (input == .memoryWarning ? 1 : 0), "memory warnings")
-    violations.check(called.isEmpty || !input.isSilent(from: before), "\(called) where nothing is to be told")
+    // What a wake-up tells is checked exactly.
+    violations.check(
+      called.isEmpty || input == .wake || !input.isSilent(from: before), "\(called) where nothing is to be told")
     if input == .significantTimeChange, before != .suspended {
       violations.check(effects == [.call(.significantTimeChange)], "a time change is told at once")
     }

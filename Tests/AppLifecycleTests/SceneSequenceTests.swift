@@ -280,6 +280,9 @@ import Testing
         ["background"] + enter("main") + appEnters + ["significantTimeChange (inactive)"] + activate("main")
           + appActivates),
       Sequence(
+        "or when code runs again in the background", after: "passcode:on; lock; fetch; suspend; unlock; time", "wake",
+        ["background", "protectedDataDidBecomeAvailable (background)", "significantTimeChange (background)"]),
+      Sequence(
         "and between the scenes' steps where there are several",
         after: "launch; scene:open:b; lock; suspend; time", "unlock",
         ["background"] + enter("main", "b") + appEnters + ["significantTimeChange (inactive)"] + activate("main", "b")

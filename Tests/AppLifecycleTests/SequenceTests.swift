@@ -141,14 +141,51 @@ import Testing
           "didBecomeActive (active)",
         ]),
       Sequence(
-        "a kept time change waits for the return, not for a wake-up", after: "launch; home; suspend; time", "wake",
-        ["background"]),
+        "a kept time change is told when code runs again", after: "launch; home; suspend; time; time", "wake; open",
+        ["background", "significantTimeChange (background)"] + comeBack),
+      Sequence(
+        "and so is one at a fetch", after: "launch; home; suspend; time", "fetch",
+        ["background", "significantTimeChange (background)"]),
       Sequence(
         "a kept time change goes with the process", after: "launch; home; suspend; time; kill", "launch",
         coldLaunch),
     ]
 
-  @Test(arguments: launches + excursions + interruptions + locks + ends + signals)
+  /// Apple's table of the notifications that are queued during suspension: each kind once, with the net change.
+  static let missed = [
+    Sequence(
+      "launched while locked, unlocked while suspended", after: "passcode:on; lock; fetch; suspend; unlock", "open",
+      ["background"] + dataComes + comeBack),
+    Sequence(
+      "the same, woken", after: "passcode:on; lock; fetch; suspend; unlock", "wake; open",
+      ["background"] + dataComes + comeBack),
+    Sequence(
+      "locked while it was in the background, unlocked while suspended",
+      after: "passcode:on; launch; home; lock; suspend; unlock", "fetch", ["background"] + dataComes),
+    Sequence(
+      "locked while suspended", after: "passcode:on; launch; home; suspend; lock", "fetch; unlock",
+      ["background"] + dataGoes + dataComes),
+    Sequence(
+      "locked and unlocked while suspended: no change", after: "passcode:on; launch; home; suspend; lock; unlock",
+      "wake", ["background"]),
+    Sequence(
+      "unlocked and locked while suspended: no change", after: "passcode:on; lock; fetch; suspend; unlock; lock",
+      "wake", ["background"]),
+    Sequence(
+      "data and time", after: "passcode:on; lock; fetch; suspend; unlock; time", "wake",
+      ["background"] + dataComes + ["significantTimeChange (background)"]),
+    Sequence(
+      "data and time, on the return", after: "passcode:on; lock; fetch; suspend; unlock; time", "open",
+      ["background"] + dataComes + [
+        "willEnterForeground (background)", "inactive", "significantTimeChange (inactive)", "active",
+        "didBecomeActive (active)",
+      ]),
+    Sequence(
+      "what a process missed goes with it", after: "passcode:on; launch; home; suspend; lock; time; crash", "fetch",
+      backgroundLaunch),
+  ]
+
+  @Test(arguments: launches + excursions + interruptions + locks + ends + signals + missed)
   func `the application sees exactly`(sequence: Sequence) throws {
     var machine = LifecycleStateMachine()
     for input in try inputs(of: sequence.before) {

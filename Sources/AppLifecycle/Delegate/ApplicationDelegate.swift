@@ -93,7 +93,7 @@
   func applicationDidReceiveMemoryWarning(_ application: Application)
   /// Tells the delegate that the date, the clock or the time zone has changed; the state does not change.
   ///
-  /// Several changes during suspension lead to one call, when the application returns.
+  /// Several changes during suspension lead to one call, when the application runs again.
   ///
   /// - Parameter application: the application whose life cycle it is.
   func applicationSignificantTimeChange(_ application: Application)

@@ -164,7 +164,8 @@ extension Application {
 
   /// A notification that the date, the clock or the time zone has changed; the state does not change.
   ///
-  /// Several changes during suspension lead to one event, on the return to the foreground, before ``DidBecomeActive``.
+  /// Several changes during suspension lead to one event when the application runs again: at once in the background, or
+  /// on the return to the foreground before ``DidBecomeActive``.
   public struct SignificantTimeChange: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .significantTimeChange }
@@ -186,8 +187,9 @@ extension Application {
 
   /// A notification that protected files are about to become unreadable, because the screen was locked.
   ///
-  /// The application posts it in the background: after ``DidEnterBackground`` if the lock sent it there. It posts none
-  /// while it is suspended or not running; ``Application/isProtectedDataAvailable`` is right then, too.
+  /// The application posts it in the background: after ``DidEnterBackground`` if the lock sent it there. An application
+  /// that is suspended at the lock posts it when it runs again in the background. The files are unreadable by then:
+  /// ``Application/isProtectedDataAvailable`` is false, as it is in a process that was launched on a locked device.
   public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }
@@ -209,9 +211,9 @@ extension Application {
 
   /// A notification that protected files are readable again, because the screen was unlocked.
   ///
-  /// The application posts it before ``WillEnterForeground``. It posts none while it is suspended or not running. An
-  /// application that is suspended at the unlock posts it on its return to the foreground, but only if it had posted
-  /// ``ProtectedDataWillBecomeUnavailable``. So also read ``Application/isProtectedDataAvailable`` on each return.
+  /// The application posts it before ``WillEnterForeground``. An application that is suspended at the unlock posts it
+  /// when it runs again, in the background or on its return to the foreground. A process that was launched on a locked
+  /// device posts it, too. If the screen was locked again meanwhile, nothing has changed, and nothing is posted.
   public struct ProtectedDataDidBecomeAvailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataDidBecomeAvailable }

@@ -25,9 +25,9 @@ extension LifecycleStateMachine {
     case .memoryWarning: call(.didReceiveMemoryWarning)
     case .significantTimeChange:
       if state == .suspended { process.keepsTimeChange = true } else { call(.significantTimeChange) }
-    case .fetch: if state.isInMemory { commit(.background) } else { launchInBackground() }
+    case .fetch: if state.isInMemory { wake() } else { launchInBackground() }
     case .suspend: commit(.suspended)
-    case .wake: commit(.background)
+    case .wake: wake()
     // `Application` asks the delegate before it passes `.terminate` on, so both inputs end the application here.
     case .terminate, .shutDown, .killFromSwitcher: terminate()
     case .reclaim, .crash, .purge: loseProcess()
@@ -62,12 +62,20 @@ extension LifecycleStateMachine {
   }
 
   private mutating func launchInBackground() {
+    process.knowsThatDataIsProtected = device.dataIsProtected
     commit(.background)
     call(.willFinishLaunching)
     call(.didFinishLaunching)
     guard callsDidEnterBackgroundOnBackgroundLaunch else { return }
     tellOfForeground(.didEnterBackground)
     effects.append(.awaitTearDown(of: .didEnterBackground))
+  }
+
+  /// Lets a suspended application run in the background, and catches up on what happened meanwhile.
+  private mutating func wake() {
+    commit(.background)
+    tellOfDataProtection()
+    tellOfKeptTimeChange()
   }
 
   private mutating func open(_ scene: SceneIdentifier) {
@@ -86,17 +94,13 @@ extension LifecycleStateMachine {
     device.dataIsProtected = device.lockProtectsData
     process.foregroundWhenLocked = state.isForeground ? process.scenes.inForeground : nil
     leaveForeground(process.scenes.inForeground)
-    if state == .background, device.dataIsProtected {
-      process.wasToldThatDataIsProtected = true
-      call(.protectedDataWillBecomeUnavailable)
-    }
+    tellOfDataProtection()
   }
 
   private mutating func unlock() {
-    let dataWasProtected = device.dataIsProtected
     device.isLocked = false
     device.dataIsProtected = false
-    if state == .background, dataWasProtected { tellThatDataIsAvailable() }
+    tellOfDataProtection()
     guard let returning = process.foregroundWhenLocked else { return }
     process.foregroundWhenLocked = nil
     // All windows may have been closed while the screen was locked.

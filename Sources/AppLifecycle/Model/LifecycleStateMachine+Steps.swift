@@ -7,7 +7,7 @@ extension LifecycleStateMachine {
   /// connects a scene that is not connected.
   mutating func enterForeground(_ entering: [SceneIdentifier]) {
     if state == .suspended { commit(.background) }
-    if process.wasToldThatDataIsProtected, !device.dataIsProtected { tellThatDataIsAvailable() }
+    tellOfDataProtection()
     for id in entering where process.scenes[id] == nil { connect(id) }
     let entering = Set(entering)
     for id in process.scenes.identifiers where entering.contains(id) {
@@ -17,10 +17,7 @@ extension LifecycleStateMachine {
     if state == .background {
       tellOfForeground(.willEnterForeground)
       commit(.inactive)
-      if process.keepsTimeChange {
-        process.keepsTimeChange = false
-        call(.significantTimeChange)
-      }
+      tellOfKeptTimeChange()
     }
     activateIfNoReasonStands()
   }
@@ -83,9 +80,19 @@ extension LifecycleStateMachine {
     }
   }
 
-  mutating func tellThatDataIsAvailable() {
-    process.wasToldThatDataIsProtected = false
-    call(.protectedDataDidBecomeAvailable)
+  /// Tells an application that runs in the background whether protected files are readable, if that differs from what
+  /// it knows.
+  mutating func tellOfDataProtection() {
+    guard state == .background, process.knowsThatDataIsProtected != device.dataIsProtected else { return }
+    process.knowsThatDataIsProtected = device.dataIsProtected
+    call(device.dataIsProtected ? .protectedDataWillBecomeUnavailable : .protectedDataDidBecomeAvailable)
+  }
+
+  /// Tells of the time changes that came while the application was suspended, however many, by one call.
+  mutating func tellOfKeptTimeChange() {
+    guard process.keepsTimeChange else { return }
+    process.keepsTimeChange = false
+    call(.significantTimeChange)
   }
 }
 

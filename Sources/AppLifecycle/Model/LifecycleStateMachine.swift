@@ -52,7 +52,9 @@ public struct LifecycleStateMachine: Sendable, Hashable {
     /// The scenes that the lock sent to the background; empty without scenes, and nil if the application was not in the
     /// foreground.
     var foregroundWhenLocked: [SceneIdentifier]?
-    var wasToldThatDataIsProtected = false
+    /// Whether protected files are unreadable as far as the process knows, from its launch and the calls since.
+    var knowsThatDataIsProtected = false
+    /// Whether a time change came while the process was suspended.
     var keepsTimeChange = false
     var scenes = ConnectedScenes()
   }
