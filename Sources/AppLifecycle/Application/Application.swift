@@ -74,8 +74,12 @@ public import PubSub
   // MARK: Time and tasks
 
   /// Reads the application's clock, and sleeps on it.
-  nonisolated let timing: ClockHandle
-  /// The timers on the application's clock, for objects that live as long as the application.
+  package nonisolated let timing: ClockHandle
+  /// The time in which the process can run.
+  package nonisolated let processTime: ProcessTime
+  /// The clock of budgets, deadlines and limits, which stands still while the process does.
+  nonisolated let running: ClockHandle
+  /// The timers on ``running``, for objects that live as long as the application.
   package nonisolated let deadlines: Deadlines
   /// Starts all tasks, so that in a simulation they run on the simulation's executor.
   package nonisolated let tasks: TaskStarter
@@ -90,31 +94,35 @@ public import PubSub
   ///   - configuration: the budgets of the application, and the options of its life cycle; nil for those that the
   ///     delegate's type declares (``ApplicationDelegate/configuration``).
   ///   - clock: the clock for budgets and back-off. It should stand still while the machine sleeps, as the default
-  ///     clock does, so that sleep uses up no budget.
+  ///     clock does, so that sleep uses up no budget. The time for which a signal has stopped the process uses up none
+  ///     on any clock.
   public init(
     delegate: any ApplicationDelegate, bus: EventBus = EventBus(), configuration: Configuration? = nil,
     clock: any Clock<Duration> = SuspendingClock()
   ) {
     let configuration = configuration ?? type(of: delegate).configuration
     (self.delegate, self.bus, self.configuration) = (delegate, bus, configuration)
-    timing = ClockHandle(clock)
-    self.clock = ApplicationClock(clock, timing: timing)
-    tasks = TaskStarter(clock: clock)
     let isSimulated = clock is any SimulatedClock
+    processTime = ProcessTime(ClockHandle(clock), isSimulated: isSimulated)
+    (timing, running) = (processTime.elapsed, processTime.running)
+    self.clock = ApplicationClock(clock, timing: timing, processTime: processTime)
+    tasks = TaskStarter(clock: clock)
     deadlines = Deadlines(
-      now: timing.now, sleepUntil: timing.sleepUntil, tasks: tasks, sleepsOnlyForNeed: isSimulated)
+      now: running.now, sleepUntil: running.sleepUntil, tasks: tasks, sleepsOnlyForNeed: isSimulated)
     observers = ObserverList()
     ownLedger = ApplicationLedger(limit: configuration.ledgerLimit)
     manager = ResourceManager(
-      tasks: tasks, clock: timing, retry: configuration.retry, seed: isSimulated ? 0 : nil, scope: scope)
+      tasks: tasks, clock: timing, running: running, retry: configuration.retry, seed: isSimulated ? 0 : nil,
+      scope: scope)
     runs = PhaseRuns(tasks: tasks, now: timing.now, scope: scope)
     ownTasks = ApplicationTasks(tasks: tasks, now: timing.now)
-    background = BackgroundTaskManager(configuration: configuration, clock: timing, starter: tasks, scope: scope)
+    background = BackgroundTaskManager(
+      configuration: configuration, clock: running, elapsed: timing.now, starter: tasks, scope: scope)
     inbox = Inbox(tasks: tasks)
-    questions = TerminationQuestions(timing: timing, tasks: tasks, deadlines: deadlines)
+    questions = TerminationQuestions(timing: timing, running: running, tasks: tasks, deadlines: deadlines)
     transitions = Transitions(configuration)
     tearDown = TearDown(
-      of: manager, runs, configuration: configuration, timing: timing, tasks: tasks, deadlines: deadlines)
+      of: manager, runs, configuration: configuration, time: processTime, tasks: tasks, deadlines: deadlines)
     tearDown.application = self
     questions.application = self
     manager.application = self
@@ -133,5 +141,6 @@ public import PubSub
     background.loseProcess()
     background.stopClock()
     deadlines.rest()
+    processTime.resume()
   }
 }

@@ -10,6 +10,8 @@ internal import PubSub
   /// The owner of the delegate calls for which the senders of inputs wait.
   let scope = WorkOwner()
   private let timing: ClockHandle
+  /// The clock of the delegate's time.
+  private let running: ClockHandle
   private let tasks: TaskStarter
   private let deadlines: Deadlines
   /// The open question; nil if there is none.
@@ -17,8 +19,8 @@ internal import PubSub
   /// The inputs that waited for an answer when the process ended without one.
   private var overtakenInputs: [PendingInput] = []
 
-  init(timing: ClockHandle, tasks: TaskStarter, deadlines: Deadlines) {
-    (self.timing, self.tasks, self.deadlines) = (timing, tasks, deadlines)
+  init(timing: ClockHandle, running: ClockHandle, tasks: TaskStarter, deadlines: Deadlines) {
+    (self.timing, self.running, self.tasks, self.deadlines) = (timing, running, tasks, deadlines)
   }
 
   /// Whether the current task is the delegate's call of the open question, or was started by it.
@@ -61,7 +63,7 @@ internal import PubSub
     let call = application.callBegins(LedgerEntry(.delegate, name, step: name, began: timing.now(), duration: .zero))
     let question = TerminationQuestion(
       pending, of: scope, began: timing.now(),
-      deadline: timing.instant(after: application.configuration.shouldTerminateBudget), call: call)
+      deadline: running.instant(after: application.configuration.shouldTerminateBudget), call: call)
     present = question
     await callDelegate(of: application, question)
     application.transitions.inputEnds()
@@ -111,7 +113,7 @@ internal import PubSub
   /// Takes the delegate's answer, and ignores it if its question is over.
   private func take(_ answer: TerminateReply, to question: TerminationQuestion) {
     guard present === question, question.answer == nil else { return }
-    let isLate = question.timeLeft == nil && timing.now() > question.deadline
+    let isLate = question.timeLeft == nil && running.now() > question.deadline
     answerQuestion(isLate ? .now : answer, isLate: isLate)
   }
 
@@ -197,7 +199,7 @@ internal import PubSub
   func pause() {
     guard let question = present, question.answer == nil else { return }
     clearTimer(of: question)
-    question.timeLeft = max(.zero, question.deadline - timing.now())
+    question.timeLeft = max(.zero, question.deadline - running.now())
   }
 
   /// Continues the delegate's time, because the application runs again.
@@ -208,7 +210,7 @@ internal import PubSub
     if question.answer == .now { return enqueueEnd(after: question) }
     guard let timeLeft = question.timeLeft else { return }
     question.timeLeft = nil
-    question.deadline = timing.instant(after: timeLeft)
+    question.deadline = running.instant(after: timeLeft)
     setTimer(of: question)
   }
 

@@ -18,7 +18,7 @@ public struct TransitionReport: Sendable, Hashable {
   public var from: ApplicationState
   /// The state after the transition.
   public var to: ApplicationState
-  /// The duration of the transition, by the application's clock.
+  /// The duration of the transition, by the application's clock, without the time for which the process stood still.
   public var duration: Duration
   /// The calls of the transition, in the order in which they ended; see ``LedgerPage/entries``.
   ///

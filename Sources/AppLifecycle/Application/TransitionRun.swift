@@ -23,7 +23,7 @@ internal import PubSub
     // An acquire must not delay a callback of this transition or of the next.
     application.manager.holdBack()
     defer { application.manager.performNow(orLater: !application.inbox.isEmpty) }
-    let began = application.instant
+    let (began, ranSince) = (application.instant, application.running.now())
     let effects = application.transitions.handle(pending.input)
     var report = begin(effects, at: began)
     // The deadline of the tear-down for which this transition last waited.
@@ -57,7 +57,7 @@ internal import PubSub
       case .loseProcess: loseProcess()
       }
     }
-    end(&report, began: began)
+    end(&report, began: began, ranSince: ranSince)
     return report
   }
 
@@ -77,13 +77,13 @@ internal import PubSub
   }
 
   /// Closes the page of the ledger, and completes the report.
-  private func end(_ report: inout TransitionReport, began: Duration) {
+  private func end(_ report: inout TransitionReport, began: Duration, ranSince: Duration) {
     let to = application.present.state
     application.setIsProtectedDataAvailable(application.transitions.isProtectedDataAvailable)
     if to == .active { application.transitions.didEndActive() }
     report.to = to
-    report.duration = application.instant - began
-    if let page = application.ownLedger.endTransition(in: to, at: began + report.duration) {
+    report.duration = application.running.now() - ranSince
+    if let page = application.ownLedger.endTransition(in: to, at: application.instant) {
       (report.kept, report.overruns) = (page.kept, page.overruns)
     }
     if report.endsProcess {
@@ -114,6 +114,8 @@ extension TransitionRun {
       application.ownTasks.loseProcess()
       application.manager.processEnded()
     }
+    // After the tasks of an ended process have been cancelled, so that they do not go on.
+    if next == .suspended { application.processTime.suspend() } else { application.processTime.resume() }
     let time = application.instant
     let isPassedThrough = application.transitions.didCommit(next, at: time)
     if next == .background, !isPassedThrough {

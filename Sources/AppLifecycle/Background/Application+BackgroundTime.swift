@@ -171,7 +171,7 @@ extension Application {
     // This wait delays the next callback in any case. Operations that the tasks need, such as an acquire, must begin.
     manager.performNow(orLater: true)
     defer { manager.holdBack() }
-    let now = timing.now()
+    let now = running.now()
     var end = deadline ?? now
     if deadline == nil {
       tearDown.beginBudget(of: .willTerminate)
@@ -264,7 +264,7 @@ extension Application {
   ) async -> BackgroundTasksOutcome {
     ambientCause = cause
     defer { ambientCause = nil }
-    let outcome = await background.finishTasks(by: timing.instant(after: budget), while: isWanted)
+    let outcome = await background.finishTasks(by: running.instant(after: budget), while: isWanted)
     for name in outcome.open { record(.report, "backgroundTimeExpired:\(name)", cause) }
     return outcome
   }

@@ -2,7 +2,10 @@ internal import PubSub
 
 /// Performs background tasks and modes, and calls back when one of the system's time limits has passed.
 @MainActor final class BackgroundTaskManager {
+  /// The clock of the limits, which stands still while the process does.
   private let clock: ClockHandle
+  /// Returns the time of the application's clock, for the ledger.
+  private let elapsed: @Sendable () -> Duration
   private let starter: TaskStarter
   private var time: BackgroundTimeStateMachine
   /// The calls of the tasks whose beginning observers have received.
@@ -43,9 +46,10 @@ internal import PubSub
   var didReport: (@MainActor (LifecycleRecord.Kind, _ name: String, _ cause: LifecycleCause) -> Void)?
 
   init(
-    configuration: Application.Configuration, clock: ClockHandle, starter: TaskStarter, scope: WorkOwner
+    configuration: Application.Configuration, clock: ClockHandle, elapsed: @escaping @Sendable () -> Duration,
+    starter: TaskStarter, scope: WorkOwner
   ) {
-    (self.clock, self.starter, self.scope) = (clock, starter, scope)
+    (self.clock, self.elapsed, self.starter, self.scope) = (clock, elapsed, starter, scope)
     time = BackgroundTimeStateMachine(
       limits: .init(
         stay: configuration.backgroundStay, allowance: configuration.backgroundTaskAllowance,
@@ -99,7 +103,7 @@ extension BackgroundTaskManager {
   func begin(
     named name: String, expirationHandler: @escaping @MainActor (BackgroundTask) -> Void
   ) -> BackgroundTask {
-    let (id, isRefused) = time.beginTask(named: name, at: clock.now())
+    let (id, isRefused) = time.beginTask(named: name, at: elapsed())
     let task = BackgroundTask(name: name, id: id, manager: self)
     if isRefused {
       guard noteRefusal(of: name) else { return task }
@@ -115,7 +119,7 @@ extension BackgroundTaskManager {
   }
 
   func perform(named name: String, _ operation: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
-    let (id, isRefused) = time.beginTask(named: name, at: clock.now())
+    let (id, isRefused) = time.beginTask(named: name, at: elapsed())
     let isCalled = !isRefused || noteRefusal(of: name)
     let task = BackgroundTask(name: name, id: id, manager: self)
     // The end of the process waits for the operation, so the operation must not wait for that end.
@@ -185,7 +189,7 @@ extension BackgroundTaskManager {
   private func noteTime(of task: BackgroundTimeStateMachine.OpenTask, _ outcome: LedgerEntry.Outcome) {
     didSpend?(
       LedgerEntry(
-        .task, task.name, step: "backgroundTask", began: task.began, duration: clock.now() - task.began,
+        .task, task.name, step: "backgroundTask", began: task.began, duration: elapsed() - task.began,
         outcome: outcome), calls.removeValue(forKey: task.id))
   }
 
@@ -197,8 +201,9 @@ extension BackgroundTaskManager {
 
   func end(_ mode: BackgroundMode, process: Int) {
     guard process == self.process else { return }
-    let now = clock.now()
-    if time.endMode(at: now) { didBeginStay?(now, LifecycleCause(rawValue: "mode:end:\(mode.rawValue)")) }
+    if time.endMode(at: clock.now()) {
+      didBeginStay?(elapsed(), LifecycleCause(rawValue: "mode:end:\(mode.rawValue)"))
+    }
     setClock()
   }
 }

@@ -41,7 +41,8 @@ extension Application {
   ///
   /// The host posts it on the main actor, from the application, once the process runs again. The state does not change,
   /// because the host could not call the application in time. Code that keeps connections should check
-  /// them. The application's default clock counts a stop by SIGSTOP, so code that measures time subtracts the duration;
+  /// them. The budgets, deadlines and health checks of the application do not count the time of a stop. The application's
+  /// default clock counts a stop by SIGSTOP, so code that measures time subtracts the duration;
   /// the clock does not count a sleep of the machine (``Suspension/Agent/systemSleep``). The event does not report a stop
   /// for which the application was *suspended*.
   public struct WasSuspended: MainActorEvent {

@@ -3,7 +3,7 @@ internal import PubSub
 /// The run loop and the health check of a resource while it is held.
 @MainActor final class HeldLease {
   let number: Int
-  /// The time when the resource was acquired.
+  /// The time when the resource was acquired, by the clock that stands still while the process does.
   let began: Duration
   /// The request to end to the loop; nil before a loop has begun.
   private var closing: PhaseClosing?

@@ -63,6 +63,8 @@ internal import PubSub
   /// The time when its operation began, or, before that, when the operation was decided.
   var operationBegan = Duration.zero
   var operationHasBegun = false
+  /// Whether the operation was decided while a simulated process was suspended, so that it begins when the process runs.
+  var waitsForProcess = false
   /// The number of its operation for observers.
   var call: TracedCall.ID?
   /// The ledger page of its operation.

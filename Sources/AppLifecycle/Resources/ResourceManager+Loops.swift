@@ -11,10 +11,10 @@ extension ResourceManager {
     let generation = generation
     lease.startLoop { [scope] closing in
       let run = AwaitedRun(of: scope, generation: generation, lease: lent, closing: closing)
-      return tasks.startOnMainActor(for: operations.source) { [weak self, clock] in
+      return tasks.startOnMainActor(for: operations.source) { [weak self, clock, running] in
         // Work that this starts does not belong to the loop.
         HandlerContext.outside { willBegin?() }
-        let began = clock.now()
+        let (began, ranSince) = (clock.now(), running.now())
         var failure: (any Error)?
         // Do not begin a loop that has been asked to end already.
         if !Task.isCancelled, !lease.isEnding, self?.isHeld(index, lease) ?? false {
@@ -25,7 +25,7 @@ extension ResourceManager {
           }
         }
         run.isOver = true
-        self?.loopDidEnd(index, lease, failure, began: began, run)
+        self?.loopDidEnd(index, lease, failure, began: began, ranFor: running.now() - ranSince, run)
       }
     }
   }
@@ -36,7 +36,7 @@ extension ResourceManager {
   }
 
   private func loopDidEnd(
-    _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, _ run: AwaitedRun
+    _ index: Int, _ lease: HeldLease, _ error: (any Error)?, began: Duration, ranFor: Duration, _ run: AwaitedRun
   ) {
     let wasAsked = lease.isEnding
     lease.loopDidEnd()
@@ -57,7 +57,7 @@ extension ResourceManager {
     if resource.operations.isOver?() ?? false { return remove(index) }
     switch isReturn ? resource.operations.onReturn : resource.operations.onError {
     case .rest: break
-    case .again: beginLoopAgain(index, lease, because: reason, ranFor: clock.now() - began)
+    case .again: beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
     case .invalidate:
       if resource.operations.holding.invalidate(lease.number, because: reason) {
         didInvalidate(index, lease: lease.number)
@@ -122,7 +122,7 @@ extension ResourceManager {
 
   private func setCheckDeadline(_ index: Int, _ lease: HeldLease, _ interval: Duration) {
     let seen = suspensions
-    lease.checkTimer = deadlines?.set(clock.instant(after: interval)) { [tasks, weak self, weak lease] in
+    lease.checkTimer = deadlines?.set(running.instant(after: interval)) { [tasks, weak self, weak lease] in
       tasks.startOnMainActor { [weak self, weak lease] in
         if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: seen) }
       }

@@ -7,6 +7,11 @@ extension ResourceManager {
   ///
   /// All is in one function, because each further asynchronous function would cost as much as the rest.
   func performOperation(_ index: Int) async {
+    if resources[index]?.waitsForProcess == true {
+      let generation = generation
+      try? await application?.processTime.untilRunning()
+      guard generation == self.generation else { return }
+    }
     guard let resource = resources[index] else { return }
     let operations = resource.operations
     switch graph.status(of: index) {
@@ -59,7 +64,7 @@ extension ResourceManager {
     guard run.generation == generation, let operations = resources[index]?.operations else { return }
     clearTimer(of: index)
     let time = clock.now()
-    let lease = HeldLease(number: number, began: time)
+    let lease = HeldLease(number: number, began: running.now())
     resources[index]?.lease = lease
     operations.holding.hold(handle)
     if operations.run == nil {
@@ -130,7 +135,7 @@ extension ResourceManager {
   func setDeadline(of index: Int) {
     guard let application, let resource = resources[index] else { return }
     if application.tearDown.deadline != nil, graph.isAwaited(index) { return }
-    let deadline = clock.instant(after: application.configuration.didEnterBackgroundBudget)
+    let deadline = running.instant(after: application.configuration.didEnterBackgroundBudget)
     let (holding, operation) = (resource.operations.holding, resource.operation)
     resources[index]?.timer = deadlines?.set(deadline) { [tasks, weak self, weak holding] in
       tasks.startOnMainActor { [weak self, weak holding] in
@@ -210,7 +215,7 @@ extension ResourceManager {
     guard let resource = resources[index], let lease = resource.lease, lease.number == number,
       let reason = resource.operations.holding.reason(of: number), graph.status(of: index) == .held
     else { return }
-    let time = clock.now() - lease.began
+    let time = running.now() - lease.began
     // Whatever the policy says, a resource that breaks at once is not acquired again at once. The same applies if its
     // first check fails, which may take longer than `resetAfter`.
     let neverWorked = lease.hasFailedCheck && !lease.hasPassedCheck

@@ -3,7 +3,10 @@ internal import PubSub
 /// Performs the actions of the graph of managed resources.
 @MainActor final class ResourceManager: OperationPerformer {
   let tasks: TaskStarter
+  /// The application's clock.
   let clock: ClockHandle
+  /// The clock of deadlines and limits, which stands still while the process does.
+  let running: ClockHandle
   let retry: RetryPolicy
   let scope: WorkOwner
   var random: SplitMix64
@@ -35,11 +38,11 @@ internal import PubSub
   private var holdWaiters: [UnsafeContinuation<[ResourceHealth], Never>] = []
 
   init(
-    tasks: TaskStarter, clock: ClockHandle, retry: RetryPolicy, seed: UInt64?,
+    tasks: TaskStarter, clock: ClockHandle, running: ClockHandle? = nil, retry: RetryPolicy, seed: UInt64?,
     scope: WorkOwner = WorkOwner()
   ) {
     self.tasks = tasks
-    self.clock = clock
+    (self.clock, self.running) = (clock, running ?? clock)
     self.retry = retry
     self.scope = scope
     random = SplitMix64(seed: seed ?? UInt64.random(in: .min ... .max))
@@ -271,6 +274,7 @@ internal import PubSub
     switch action {
     case .acquire(let index), .release(let index):
       resources[index]?.operationIsDecided(at: time, on: page)
+      resources[index]?.waitsForProcess = application?.processTime.isHeld ?? false
       queue?.add(index)
     case .retry(let index, let failures):
       let delay = delay(of: index, afterFailures: failures)

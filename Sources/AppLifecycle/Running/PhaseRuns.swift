@@ -163,7 +163,7 @@ internal import PubSub
   /// Sets the deadline of a body that must end while no budget runs: the budget of didEnterBackground from now.
   private func setTimer(of call: Call, _ id: UInt64) {
     guard let application, application.tearDown.deadline == nil else { return }
-    let deadline = application.timing.instant(after: application.configuration.didEnterBackgroundBudget)
+    let deadline = application.running.instant(after: application.configuration.didEnterBackgroundBudget)
     call.timer = application.deadlines.set(deadline) { [tasks, weak self] in
       tasks.startOnMainActor { [weak self] in self?.bodyIsLate(id) }
     }

@@ -3,8 +3,12 @@ internal import PubSub
 /// The clock of an application, on which its components wait, so that a simulation can advance their time.
 ///
 /// Its instants count from the creation of the application. The default, a `SuspendingClock`, stands still while the
-/// machine sleeps. It continues while the process is stopped by Ctrl-Z or SIGSTOP. A simulation reports a sleep in a
-/// task that does not belong to the simulation, with the line of the sleep.
+/// machine sleeps. It continues while the process is stopped by Ctrl-Z or SIGSTOP, but the budgets and deadlines of the
+/// application do not count that time. A simulation reports a sleep in a task that does not belong to the simulation,
+/// with the line of the sleep.
+///
+/// No code of a suspended process runs. A sleep whose deadline passes while a simulated application is suspended therefore
+/// ends when the application runs again. To simulate the outside world, sleep on the clock of the simulation.
 public struct ApplicationClock: Clock {
   /// A point in the clock's time.
   ///
@@ -42,11 +46,12 @@ public struct ApplicationClock: Clock {
 
   private let timing: ClockHandle
   private let simulated: (any SimulatedClock)?
+  private let processTime: ProcessTime
   /// The resolution of the application's clock.
   public let minimumResolution: Duration
 
-  init(_ clock: any Clock<Duration>, timing: ClockHandle) {
-    self.timing = timing
+  init(_ clock: any Clock<Duration>, timing: ClockHandle, processTime: ProcessTime) {
+    (self.timing, self.processTime) = (timing, processTime)
     simulated = clock as? any SimulatedClock
     minimumResolution = clock.minimumResolution
   }
@@ -78,6 +83,7 @@ public struct ApplicationClock: Clock {
   ) async throws {
     guard let simulated else { return try await timing.sleepUntil(deadline.offset) }
     try await simulated.sleep(for: deadline.offset - timing.now(), tolerance: tolerance, fileID: fileID, line: line)
+    try await processTime.untilRunning()
   }
 
   /// Suspends the task for a duration.
@@ -93,5 +99,6 @@ public struct ApplicationClock: Clock {
   ) async throws {
     guard let simulated else { return try await timing.sleepUntil(timing.instant(after: duration)) }
     try await simulated.sleep(for: duration, tolerance: tolerance, fileID: fileID, line: line)
+    try await processTime.untilRunning()
   }
 }

@@ -31,7 +31,7 @@ extension Application {
     _ event: E, from subject: any AnyObject & Sendable, of method: String, awaits: Bool, closing phase: LifecyclePhase?,
     cause: LifecycleCause
   ) {
-    let deadline = timing.instant(after: configuration.didEnterBackgroundBudget)
+    let deadline = running.instant(after: configuration.didEnterBackgroundBudget)
     let notes = HandlerNotes(of: self, method, on: ownLedger.ownPage, isTearDown: awaits)
     let post = ownLedger.noteHandlers(notes) {
       // Where the active phase closes, no transition waits, and handlers of *will…* events must run before the change.

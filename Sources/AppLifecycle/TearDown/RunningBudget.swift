@@ -15,6 +15,14 @@ struct RunningBudget {
     (self.callback, self.length, self.deadline) = (callback, length, deadline)
   }
 
-  /// Whether the deadline passed during a call.
-  func isUsedUp(from began: Duration, to end: Duration) -> Bool { began <= deadline && end > deadline }
+  /// Whether the deadline passed during a call, whose times are those of the application's clock.
+  ///
+  /// - Parameters:
+  ///   - began: the beginning of the call.
+  ///   - end: the end of the call, about now.
+  ///   - lost: the time for which the process has stood still, by which that clock is ahead of the deadline's.
+  /// - Returns: whether the deadline is in between.
+  func isUsedUp(from began: Duration, to end: Duration, lost: Duration) -> Bool {
+    began <= deadline + lost && end > deadline + lost
+  }
 }

@@ -9,7 +9,7 @@ internal import PubSub
   private let resources: ResourceManager
   private let runs: PhaseRuns
   private let configuration: Application.Configuration
-  private let timing: ClockHandle
+  private let time: ProcessTime
   private let tasks: TaskStarter
   private let deadlines: Deadlines
   /// Whether an overrun ends the process, as it does on a device; otherwise it is only reported.
@@ -24,17 +24,17 @@ internal import PubSub
   private var wait: OneShot?
 
   init(
-    of resources: ResourceManager, _ runs: PhaseRuns, configuration: Application.Configuration, timing: ClockHandle,
+    of resources: ResourceManager, _ runs: PhaseRuns, configuration: Application.Configuration, time: ProcessTime,
     tasks: TaskStarter, deadlines: Deadlines
   ) {
     (self.resources, self.runs, self.configuration) = (resources, runs, configuration)
-    (self.timing, self.tasks, self.deadlines) = (timing, tasks, deadlines)
+    (self.time, self.tasks, self.deadlines) = (time, tasks, deadlines)
   }
 
   /// Whether a transition waits for the rest of its step.
   var isAwaited: Bool { wait != nil }
 
-  /// The end of the running budget; nil if none runs.
+  /// The end of the running budget, by the clock that stands still while the process does; nil if none runs.
   var deadline: Duration? { budget?.deadline }
 
   /// Ends all waits, because the process has vanished.
@@ -59,7 +59,7 @@ extension TearDown {
     guard budget == nil else { return }
     let length =
       callback == .willTerminate ? configuration.willTerminateBudget : configuration.didEnterBackgroundBudget
-    budget = RunningBudget(of: callback, length, until: timing.instant(after: length))
+    budget = RunningBudget(of: callback, length, until: time.running.instant(after: length))
     application?.tell(.budgetBegan(callback, length))
     // The budget also covers posts whose handlers still run.
     for index in pendingPosts.indices { clearTimer(of: index) }
@@ -172,7 +172,9 @@ extension TearDown {
   func blames(_ entry: LedgerEntry) -> Bool {
     guard let budget, entry.outcome.isEndInTime else { return false }
     let mayBlame = !budget.wasUsedUpByObserver && (isAwaited || budget.culprits.isEmpty)
-    guard budget.isUsedUp(from: entry.began, to: entry.began + entry.duration), mayBlame else { return false }
+    guard budget.isUsedUp(from: entry.began, to: entry.began + entry.duration, lost: time.lost), mayBlame else {
+      return false
+    }
     self.budget?.culprits.append(entry.kind == .delegate ? entry.step : entry.name)
     return true
   }
@@ -181,7 +183,9 @@ extension TearDown {
   ///
   /// - Returns: whether the observer is to blame.
   func blames(_ observer: Subscriber, from began: Duration, to end: Duration) -> Bool {
-    guard let budget, budget.isUsedUp(from: began, to: end), budget.culprits.isEmpty else { return false }
+    guard let budget, budget.culprits.isEmpty, budget.isUsedUp(from: began, to: end, lost: time.lost) else {
+      return false
+    }
     self.budget?.culprits.append(observer.description)
     self.budget?.wasUsedUpByObserver = true
     return true

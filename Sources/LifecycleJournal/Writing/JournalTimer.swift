@@ -2,19 +2,21 @@ import PubSub
 
 /// The timer of a heartbeat, on an application's clock.
 final class JournalTimer: Sendable {
+  private let application: ClockHandle
   private let deadlines: Deadlines
   private let deadline = Guarded<Deadlines.ID?>(nil)
 
-  init(on deadlines: Deadlines) { self.deadlines = deadlines }
+  init(on clock: ClockHandle, _ deadlines: Deadlines) { (application, self.deadlines) = (clock, deadlines) }
 
   /// The present time of the application's clock.
-  var now: Duration { deadlines.now() }
+  var now: Duration { application.now() }
 
   /// Performs a step of a heartbeat; calls `action` with the timer's number when the timer fires.
   func perform(_ step: Heartbeat.Step, _ action: @escaping @Sendable (Int) -> Void) {
     switch step {
     case .set(let time, let number):
-      let next = deadlines.set(time) { action(number) }
+      // The clock of the deadlines stands still while the process does, and the application's clock goes on.
+      let next = deadlines.set(deadlines.now() + max(.zero, time - now)) { action(number) }
       replace(with: next)
     case .clear: replace(with: nil)
     }

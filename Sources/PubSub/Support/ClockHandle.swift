@@ -18,6 +18,14 @@ package struct ClockHandle: Sendable {
   /// Advances a simulated clock by the time that a script assigns to a call of this name; nil for a real clock.
   package let passTime: (@Sendable (_ call: String) -> Void)?
 
+  /// Makes a handle from its functions.
+  package init(
+    now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void,
+    passTime: (@Sendable (_ call: String) -> Void)?
+  ) {
+    (self.now, self.sleepUntil, self.passTime) = (now, sleepUntil, passTime)
+  }
+
   package init(_ clock: any Clock<Duration>) {
     // For the system's clocks the static type is known here, so that a reading needs no look-up of metadata.
     self =

@@ -47,11 +47,14 @@ import CUnixHost
       watch.close()
       return refused("too few file descriptors are left", error)
     }
+    let standstill = Standstill()
+    application.processTime.follow { standstill.lost }
+    defer { application.processTime.endFollowing() }
     HostCapabilities.current = watch.capabilities
     defer { HostCapabilities.current = nil }
     let status = await withCheckedContinuation { [watch] continuation in
       let parts = HostThread<Machine>.Parts(
-        application: application, signals: signals, watch: watch, link: link,
+        application: application, signals: signals, watch: watch, standstill: standstill, link: link,
         didFinish: { continuation.resume(returning: $0) })
       guard !NativeThread.start({ work(parts) }) else { return }
       signals.close(repetitionsEnd: nil)

@@ -20,6 +20,7 @@ class HostThread<Machine: HostMachine> {
     var application: Application
     var signals: SignalPipe
     var watch: SystemWatch
+    var standstill: Standstill
     var mailbox = MainActorMailbox()
     var link: HostLink<Event>
     /// Called with the exit status at the end of the work.
@@ -31,6 +32,7 @@ class HostThread<Machine: HostMachine> {
   var watch: SystemWatch
   var logind: LogindWatch?
   private(set) var machine: Machine
+  /// The deadline of the machine, on a clock that stands still while the process does.
   private var deadline: Instant?
   private(set) var isFinished = false
 
@@ -73,6 +75,7 @@ class HostThread<Machine: HostMachine> {
   final func run() {
     unixhost_emergency_install()
     watch.begin()
+    parts.standstill.begin(account: watch.account)
     begin()
     beginLogind()
     while !isFinished { wait() }
@@ -87,7 +90,9 @@ class HostThread<Machine: HostMachine> {
     descriptors += watched + logindDescriptors + self.descriptors
     let timeout = timeout()
     watch.willWait()
+    parts.standstill.willWait(timeout)
     let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
+    parts.standstill.works()
     // Handle all signals first, because every decision must know all signals that have arrived.
     let records = takeSignals()
     let wasContinued = records.contains { $0.signal == .continue }
@@ -99,11 +104,11 @@ class HostThread<Machine: HostMachine> {
     guard !isFinished else { return }
     if count > 0 { take(descriptors[(2 + watched.count + logindDescriptors.count)...]) }
     for fact in watch.take(descriptors[2..<(2 + watched.count)]) { tell(fact) }
-    let now = Instant.now
-    if let time = deadline, now >= time {
+    if let time = deadline, running >= time {
       deadline = nil
       process(.deadlinePassed)
     }
+    let now = Instant.now
     passTime(now)
     takeLogind(now)
   }
@@ -131,8 +136,15 @@ class HostThread<Machine: HostMachine> {
     }
   }
 
+  /// The time of a clock that stands still while the process does.
+  private var running: Instant { .now - parts.standstill.lost }
+
+  /// The longest wait while a deadline of the machine runs, so that a short stop is noticed, too.
+  private static var waitWithDeadline: Duration { .milliseconds(100) }
+
   private func timeout() -> Int32 {
-    let next = ([deadline, logindDeadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
+    var next = ([logindDeadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
+    if deadline != nil { next = min(next, .now + min(timeLeft, Self.waitWithDeadline)) }
     let components = (next - Instant.now).components
     guard components.seconds >= 0, components.attoseconds >= 0 else { return 0 }
     // Round up, so that the last millisecond is not spent in a busy loop.
@@ -171,16 +183,17 @@ class HostThread<Machine: HostMachine> {
   }
 
   /// Arms the deadline after which ``HostEvent/deadlinePassed`` comes, instead of an earlier one; nil disarms it.
-  final func arm(_ duration: Duration?) { deadline = duration.map { .now + $0 } }
+  final func arm(_ duration: Duration?) { deadline = duration.map { running + $0 } }
 
   /// The time until the armed deadline; zero if none is armed.
-  final var timeLeft: Duration { deadline.map { max(.zero, $0 - .now) } ?? .zero }
+  final var timeLeft: Duration { deadline.map { max(.zero, $0 - running) } ?? .zero }
 
   /// Ends the host's work; if the main actor does not answer, ends the process at once.
   final func finish(_ status: Int32, mainActorAnswers: Bool) {
     isFinished = true
     end()
     endLogind()
+    parts.standstill.end()
     watch.close()
     // The main actor does not answer, so the caller of `run()` cannot continue. The code that blocks it ends with the
     // process.

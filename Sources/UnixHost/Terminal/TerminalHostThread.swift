@@ -398,7 +398,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     device.discardInput()
     // The shell sees the program's group stop; `fg` gives that group the terminal.
     device.takeForeground()
+    // Any pause from here on is the stop.
+    parts.standstill.willWait(0)
     let wasContinued = signals.stop(wholeGroup: device.look == .foreground)
+    parts.standstill.works()
     tellLogind(.processDidContinue)
     // The application knows of this stop.
     watch.showLife()

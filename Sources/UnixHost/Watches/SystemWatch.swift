@@ -31,7 +31,7 @@ struct SystemWatch: Sendable {
   private var judge: WallClockJudge
   private var detector: SuspensionDetector
   /// The descriptor of the scheduler's statistics of the host's thread; -1 without them.
-  private var account: Int32 = -1
+  private(set) var account: Int32 = -1
   private let runningOrigin = SuspendingClock.now
   private let continuousOrigin = ContinuousClock.now
 
@@ -67,9 +67,7 @@ struct SystemWatch: Sendable {
 
   /// Begins the watch, on the host's thread.
   mutating func begin() {
-    #if !canImport(Darwin)
-      account = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
-    #endif
+    account = SchedulerAccount.open()
     detector.showLife(sample)
     armClock()
   }
@@ -166,7 +164,7 @@ struct SystemWatch: Sendable {
   }
 
   private var sample: SuspensionDetector.Sample {
-    SuspensionDetector.Sample(running: running, sleep: clocks.sleep, runDelay: runDelay)
+    SuspensionDetector.Sample(running: running, sleep: clocks.sleep, runDelay: SchedulerAccount.runDelay(account))
   }
 
   /// The clock that counts sleep, and its lead over the clock that does not.
@@ -181,14 +179,6 @@ struct SystemWatch: Sendable {
       before = after
     }
     return (continuous, continuous - before)
-  }
-
-  /// The total time for which the thread has waited for a processor.
-  private var runDelay: Duration? {
-    var buffer = [UInt8](repeating: 0, count: 128)
-    guard account >= 0, case let count = pread(account, &buffer, buffer.count, 0), count > 0 else { return nil }
-    let fields = String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ")
-    return fields.count > 1 ? Int64(fields[1]).map { .nanoseconds($0) } : nil
   }
 }
 

@@ -16,6 +16,8 @@ struct Options: Sendable {
   private(set) var acquireGate: String?
   /// `--acquire-failures N`: acquiring it fails so often first.
   private(set) var acquireFailures = 0
+  /// `--check-gate PATH`: the first health check of a connection waits until a byte can be read from this named pipe.
+  private(set) var checkGate: String?
   /// `--gate PATH`: releasing it does.
   private(set) var gate: String?
   /// `--reload-gate PATH`: an asynchronous handler of a reload does.
@@ -82,6 +84,7 @@ struct Options: Sendable {
       case "--acquire-gate": acquireGate = rest.popFirst()
       case "--acquire-failures": acquireFailures = rest.popFirst().flatMap { Int($0) } ?? 0
       case "--gate": gate = rest.popFirst()
+      case "--check-gate": checkGate = rest.popFirst()
       case "--reload-gate": reloadGate = rest.popFirst()
       case "--block-gate": blockGate = rest.popFirst()
       case "--clock": clock = rest.popFirst()

@@ -102,6 +102,7 @@ extension Probe: MainApplicationDelegate {
     Log.shared.followSuspensions(of: application)
     watchReloads(of: application)
     manageResource(of: application)
+    manageConnection(of: application)
     if let ending = options.chain { manageChain(ending, of: application) }
   }
 
@@ -162,6 +163,26 @@ extension Probe: MainApplicationDelegate {
       application.task {
         await retryGate.pass()
         socket.retry()
+      }
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// A connection that is checked; the first check waits at the gate.
+  private func manageConnection(of application: Application) {
+    guard let path = options.checkGate else { return }
+    let gate = Gate(path)
+    var isFirst = true
+    do {
+      try application.manage("connection", while: .running, checkEvery: .seconds(5)) {
+      } check: {
+        Log.shared.write("check begin")
+        if isFirst { await gate.pass() }
+        isFirst = false
+        Log.shared.write(Task.isCancelled ? "check cancelled" : "check end")
+      } release: {
+        Log.shared.write("connection released")
       }
     } catch {
       fatalError("\(error)")

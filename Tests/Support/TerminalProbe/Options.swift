@@ -48,6 +48,8 @@ struct Options: Sendable {
   private(set) var usesModes = false
   /// `--patient`: what was kept of standard error may take a minute to be shown.
   private(set) var isPatient = false
+  /// `--check-gate PATH`: the first health check of a connection waits until a byte can be read from this named pipe.
+  private(set) var checkGate: String?
   /// `--budget MS`: the budget of each of the two.
   private(set) var budget: Duration?
 
@@ -68,6 +70,7 @@ struct Options: Sendable {
       case "--patient": isPatient = true
       case "--log": log = rest.popFirst()
       case "--gate": gate = rest.popFirst()
+      case "--check-gate": checkGate = rest.popFirst()
       case "--slow": slow = Self.duration(rest.popFirst())
       case "--block": block = Self.duration(rest.popFirst())
       case "--key-gate": keyGate = rest.popFirst()

@@ -95,6 +95,7 @@ extension Probe: TerminalApplicationDelegate {
     Log.shared.followSuspensions(of: application)
     followTime(of: application)
     manageSlowResource(of: application)
+    manageConnection(of: application)
   }
 
   func applicationDidBecomeActive(_ application: Application) { visits += 1 }
@@ -263,6 +264,26 @@ extension Probe {
         if let slow { try? await Task.sleep(for: slow) }
         await gate?.pass()
         Log.shared.write(Task.isCancelled ? "release cancelled" : "release end")
+      }
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// A connection that is checked; the first check waits at the gate.
+  private func manageConnection(of application: Application) {
+    guard let path = options.checkGate else { return }
+    let gate = Gate(path)
+    var isFirst = true
+    do {
+      try application.manage("connection", while: .running, checkEvery: .seconds(5)) {
+      } check: {
+        Log.shared.write("check begin")
+        if isFirst { await gate.pass() }
+        isFirst = false
+        Log.shared.write(Task.isCancelled ? "check cancelled" : "check end")
+      } release: {
+        Log.shared.write("connection released")
       }
     } catch {
       fatalError("\(error)")

@@ -1,0 +1,93 @@
+import Testing
+
+@testable import UnixHost
+
+/// The judge of a standing process, alone.
+@Suite struct `A standstill` {
+  private typealias Reading = StandstillJudge.Reading
+
+  private func reading(_ seconds: Double, continues: UInt32 = 0, delay: Duration? = .zero) -> Reading {
+    Reading(time: .seconds(seconds), continues: continues, runDelay: delay)
+  }
+
+  /// A judge whose thread waits from 0 s to 1 s.
+  private func waiting(delay: Duration? = .zero) -> StandstillJudge {
+    var judge = StandstillJudge(reading(0, delay: delay))
+    judge.willWait(until: .seconds(1), reading(0, delay: delay))
+    return judge
+  }
+
+  @Test func `is seen by the first reading after it`() {
+    var judge = waiting()
+    judge.look(reading(60))
+    #expect(judge.lost == .seconds(60))
+    // The thread of the host comes second.
+    judge.works(reading(60.001, continues: 1))
+    #expect(judge.lost == .seconds(60))
+    judge.willWait(until: .seconds(61), reading(60.002, continues: 1))
+    judge.look(reading(61, continues: 1))
+    #expect(judge.lost == .seconds(60))
+  }
+
+  @Test func `begins with the last reading`() {
+    var judge = waiting()
+    #expect(judge.isOrdinary(at: .milliseconds(700), continues: 0))
+    judge.note(.milliseconds(700))
+    judge.look(reading(60))
+    #expect(judge.lost == .milliseconds(59_300))
+  }
+
+  @Test func `is not a thread that is a little late, nor one that lacks a processor`() {
+    var judge = waiting()
+    #expect(judge.isOrdinary(at: .milliseconds(1_099), continues: 0))
+    #expect(!judge.isOrdinary(at: .milliseconds(1_100), continues: 0))
+    judge.look(reading(9, delay: .milliseconds(8_950)))
+    #expect(judge.lost == .zero)
+  }
+
+  /// The thread does not run although the process does: after the first verdict there is no second.
+  @Test func `is found once until the thread has run`() {
+    var judge = waiting()
+    judge.look(reading(2))
+    for second in 3..<100 { judge.look(reading(Double(second))) }
+    #expect(judge.lost == .seconds(2))
+    judge.works(reading(100))
+    judge.willWait(until: .seconds(101), reading(100))
+    judge.look(reading(110))
+    #expect(judge.lost == .seconds(12))
+  }
+
+  @Test func `while the thread is at work is proved by a SIGCONT`() {
+    var judge = StandstillJudge(reading(0))
+    judge.works(reading(0))
+    judge.look(reading(5))
+    #expect(judge.lost == .zero, "a slow disk")
+    judge.look(reading(9, continues: 1))
+    #expect(judge.lost == .seconds(4))
+  }
+
+  /// As `cpulimit` does: each stop is short, and a program must still come to its end.
+  @Test func `is not a series of short stops`() {
+    var judge = StandstillJudge(reading(0))
+    for step in 1...100 {
+      let time = Double(step) / 10
+      judge.willWait(until: .seconds(time + 0.1), reading(time, continues: UInt32(step)))
+      judge.works(reading(time + 0.05, continues: UInt32(step + 1)))
+    }
+    #expect(judge.lost == .zero)
+  }
+
+  @Test func `is proved by a SIGCONT alone where the system has no statistics`() {
+    var judge = waiting(delay: nil)
+    judge.look(reading(5, delay: nil))
+    #expect(judge.lost == .zero)
+    judge.look(reading(10, continues: 1, delay: nil))
+    #expect(judge.lost == .seconds(5))
+  }
+
+  @Test func `has a SIGCONT that a running program gets, and no more`() {
+    var judge = waiting()
+    judge.look(reading(1, continues: 1))
+    #expect(judge.lost == .zero)
+  }
+}
