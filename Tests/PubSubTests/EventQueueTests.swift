@@ -136,7 +136,7 @@ import Testing
       let deadlines = Deadlines(clock: clock, tasks: TaskStarter(clock: clock))
       let passed = Log<Int>()
       var random = SplitMix64(seed: 1)
-      var ids: [Int: DeadlineHeap.ID] = [:]
+      var ids: [Int: Deadlines.ID] = [:]
       for number in (0..<500).shuffled(using: &random) {
         ids[number] = deadlines.set(.milliseconds(number)) { passed.add(number) }
       }

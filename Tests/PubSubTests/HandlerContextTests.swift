@@ -73,13 +73,14 @@ private enum Requester {
 
   @Test func `Rule 10: a task that sleeps for many deadlines has none of the values of the first`() async {
     let (log, slept) = (Log<String>(), Gate())
-    let deadlines = Deadlines(
+    let clock = ClockHandle(
       now: { .zero },
       sleepUntil: { _ in
         log.add(Requester.name)
         slept.open()
         throw CancellationError()
-      }, tasks: TaskStarter(), sleepsOnlyForNeed: true)
+      })
+    let deadlines = Deadlines(clock, tasks: TaskStarter(), sleepsOnlyForNeed: true)
     let id = Requester.$name.withValue("A") { deadlines.set(.seconds(1)) {} }
     await slept.wait()
     deadlines.clear(id)

@@ -72,11 +72,11 @@ extension Application {
       inbox.endOwnTurn(for: self)
       return report
     }
-    return await withUnsafeContinuation { waiter in
-      var pending = pending
-      (pending.waiter, pending.wait) = (waiter, wait)
-      inbox.add(.input(pending), for: self)
-    }
+    var pending = pending
+    let answer = InputAnswer()
+    (pending.answer, pending.wait) = (answer, wait)
+    inbox.add(.input(pending), for: self)
+    return await tasks.waitOnMainActor { await answer.report }
   }
 
   /// Queues an input and returns at once; any thread may call it.

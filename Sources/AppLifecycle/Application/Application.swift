@@ -107,8 +107,7 @@ public import PubSub
     (timing, running) = (processTime.elapsed, processTime.running)
     self.clock = ApplicationClock(clock, timing: timing, processTime: processTime)
     tasks = TaskStarter(clock: clock)
-    deadlines = Deadlines(
-      now: running.now, sleepUntil: running.sleepUntil, tasks: tasks, sleepsOnlyForNeed: isSimulated)
+    deadlines = Deadlines(running, tasks: tasks, sleepsOnlyForNeed: isSimulated)
     observers = ObserverList()
     ownLedger = ApplicationLedger(limit: configuration.ledgerLimit)
     manager = ResourceManager(

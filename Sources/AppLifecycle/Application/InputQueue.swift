@@ -110,9 +110,8 @@ struct InputQueue: Sendable {
 struct PendingInput: Sendable {
   let input: SystemInput
   let cause: LifecycleCause
-  var waiter: UnsafeContinuation<TransitionReport, Never>?
-  /// The answer for a sender that has queued the input before it waits.
-  var promise: InputAnswer?
+  /// The answer for a sender that waits, or may begin to wait later.
+  var answer: InputAnswer?
   /// The wait of the handler that sent the input; nil if no handler sent it.
   var wait: WaitToken?
   /// The number of revocations when the suspension began whose last input this is; nil for any other input.
@@ -127,12 +126,11 @@ struct PendingInput: Sendable {
   /// The wait ends here, not when the sender resumes: another transition may begin before that.
   func answer(_ report: TransitionReport) {
     wait?.end()
-    waiter?.resume(returning: report)
-    promise?.give(report)
+    answer?.give(report)
   }
 }
 
-/// The report of a queued input, for one task that may begin to wait later.
+/// The report of a queued input, for one task that waits for it.
 final class InputAnswer: Sendable {
   private enum State: Sendable {
     case open

@@ -105,7 +105,7 @@ internal import PubSub
       tasks.startOnMainActor { firstStep.settle(false) }
       await call()
     }
-    _ = await firstStep.value
+    _ = await tasks.waitOnMainActor { await firstStep.value }
   }
 
   // MARK: Answering

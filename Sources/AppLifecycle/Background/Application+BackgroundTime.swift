@@ -213,9 +213,9 @@ extension Application {
     let cause = cause ?? LifecycleCause(.suspend)
     let home = InputAnswer()
     // Queued before this method returns: an input that is sent next must come after it.
-    let order = inbox.beginSuspension(with: PendingInput(input: .home, cause: cause, promise: home), for: self)
+    let order = inbox.beginSuspension(with: PendingInput(input: .home, cause: cause, answer: home), for: self)
     return tasks.startOnMainActor { [self] in
-      let report = await home.report
+      let report = await tasks.waitOnMainActor { await home.report }
       return await finishSuspension(since: order, after: report, cause: cause)
     }
   }
@@ -233,8 +233,9 @@ extension Application {
         on: ownLedger.presentPage)
     }
     let answer = InputAnswer()
-    let suspend = PendingInput(input: .suspend, cause: cause, promise: answer, suspension: order)
-    return inbox.endSuspension(with: suspend, for: self) ? await answer.report.to == .suspended : false
+    let suspend = PendingInput(input: .suspend, cause: cause, answer: answer, suspension: order)
+    guard inbox.endSuspension(with: suspend, for: self) else { return false }
+    return await tasks.waitOnMainActor { await answer.report }.to == .suspended
   }
 
   /// Waits for open background tasks to end before a host stops the process.

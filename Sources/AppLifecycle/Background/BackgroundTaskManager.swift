@@ -28,7 +28,7 @@ internal import PubSub
   private var hasStruck = false
 
   /// The waits for the end of the tasks: before the process is stopped, before the machine sleeps, or both.
-  private var waiters: [UnsafeContinuation<Void, Never>] = []
+  private var waiters: [OneShot] = []
   /// The number of times that such a wait was revoked.
   private var takenBack = 0
 
@@ -315,11 +315,13 @@ extension BackgroundTaskManager {
   private func waitForTasks(until deadline: Duration, while mustFinish: @MainActor () -> Bool) async {
     // This wait also ends when another wait, with an earlier deadline, ends.
     while mustFinish(), !time.tasks.isEmpty, clock.now() < deadline {
-      let timer = starter.startOnMainActor { [clock, weak self] in
-        guard (try? await clock.sleepUntil(deadline)) != nil else { return }
+      let timer = starter.startOnMainActor { [clock, starter, weak self] in
+        guard await starter.waitOnMainActor({ (try? await clock.sleepUntil(deadline)) != nil }) else { return }
         self?.timeIsUp()
       }
-      await withUnsafeContinuation { waiters.append($0) }
+      let wait = OneShot()
+      waiters.append(wait)
+      _ = await starter.waitOnMainActor { await wait.value }
       timer.cancel()
     }
   }
@@ -331,7 +333,7 @@ extension BackgroundTaskManager {
   }
 
   private func endWait() {
-    for waiter in waiters { waiter.resume() }
+    for wait in waiters { wait.settle(true) }
     waiters = []
   }
 }

@@ -13,6 +13,8 @@ public struct BudgetOverrun: Sendable, Hashable {
   /// The operation that was late outside a tear-down, such as a release after a break: `acquire`, `release`, or `end` for
   /// the end of a body; nil for a budget of the callback itself.
   public var operation: String?
+  /// The reason why the culprits may have had no thread to run on; nil if threads were free.
+  public var threadShortage: ThreadShortage?
 
   /// Creates an overrun.
   ///
@@ -21,11 +23,16 @@ public struct BudgetOverrun: Sendable, Hashable {
   ///   - budget: the length of the budget.
   ///   - culprits: the names of the code that overran the budget.
   ///   - operation: the operation that was late outside a tear-down; nil for a budget of the callback itself.
-  public init(callback: ApplicationCallback, budget: Duration, culprits: [String], operation: String? = nil) {
+  ///   - threadShortage: the reason why the culprits may have had no thread to run on; nil if threads were free.
+  public init(
+    callback: ApplicationCallback, budget: Duration, culprits: [String], operation: String? = nil,
+    threadShortage: ThreadShortage? = nil
+  ) {
     self.callback = callback
     self.budget = budget
     self.culprits = culprits
     self.operation = operation
+    self.threadShortage = threadShortage
   }
 }
 
@@ -34,8 +41,9 @@ extension BudgetOverrun: CustomStringConvertible {
   /// overran its 5 s`.
   public var description: String {
     let names = culprits.joined(separator: ", ")
-    return operation.map { "\($0) of \(names) overran its \(budget.inSeconds)" }
-      ?? "\(callback.rawValue) overran its \(budget.inSeconds): \(names)"
+    let shortage = threadShortage.map { " (\($0))" } ?? ""
+    return operation.map { "\($0) of \(names) overran its \(budget.inSeconds)\(shortage)" }
+      ?? "\(callback.rawValue) overran its \(budget.inSeconds): \(names)\(shortage)"
   }
 }
 

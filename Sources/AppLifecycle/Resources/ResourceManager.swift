@@ -160,8 +160,10 @@ internal import PubSub
   ///
   /// - Returns: the resources that were given up.
   func untilHeld() async -> [ResourceHealth] {
-    if let failed = outcomeOfWait { return failed }
-    return await withUnsafeContinuation { holdWaiters.append($0) }
+    await tasks.waitOnMainActor {
+      if let failed = outcomeOfWait { return failed }
+      return await withUnsafeContinuation { holdWaiters.append($0) }
+    }
   }
 
   private func serveHoldWaiters() {

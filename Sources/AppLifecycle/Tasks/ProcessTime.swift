@@ -67,7 +67,7 @@ package final class ProcessTime: Sendable {
           guard present > lost else { return }
           lost = present
         }
-      }, passTime: elapsed.passTime)
+      }, systemClock: elapsed.systemClock, passTime: elapsed.passTime)
   }
 
   // MARK: A program

@@ -22,6 +22,8 @@ internal import PubSub
   private var budget: RunningBudget?
   /// The wait of a transition for the rest of the step; nil while no transition waits.
   private var wait: OneShot?
+  /// The question whether the thread pool runs tasks, which is asked when half of the time of a wait has passed.
+  private var probe: ThreadPoolProbe?
 
   init(
     of resources: ResourceManager, _ runs: PhaseRuns, configuration: Application.Configuration, time: ProcessTime,
@@ -88,12 +90,15 @@ extension TearDown {
     if isAwaited || !began.culprits.isEmpty { nameLate() }
     wait = nil
     let culprits = budget?.culprits ?? []
-    budget = nil
+    let shortage = probe?.shortage
+    (budget, probe) = (nil, nil)
     for index in pendingPosts.indices { setTimer(of: index) }
     guard !culprits.isEmpty else { return true }
     for name in culprits { application.record(.report, "watchdog:\(name)", cause) }
     application.note(
-      BudgetOverrun(callback: began.callback, budget: began.length, culprits: culprits),
+      BudgetOverrun(
+        callback: began.callback, budget: began.length, culprits: culprits,
+        threadShortage: shortage.map { ThreadShortage($0) }),
       on: application.ownLedger.transitionPage)
     return false
   }
@@ -106,11 +111,22 @@ extension TearDown {
     // In most cases the tear-down is complete by now, and no wait is needed.
     if !isOver {
       let timer = deadlines.set(deadline) { wait.settle(false) }
-      _ = await wait.value
+      let halfTime = askPool(before: deadline)
+      _ = await tasks.waitOnMainActor { await wait.value }
       deadlines.clear(timer)
+      if let halfTime { deadlines.clear(halfTime) }
     }
     // Code that ended late, but before the wait ended, has been noted; `endBudget` names the other late code.
     if isOver { self.wait = nil }
+  }
+
+  /// Asks at half of the time that is left whether the thread pool runs tasks; a simulation has threads of its own.
+  private func askPool(before deadline: Duration) -> Deadlines.ID? {
+    guard tasks.executor == nil else { return nil }
+    let now = time.running.now()
+    return deadlines.set(now + max(.zero, deadline - now) / 2) { [tasks, weak self] in
+      tasks.startOnMainActor { [weak self] in self?.probe = ThreadPoolProbe() }
+    }
   }
 
   /// Whether the step is complete; it does not wait again for code that was late.
@@ -133,11 +149,12 @@ extension TearDown {
   /// Names the code that still runs when the budget has passed, unless a synchronous call has used up its time.
   private func nameLate() {
     let blames = isAwaited && budget?.wasUsedUpByObserver != true
+    let lacksThreads = probe?.shortage != nil
     var late = budget?.culprits ?? []
     // A handler that is late for one of two scenes cannot have begun with the other, so one report is enough.
     var blamed: Set<ObjectIdentifier> = []
     for pending in pendingPosts {
-      late += pending.post.expire(blames: blames, besides: &blamed).map(\.description)
+      late += pending.post.expire(blames: blames, blamesQueued: lacksThreads, besides: &blamed).map(\.description)
     }
     late += runs.nameLate(in: gate.lingering, blames: blames)
     let (begun, notBegun) = resources.nameLate(blames: blames)
@@ -273,8 +290,8 @@ extension TearDown {
     pendingPosts.append(pending)
     setTimer(of: pendingPosts.count - 1)
     let post = pending.post
-    tasks.startOnMainActor { [weak self] in
-      await post.finish()
+    tasks.startOnMainActor { [tasks, weak self] in
+      await tasks.waitOnMainActor { await post.finish() }
       self?.didSettle(post)
     }
   }

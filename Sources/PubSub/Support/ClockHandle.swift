@@ -15,39 +15,53 @@ package struct ClockHandle: Sendable {
   /// Returns the time since the handle was made.
   package let now: @Sendable () -> Duration
   package let sleepUntil: @Sendable (Duration) async throws -> Void
+  /// The clock of the system; nil for any other clock.
+  package let systemClock: TimerThread.SystemClock?
   /// Advances a simulated clock by the time that a script assigns to a call of this name; nil for a real clock.
   package let passTime: (@Sendable (_ call: String) -> Void)?
 
-  /// Makes a handle from its functions.
-  package init(
-    now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void,
-    passTime: (@Sendable (_ call: String) -> Void)?
-  ) {
-    (self.now, self.sleepUntil, self.passTime) = (now, sleepUntil, passTime)
-  }
-
   package init(_ clock: any Clock<Duration>) {
-    // For the system's clocks the static type is known here, so that a reading needs no look-up of metadata.
     self =
       switch clock {
-      #if os(Linux)
-        case let clock as SuspendingClock: Self.opening(clock, reading: Self.reading(CLOCK_MONOTONIC))
-        case let clock as ContinuousClock: Self.opening(clock, reading: Self.reading(CLOCK_BOOTTIME))
-      #endif
+      case is SuspendingClock: ClockHandle(system: .suspending)
+      case is ContinuousClock: ClockHandle(system: .continuous)
       default: Self.opening(clock)
       }
   }
 
-  private init<C: Clock>(_ clock: C, since origin: C.Instant, now: @escaping @Sendable () -> Duration)
-  where C.Duration == Duration {
-    self.now = now
-    sleepUntil = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
-    if let clock = clock as? any SimulatedClock { passTime = { clock.passTime(in: $0) } } else { passTime = nil }
+  private init(system: TimerThread.SystemClock) {
+    let now = Self.reading(system)
+    (self.now, systemClock, passTime) = (now, system, nil)
+    sleepUntil = { deadline in
+      let wait = OneShot()
+      let id = TimerThread.shared.set(deadline, on: system, reading: now) { wait.settle(true) }
+      let isOver = await withTaskCancellationHandler {
+        await wait.value
+      } onCancel: {
+        wait.settle(false)
+      }
+      if isOver { return }
+      TimerThread.shared.clear(id)
+      throw CancellationError()
+    }
   }
 
   private static func opening<C: Clock>(_ clock: C) -> ClockHandle where C.Duration == Duration {
     let origin = clock.now
-    return ClockHandle(clock, since: origin) { origin.duration(to: clock.now) }
+    var passTime: (@Sendable (String) -> Void)?
+    if let simulated = clock as? any SimulatedClock { passTime = { simulated.passTime(in: $0) } }
+    return ClockHandle(
+      now: { origin.duration(to: clock.now) },
+      sleepUntil: { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) },
+      systemClock: nil, passTime: passTime)
+  }
+
+  /// Makes a handle from its parts.
+  package init(
+    now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void,
+    systemClock: TimerThread.SystemClock? = nil, passTime: (@Sendable (String) -> Void)? = nil
+  ) {
+    (self.now, self.sleepUntil, self.systemClock, self.passTime) = (now, sleepUntil, systemClock, passTime)
   }
 
   /// Returns the instant after a delay, at most a century ahead.
@@ -56,17 +70,14 @@ package struct ClockHandle: Sendable {
   package func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }
 }
 
-#if os(Linux)
-  extension ClockHandle {
-    /// Opens a clock with separate readings, whose origin is earlier than the clock's, so that no sleep ends early.
-    private static func opening<C: Clock>(_ clock: C, reading now: @escaping @Sendable () -> Duration) -> ClockHandle
-    where C.Duration == Duration { ClockHandle(clock, since: clock.now, now: now) }
-
-    /// Returns a function that reads one of the system's clocks, from now on.
-    ///
-    /// A life cycle's post measures each handler. With the standard library's clock, which reads the same system clock,
-    /// these readings would take a fifth of the time of the post.
-    private static func reading(_ id: clockid_t) -> @Sendable () -> Duration {
+extension ClockHandle {
+  /// Returns a function that reads one of the system's clocks, from now on.
+  ///
+  /// A life cycle's post measures each handler. With the standard library's clock, which reads the same system clock,
+  /// these readings would take a fifth of the time of the post.
+  private static func reading(_ clock: TimerThread.SystemClock) -> @Sendable () -> Duration {
+    #if os(Linux)
+      let id = clock == .continuous ? CLOCK_BOOTTIME : CLOCK_MONOTONIC
       var origin = timespec()
       clock_gettime(id, &origin)
       return { [origin] in
@@ -76,6 +87,15 @@ package struct ClockHandle: Sendable {
           secondsComponent: Int64(time.tv_sec - origin.tv_sec),
           attosecondsComponent: Int64(time.tv_nsec - origin.tv_nsec) * 1_000_000_000)
       }
-    }
+    #else
+      switch clock {
+      case .continuous:
+        let origin = ContinuousClock.now
+        return { origin.duration(to: .now) }
+      case .suspending:
+        let origin = SuspendingClock.now
+        return { origin.duration(to: .now) }
+      }
+    #endif
   }
-#endif
+}

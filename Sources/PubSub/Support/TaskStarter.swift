@@ -103,6 +103,15 @@ package struct TaskStarter: Sendable {
     return { await SharedObject.$current.withValue(shared) { await operation() } }
   }
 
+  /// Waits on the main actor, so that the end of the wait needs no thread of the global pool.
+  ///
+  /// - Parameter wait: waits; must not run the program's code.
+  /// - Returns: the result of the wait.
+  @MainActor package func waitOnMainActor<Result>(_ wait: @MainActor () async -> Result) async -> Result {
+    guard executor == nil else { return await wait() }
+    return await withTaskExecutorPreference(MainActorExecutor.shared) { await wait() }
+  }
+
   /// Runs `body` on behalf of a part of the program's code, so that a simulation can name the code from which work
   /// escapes.
   ///

@@ -100,7 +100,7 @@ private final class WaitForPost {
   private let post: AwaitedPost
   private let deadlines: Deadlines
   private let deadline: Duration?
-  private var timer: DeadlineHeap.ID?
+  private var timer: Deadlines.ID?
   private var entries: [Entry] = []
 
   init(post: AwaitedPost, deadlines: Deadlines, deadline: Duration?) {

@@ -112,10 +112,13 @@ extension ObservedPost {
   ///
   /// - Parameters:
   ///   - blames: whether the running handlers are to blame; false if other code has used up their time.
+  ///   - blamesQueued: whether to blame also the handlers that have not begun, because they have no thread to run on.
   ///   - blamed: the handlers of other posts that have been blamed for the same deadline; this method adds the handlers
   ///     of this post.
   /// - Returns: the newly blamed handlers, in order of delivery.
-  package func expire(blames: Bool, besides blamed: inout Set<ObjectIdentifier>) -> [Subscriber] {
+  package func expire(
+    blames: Bool, blamesQueued: Bool = false, besides blamed: inout Set<ObjectIdentifier>
+  ) -> [Subscriber] {
     isExpired = true
     let openReceivers = Set(awaited.awaited.map { ObjectIdentifier($0) })
     if blames {
@@ -123,7 +126,8 @@ extension ObservedPost {
         let receiver = open[index].receiver
         // If the event is still queued, the handler is either busy with an earlier event, and so late, or the executor
         // has not let it run.
-        let isLate = openReceivers.contains(ObjectIdentifier(receiver)) && receiver.runUnderWay != nil
+        let isLate =
+          openReceivers.contains(ObjectIdentifier(receiver)) && (blamesQueued || receiver.runUnderWay != nil)
         open[index].isLate = isLate && blamed.insert(ObjectIdentifier(receiver)).inserted
       }
     }

@@ -99,11 +99,13 @@ extension HostMessage {
       overrun.culprits.isEmpty ? Self.silence(in: openCalls) : overrun.culprits.joined(separator: ", ")
     // The budget covers all code that follows from the delegate call, which may itself have taken no time.
     let what = overrun.callback == .shouldTerminate ? "" : "the tear-down of "
-    self.init(.error, "\(what)\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(reason)")
+    let shortage = overrun.threadShortage.map { "; \($0)" } ?? ""
+    self.init(
+      .error, "\(what)\(overrun.callback.rawValue) overran its budget of \(overrun.budget): \(reason)\(shortage)")
   }
 
   /// Returns the reason why the main actor does not answer.
-  private static func silence(in calls: [TracedCall]) -> String {
+  static func silence(in calls: [TracedCall]) -> String {
     if let call = calls.last(where: \.isSynchronous) {
       // The name of a delegate method or an observer already says why it was called.
       let step = call.kind == .subscriber ? ", handler of \(call.step)," : ""

@@ -1,5 +1,7 @@
 import AppLifecycle
 import CUnixHost
+import Dispatch
+import PubSub
 
 #if canImport(Darwin)
   import Darwin
@@ -52,14 +54,20 @@ import CUnixHost
     defer { application.processTime.endFollowing() }
     HostCapabilities.current = watch.capabilities
     defer { HostCapabilities.current = nil }
-    let status = await withCheckedContinuation { [watch] continuation in
-      let parts = HostThread<Machine>.Parts(
-        application: application, signals: signals, watch: watch, standstill: standstill, link: link,
-        didFinish: { continuation.resume(returning: $0) })
-      guard !NativeThread.start({ work(parts) }) else { return }
-      signals.close(repetitionsEnd: nil)
-      continuation.resume(returning: refused("no thread can be created", EAGAIN))
+    let hasReturned = DispatchSemaphore(value: 0)
+    let status = await TaskStarter().waitOnMainActor {
+      await withCheckedContinuation { [watch] continuation in
+        let parts = HostThread<Machine>.Parts(
+          application: application, signals: signals, watch: watch, standstill: standstill, link: link,
+          didFinish: { continuation.resume(returning: $0) }, hasReturned: hasReturned)
+        // The timers of the tear-down's budgets must run also if no thread can be created later.
+        guard TimerThread.shared.start(), NativeThread.start({ work(parts) }) else {
+          signals.close(repetitionsEnd: nil)
+          return continuation.resume(returning: refused("no thread can be created", EAGAIN))
+        }
+      }
     }
+    hasReturned.signal()
     // After an end in order the program chooses the status.
     return status == ExitStatus.success ? application.exitStatus : status
   }

@@ -1,5 +1,6 @@
 import AppLifecycle
 import CUnixHost
+import Dispatch
 import PubSub
 
 #if canImport(Darwin)
@@ -25,6 +26,8 @@ class HostThread<Machine: HostMachine> {
     var link: HostLink<Event>
     /// Called with the exit status at the end of the work.
     var didFinish: @Sendable (Int32) -> Void
+    /// Signaled when `run()` has continued with that status.
+    var hasReturned: DispatchSemaphore
   }
 
   let parts: Parts
@@ -70,6 +73,9 @@ class HostThread<Machine: HostMachine> {
   /// Performs the last work before the process may end.
   func end() {}
 
+  /// Performs the last work before the process ends without the main actor.
+  func willEndByForce() {}
+
   // MARK: The loop
 
   final func run() {
@@ -97,6 +103,7 @@ class HostThread<Machine: HostMachine> {
     let records = takeSignals()
     let wasContinued = records.contains { $0.signal == .continue }
     let suspensions = watch.takeSuspensions(wasContinued: wasContinued)
+    if !suspensions.isEmpty { TimerThread.shared.machineHasSlept() }
     // Do not report a sleep afterwards that was announced to the application before.
     if logind?.machine.hasToldOfSleep != true { for fact in suspensions { tell(fact) } }
     if !records.isEmpty { process(.signals(records)) }
@@ -179,6 +186,10 @@ class HostThread<Machine: HostMachine> {
 
   /// Reports an overrun budget and the code that overran it, also while the main actor is blocked.
   final func report(_ overrun: BudgetOverrun) {
+    var overrun = overrun
+    if overrun.culprits.isEmpty, !ThreadPoolProbe.systemCreatesThreads {
+      overrun.threadShortage = .noThreadCanBeCreated
+    }
     HostMessage(overrun, openCalls: parts.application.openCalls).send()
   }
 
@@ -195,10 +206,24 @@ class HostThread<Machine: HostMachine> {
     endLogind()
     parts.standstill.end()
     watch.close()
-    // The main actor does not answer, so the caller of `run()` cannot continue. The code that blocks it ends with the
-    // process.
-    if !mainActorAnswers { _exit(status) }
+    if !mainActorAnswers { endByForce(status) }
     signals.close(repetitionsEnd: machine.repetitionsEnd)
     parts.didFinish(status)
+    // The end of the process must not depend on the main actor, whose code may block it from now on.
+    guard parts.hasReturned.wait(timeout: .now() + Self.returnTime) == .timedOut else { return }
+    let call = HostMessage.silence(in: parts.application.openCalls)
+    HostMessage(.error, "the program has ended, but `run()` cannot return: \(call)").send()
+    endByForce(status == ExitStatus.success ? ExitStatus.tearDownOverran : status)
+  }
+
+  /// The time, in seconds, within which the main actor must continue after the end of the application.
+  private static var returnTime: Double { 1 }
+
+  /// Ends the process although the main actor does not answer, so that the caller of `run()` cannot continue.
+  ///
+  /// The code that blocks the main actor ends with the process.
+  private func endByForce(_ status: Int32) -> Never {
+    willEndByForce()
+    _exit(status)
   }
 }

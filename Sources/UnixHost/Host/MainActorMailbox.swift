@@ -2,7 +2,8 @@ import PubSub
 
 /// Runs work of the host's thread on the main actor, in order.
 ///
-/// This is the only place where the hosts create tasks.
+/// This is the only place where the hosts create tasks. The work must wait with `waitOnMainActor`, so that it needs no
+/// thread of the global pool.
 final class MainActorMailbox: Sendable {
   typealias Work = @MainActor @Sendable () async -> Void
 
@@ -14,7 +15,7 @@ final class MainActorMailbox: Sendable {
     // Each piece of work has its own task, because an input that waits for a tear-down must not delay the input that
     // cancels it. Each task takes the oldest work, which passes its input to the application before it first waits. So
     // the inputs arrive in the order of sending, whichever task runs first.
-    Task { @MainActor in await self.performNext() }
+    TaskStarter().startOnMainActor { await self.performNext() }
   }
 
   @MainActor private func performNext() async { await items.withLock { $0.removeFirst() }() }

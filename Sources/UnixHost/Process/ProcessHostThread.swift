@@ -55,6 +55,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
 
   override func begin() { process(.started) }
 
+  override func willEndByForce() { beforeForcedExit?() }
+
   override func end() {
     manager?.barrier(milliseconds: Self.barrierTime)
     forgetTerminal()
@@ -114,7 +116,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
       guard manager != nil || machine.phase == .starting else { return [] }
       parts.mailbox.send { [application = parts.application, link = parts.link] in
         let hasGivenUp = application.resources.contains { if case .failed = $0.status { true } else { false } }
-        link.send(.mainActorAnswered(hasGivenUp: hasGivenUp))
+        // Without threads of the pool the service's asynchronous code is dead, even if the main actor answers.
+        _ = ThreadPoolProbe { link.send(.mainActorAnswered(hasGivenUp: hasGivenUp)) }
       }
     case .lookAtTerminal: return [.terminalLook(isGone: terminalIsGone)]
     case .notify(let notices): notify(notices)
@@ -126,7 +129,6 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
       beforeForcedExit?()
       unixhost_die_by_signal(signal.number)
     case .finish(let status, let mainActorAnswers):
-      if !mainActorAnswers { beforeForcedExit?() }
       finish(status, mainActorAnswers: mainActorAnswers)
     }
     return []

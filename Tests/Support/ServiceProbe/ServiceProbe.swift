@@ -86,6 +86,7 @@ extension Probe: MainApplicationDelegate {
   }
 
   func applicationWillFinishLaunching(_ application: Application) {
+    FullPool.prepare(application, log: Log.shared)
     // With the delegate's own `main` the application is not to be had any earlier.
     Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")

@@ -1,0 +1,17 @@
+// The thread of TimerThread.swift, and its wait.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Starts the thread, which takes no signals. Returns false if the system cannot create it.
+bool pubsub_timer_start(void (*_Nonnull body)(void));
+
+/// Waits for a wake-up, or until the time has passed; a negative time is no limit. Only the thread calls it.
+void pubsub_timer_wait(int64_t nanoseconds);
+
+/// Ends the present wait or, if there is none, the next one.
+void pubsub_timer_wake(void);
+
+/// Whether the system creates threads for this process at present.
+bool pubsub_thread_can_start(void);

@@ -1,0 +1,84 @@
+#define _GNU_SOURCE
+#include "PubSubTimer.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition;
+static bool is_woken;
+
+static void *begin(void *body) {
+#if defined(__APPLE__)
+  pthread_setname_np("deadlines");
+#else
+  pthread_setname_np(pthread_self(), "deadlines");
+#endif
+  ((void (*)(void))body)();
+  return NULL;
+}
+
+bool pubsub_timer_start(void (*body)(void)) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+#if !defined(__APPLE__)
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+#endif
+  pthread_cond_init(&condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  // The thread inherits this mask: signals belong to the threads of the program.
+  sigset_t all, present;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &present);
+  pthread_t thread;
+  bool is_started = pthread_create(&thread, NULL, begin, (void *)body) == 0;
+  pthread_sigmask(SIG_SETMASK, &present, NULL);
+  if (is_started) pthread_detach(thread);
+  return is_started;
+}
+
+static void *end(void *nothing) { return nothing; }
+
+bool pubsub_thread_can_start(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, end, NULL) != 0) return false;
+  pthread_detach(thread);
+  return true;
+}
+
+void pubsub_timer_wait(int64_t nanoseconds) {
+  struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+#if !defined(__APPLE__)
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  limit.tv_sec += now.tv_sec;
+  limit.tv_nsec += now.tv_nsec;
+  if (limit.tv_nsec >= 1000000000) {
+    limit.tv_sec += 1;
+    limit.tv_nsec -= 1000000000;
+  }
+#endif
+  pthread_mutex_lock(&mutex);
+  int error = 0;
+  while (!is_woken && error == 0) {
+    if (nanoseconds < 0) {
+      error = pthread_cond_wait(&condition, &mutex);
+    } else {
+#if defined(__APPLE__)
+      error = pthread_cond_timedwait_relative_np(&condition, &mutex, &limit);
+#else
+      error = pthread_cond_timedwait(&condition, &mutex, &limit);
+#endif
+    }
+  }
+  is_woken = false;
+  pthread_mutex_unlock(&mutex);
+}
+
+void pubsub_timer_wake(void) {
+  pthread_mutex_lock(&mutex);
+  is_woken = true;
+  pthread_cond_signal(&condition);
+  pthread_mutex_unlock(&mutex);
+}
