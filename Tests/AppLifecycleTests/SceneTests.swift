@@ -55,6 +55,38 @@ extension WindowDelegate: SceneDelegate {
 
   init() { system = SimulatedSystem(profile: .scenes) { [delegate] in delegate } }
 
+  // MARK: Sessions
+
+  /// The system reclaims a scene, and the window later gets another one.
+  @Test func `delivers the events of a window to a subscription to its session, scene after scene`() async throws {
+    var lines: [String] = []
+    try await system.play("launch; scene:open:second")
+    let scene = try #require(application.scenes.first { $0.identifier == "second" })
+    let session = scene.session
+    let subscriptions = [
+      bus.subscribe(to: Scene.DidEnterBackground.self) { lines.append("any \($0.scene.identifier.rawValue)") },
+      bus.subscribe(to: Scene.DidEnterBackground.self, from: session) { [weak scene] in
+        lines.append("session, \($0.scene === scene ? "the first scene" : "a later scene")")
+      },
+      bus.subscribe(to: Scene.DidEnterBackground.self, from: scene) { _ in lines.append("scene") },
+      bus.subscribe(to: Scene.DidEnterBackground.self, from: session, priority: .high) { _ in lines.append("high") },
+      bus.subscribe(to: Scene.DidEnterBackground.self, from: session, label: "async") {
+        (_: Scene.DidEnterBackground) async in
+        lines.append("async")
+      },
+    ]
+    try await system.play("scene:background:second")
+    // The order is reversed: the latest subscriber first, the highest priority last.
+    #expect(lines == ["scene", "session, the first scene", "any second", "async", "high"])
+    lines = []
+    try await system.play("scene:background:main")
+    #expect(lines == ["any main"])
+    lines = []
+    try await system.play("scene:reclaim:second; scene:open:second; scene:background:second")
+    #expect(lines == ["session, a later scene", "any second", "async", "high"])
+    withExtendedLifetime(subscriptions) {}
+  }
+
   // MARK: Focus
 
   @Test func `shows each callback which windows have the focus, and why the application is inactive`() async throws {

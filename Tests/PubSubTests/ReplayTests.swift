@@ -117,6 +117,43 @@ import Testing
     #expect(await iterator.next()?.level == 2)
   }
 
+  @Test func `Rule 15: each subject has a latest event of its own`() async {
+    let bus = EventBus()
+    let (one, other) = (Thing(), Thing())
+    bus.post(LevelDidChange(level: 1), from: one)
+    bus.post(LevelDidChange(level: 2), from: other)
+    bus.post(LevelDidChange(level: 3))
+    func levels() -> [Int?] { [one, other, nil].map { bus.latest(of: LevelDidChange.self, from: $0)?.level } }
+    #expect(levels() == [1, 2, 3])
+    var ofOne = bus.events(LevelDidChange.self, from: one, replay: .latest).makeAsyncIterator()
+    #expect(await ofOne.next()?.level == 1)
+    var ofAll = bus.events(LevelDidChange.self, replay: .latest).makeAsyncIterator()
+    #expect(await ofAll.next()?.level == 3)
+    #expect(bus.latest(of: LevelDidChange.self, from: Thing()) == nil)
+    bus.removeLatest(of: LevelDidChange.self)
+    #expect(levels() == [nil, nil, nil])
+  }
+
+  @Test func `Rule 15: the latest event of a subject that is gone is dropped`() {
+    struct Kept: Event {
+      static var traits: EventTraits { .sticky }
+      let token: Thing
+    }
+    let bus = EventBus()
+    var tokens: [WeakThing] = []
+    for _ in 1...1_000 {
+      let token = Thing()
+      bus.post(Kept(token: token), from: Thing())
+      tokens.append(WeakThing(token))
+    }
+    #expect(tokens.count { $0.thing != nil } <= 32)
+  }
+
+  private struct WeakThing {
+    weak var thing: Thing?
+    init(_ thing: Thing) { self.thing = thing }
+  }
+
   @Test func `Rule 15: exactly once each, also when posts race with the subscribing`() async {
     for _ in 0..<50 {
       let bus = EventBus()

@@ -19,13 +19,11 @@ import Testing
   /// Returns what a host reports by itself during a script.
   private func reports(of script: String) async throws -> [String] {
     var texts: [String] = []
-    let reporter = ResourceReporter(system.application, setTrouble: nil)
-    let token = HostSession.follow(
-      system.application, link: HostLink<ProcessStateMachine.Event>(), reporter: reporter
-    ) { texts.append($0.text) }
+    let token = HostSession.follow(system.application, link: HostLink<ProcessStateMachine.Event>()) {
+      texts.append($0.text)
+    }
     try await system.play(script)
     token.cancel()
-    withExtendedLifetime(reporter) {}
     return texts
   }
 

@@ -57,25 +57,28 @@ import Testing
     )
   }
 
-  @Test func whatEndsWithAnErrorIsReportedAndNothingElse() {
+  @Test func everyErrorOfTheProgramsCodeIsReportedOnce() {
+    struct DiskIsFull: Error, CustomStringConvertible { var description: String { "disk is full\u{1B}[2J" } }
+    struct Tick: Event {}
     var reports = ResourceReports()
-    func entry(_ kind: LedgerEntry.Kind, _ step: String, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
-      LedgerEntry(kind, "store", step: step, began: .zero, duration: .zero, outcome: outcome)
+    func report(_ step: EventName, event: (any BusEvent)? = nil, isToldByResource: Bool = false) -> String? {
+      let store = Subscriber(label: "store", fileID: "", line: 0)
+      let failure = HandlerFailure(store, step, event: event, DiskIsFull(), isToldByResource: isToldByResource)
+      return reports.take(failure, at: .zero)?.text
     }
-    #expect(
-      reports.take(entry(.resource, "release", .failed("disk full")), at: .zero)?.text
-        == "“store” was released with an error: disk full")
-    #expect(
-      reports.take(entry(.runBody, "run", .failed("lost")), at: .zero)?.text == "“store” ended with an error: lost")
-    // An acquire that fails is reported with what follows.
-    #expect(reports.take(entry(.resource, "acquire", .failed("in use")), at: .zero) == nil)
-    #expect(reports.take(entry(.resource, "release", .completed), at: .zero) == nil)
-    #expect(reports.take(entry(.subscriber, "release", .failed("lost")), at: .zero) == nil)
+    let error = #": disk is full\u{1B}[2J"#
+    #expect(report("release") == "“store” was released with an error" + error)
+    #expect(report("run") == "“store” ended its loop with an error" + error)
+    #expect(report("run(while: .active)") == "“store” ended with an error" + error)
+    #expect(report("task") == "“store” ended with an error" + error)
+    #expect(report("every") == "“store” threw an error, and goes on at its next time" + error)
+    #expect(report("observe") == "“store” threw an error in observe" + error)
+    #expect(report("run", event: Tick()) == "“store” threw an error while it handled run" + error)
+    // The change of the resource's health says what follows.
+    #expect(report("acquire", isToldByResource: true) == nil)
     // So many, and no more at once.
-    for _ in 2..<ResourceReports.burst {
-      #expect(reports.take(entry(.resource, "release", .failed("x")), at: .zero) != nil)
-    }
-    #expect(reports.take(entry(.resource, "release", .failed("x")), at: .zero) == nil)
+    for _ in 7..<ResourceReports.burst { #expect(report("release") != nil) }
+    #expect(report("release") == nil)
   }
 
   @Test func anotherErrorIsNewsAndTheSameOneIsNot() {

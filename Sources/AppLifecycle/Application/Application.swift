@@ -129,6 +129,7 @@ public import PubSub
     runs.application = self
     ownTasks.application = self
     connectBackground()
+    noteFailuresOfHandlers()
   }
 
   /// Drops everything that runs or is held, as when the process vanishes: nothing is released, and nothing is retried.

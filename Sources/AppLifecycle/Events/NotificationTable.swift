@@ -175,7 +175,9 @@ extension NotificationRow<Scene, SceneTransition> {
     _ callDelegate: @escaping @MainActor (Scene) -> Void
   ) {
     self.init(notificationName: name, event: E.self, commit: commit, phase: phase, callDelegate: callDelegate) {
-      $2.postMeasured(E(scene: $0, transition: $1), from: $0, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
+      $2.postMeasured(
+        E(scene: $0, transition: $1), from: $0, within: $0.session, of: $3, awaits: $4 != nil, closing: $4,
+        cause: $1.cause)
     }
   }
 }

@@ -2,7 +2,8 @@ public import PubSub
 
 /// A notification of a scene's life cycle, posted on the main actor right after the delegate call that it belongs to.
 ///
-/// The scene is its subject, so `from: scene` subscribes to one scene only. It is posted even if the scene has no
+/// The scene is its subject, so `from: scene` subscribes to one scene only, and `from: scene.session` to all scenes of one
+/// window, one after another. It is posted even if the scene has no
 /// delegate, or the delegate does not implement the method. Its name is the raw name of the platform's notification.
 public protocol SceneEvent: MainActorEvent {
   /// The delegate call that the event follows.

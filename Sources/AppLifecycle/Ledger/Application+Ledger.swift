@@ -1,3 +1,5 @@
+internal import PubSub
+
 extension Application {
   /// The ledger of the calls during the latest transitions and stays in the background, with overruns and tasks that
   /// were never ended.
@@ -23,6 +25,44 @@ extension Application {
   func note(_ overrun: BudgetOverrun, on page: LedgerKeeper.PageID?) {
     ownLedger.note(overrun, on: page)
     tell(.overran(overrun))
+  }
+
+  // MARK: Errors
+
+  /// Reports an error that code of the program threw; the caller has added the call to the ledger.
+  ///
+  /// - Parameters:
+  ///   - error: the error.
+  ///   - code: the code that threw it.
+  ///   - step: the purpose of the call, as in the ledger.
+  ///   - hasRecipient: whether the error has another recipient, which decides what follows.
+  ///   - isToldByResource: whether the change of the resource's health tells of the error.
+  nonisolated func report(
+    _ error: any Error, of code: Subscriber, _ step: String, hasRecipient: Bool = false,
+    isToldByResource: Bool = false
+  ) {
+    bus.report(
+      HandlerFailure(
+        code, EventName(rawValue: step), error, hasRecipient: hasRecipient, isNoted: true,
+        isToldByResource: isToldByResource))
+  }
+
+  /// Adds the errors of handlers to the ledger, from now on, unless the call of the handler is in the ledger anyway.
+  func noteFailuresOfHandlers() {
+    bus.observeFailures(for: self) { [weak self, tasks] failure in
+      guard !failure.isNoted else { return }
+      // A handler may throw on any thread.
+      tasks.startOnMainActor { [weak self] in
+        guard let self else { return }
+        var entry = LedgerEntry(
+          .subscriber, failure.subscriber, step: failure.eventName.rawValue, began: timing.now(), duration: .zero,
+          outcome: .completed)
+        // For observers every end has a beginning.
+        let call = callBegins(entry)
+        entry.outcome = .failed(String(describing: failure.error))
+        note(entry, of: call)
+      }
+    }
   }
 
   /// Reports by name an operation that is late and that no budget covers.

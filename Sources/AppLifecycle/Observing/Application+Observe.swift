@@ -115,6 +115,7 @@ extension Application {
       LedgerEntry(
         .observer, observer.source, step: "observe", began: timing.now(), duration: .zero,
         outcome: .failed(String(describing: error))))
+    report(error, of: observer.source, "observe")
     record(
       .report, "observerFailed:\(observer.source)", transitions.presentCause ?? LifecycleCause(rawValue: "observe"))
   }

@@ -19,6 +19,8 @@ internal import PubSub
   var hasFailedCheck = false
   /// The number of times in a row that the loop ended soon after it had begun.
   var loopFailures = 0
+  /// The error with which a body ended after it had been asked to end.
+  var errorOfEnd: String?
   /// The deadline of the running health check.
   var checkTimer: Deadlines.ID?
   /// Whether the loop and the check must end.

@@ -43,10 +43,20 @@ extension ResourceManager {
     guard run.generation == generation, let resource = resources[index], resource.lease === lease else { return }
     guard !wasAsked, graph.status(of: index) == .held else {
       // A loop that was asked to end may still throw an error.
-      if let error, !(error is CancellationError) { _ = resource.operations.loopDidThrow?(error) }
+      if let error, !(error is CancellationError) { loopDidThrowAtEnd(index, lease, error, began: began) }
       return
     }
     let isReturn = error == nil || error is CancellationError
+    let reaction = isReturn ? resource.operations.onReturn : resource.operations.onError
+    // Last, because the handlers of the report may change anything.
+    defer {
+      if let error, !isReturn {
+        // A resource that is invalidated tells of its error itself.
+        let isBreak = resource.operations.body == nil && reaction == .invalidate
+        application?.report(
+          error, of: resource.operations.source, stepOfLoop(resource), hasRecipient: true, isToldByResource: isBreak)
+      }
+    }
     let reason =
       error.map { String(describing: $0) } ?? ResourceError.runLoopReturned(resource.operations.name).description
     noteEvent("run", of: resource, began: began, isReturn ? .completed : .failed(reason))
@@ -54,17 +64,44 @@ extension ResourceManager {
       resources[index]?.lastError = reason
       if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return }
     }
-    if resource.operations.isOver?() ?? false { return remove(index) }
-    switch isReturn ? resource.operations.onReturn : resource.operations.onError {
+    if resource.operations.isOver?() ?? false {
+      // An owner that only its run held is gone by now; its choice to end the application counts all the same.
+      if case .shutDown = reaction, !resource.operations.holding.isCancelled { react(reaction, to: resource) }
+      return remove(index)
+    }
+    switch reaction {
     case .rest: break
     case .again: beginLoopAgain(index, lease, because: reason, ranFor: ranFor)
     case .invalidate:
       if resource.operations.holding.invalidate(lease.number, because: reason) {
         didInvalidate(index, lease: lease.number)
       }
-    case .shutDown(let status):
-      application?.shutDown(status: status, cause: LifecycleCause(rawValue: "end of \(resource.operations.name)"))
+    case .shutDown: react(reaction, to: resource)
     }
+  }
+
+  private func react(_ reaction: RunEnd, to resource: Resource) {
+    guard case .shutDown(let status) = reaction else { return }
+    application?.shutDown(status: status, cause: LifecycleCause(rawValue: "end of \(resource.operations.name)"))
+  }
+
+  /// Notes and reports an error that a loop or body threw after it had been asked to end.
+  private func loopDidThrowAtEnd(_ index: Int, _ lease: HeldLease, _ error: any Error, began: Duration) {
+    guard let resource = resources[index] else { return }
+    let text = String(describing: error)
+    if resource.operations.body != nil, !graph.isLate(index) {
+      // The entry about the end of the body has the error.
+      lease.errorOfEnd = text
+    } else {
+      noteEvent("run", of: resource, began: began, .failed(text))
+    }
+    let goesToCaller = resource.operations.loopDidThrow != nil
+    application?.report(error, of: resource.operations.source, stepOfLoop(resource), hasRecipient: goesToCaller)
+    _ = resource.operations.loopDidThrow?(error)
+  }
+
+  private func stepOfLoop(_ resource: Resource) -> String {
+    resource.operations.body == nil ? "run" : "run(while: .\(resource.phase))"
   }
 
   private func beginLoopAgain(_ index: Int, _ lease: HeldLease, because reason: String, ranFor time: Duration) {
@@ -105,9 +142,11 @@ extension ResourceManager {
             try await HandlerContext.with(run) { try await check(handle) }
             lease.hasPassedCheck = true
           } catch {
-            // A cancelled check was late, or its result is no longer needed.
+            // A cancelled check was late, or its result is no longer needed, so its error is no failure.
             if !Task.isCancelled {
               lease.hasFailedCheck = true
+              self?.application?.report(
+                error, of: operations.source, "check", hasRecipient: true, isToldByResource: true)
               lent.invalidate(because: error)
             }
           }

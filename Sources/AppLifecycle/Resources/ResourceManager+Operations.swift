@@ -93,7 +93,11 @@ extension ResourceManager {
     let text = String(describing: error)
     resources[index]?.operations.holding.endLease()
     if !isCancelled { resources[index]?.lastError = text }
+    let source = resources[index]?.operations.source
     didEnd(.failedToAcquire(index), generation, isCancelled ? .cancelled : .failed(text))
+    // A cancelled acquire has to throw, so its error is no failure.
+    guard !isCancelled, let source else { return }
+    application?.report(error, of: source, "acquire", hasRecipient: true, isToldByResource: true)
   }
 
   // MARK: Releasing
@@ -117,15 +121,19 @@ extension ResourceManager {
     run.isOver = true
     guard run.generation == generation else { return }
     clearTimer(of: index)
-    resources[index]?.lease = nil
     var outcome = LedgerEntry.Outcome.completed
+    if let text = resources[index]?.lease?.errorOfEnd { outcome = .failed(text) }
+    resources[index]?.lease = nil
+    let source = resources[index]?.operations.source
     if let error {
       // The resource counts as released nevertheless, and will be acquired again.
       let text = String(describing: error)
       resources[index]?.lastError = text
-      outcome = Task.isCancelled && error is CancellationError ? .cancelled : .failed(text)
+      outcome = error.isFailure ? .failed(text) : .cancelled
     }
+    let isFailure = error?.isFailure ?? false
     didEnd(.released(index), generation, outcome)
+    if isFailure, let error, let source { application?.report(error, of: source, "release") }
   }
 
   // MARK: Deadlines

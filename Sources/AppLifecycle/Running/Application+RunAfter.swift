@@ -15,7 +15,8 @@ extension Application {
   /// phase. It no longer waits for a body that exceeds the budget. A body that uses ``withPhaseClosingHandler(operation:onClose:isolation:)`` is
   /// asked to end before it is cancelled. The next run begins after the last one has ended.
   ///
-  /// The body may run many times, so it must iterate a sequence that can be iterated again. An `AsyncStream` works
+  /// The body may run many times, so it must iterate a sequence that can be iterated again. A kept sequence of the bus
+  /// gives each run, also the first one, the events since its own loop began. An `AsyncStream` works
   /// only if it is made anew for each run, because it ends for good when a run is cancelled.
   ///
   /// The application holds the owner weakly between two runs. A running body keeps it alive. After the owner has been

@@ -197,9 +197,15 @@ internal import PubSub
     call.task = nil
     clearTimer(of: call)
     let wasEnding = call.state.isEnding
-    if wasEnding, !call.isLate { noteEnd(of: call, .completed) }
     let end: PhaseRun.End = error == nil || error is CancellationError ? .completed : .failed
     call.error = end == .failed ? error : nil
+    if !wasEnding { (call.endingBegan, call.endingCall) = (now(), nil) }
+    if let failure = call.error {
+      noteEnd(of: call, .failed(String(describing: failure)))
+      application?.report(failure, of: call.source, "run(while: .\(call.phase))", hasRecipient: true)
+    } else if wasEnding, !call.isLate {
+      noteEnd(of: call, .completed)
+    }
     perform(call.state.bodyDidEnd(end), id, call)
     // The call continues, so it must not throw the error of this body later.
     call.error = nil

@@ -19,8 +19,8 @@ extension Application {
   /// application: bind the values that it needs in its body.
   ///
   /// The task may outlive the handler that starts it. An application that is not running can start tasks, too. The ledger
-  /// lists a task that threw an error as failed, and `try await task.value` throws the error. No event is posted, and a
-  /// test that watches the run does not fail.
+  /// lists a task that threw an error as failed, `try await task.value` throws the error, and the error is posted as
+  /// `HandlerFailure`. A test that watches the run does not fail.
   ///
   /// - Parameters:
   ///   - label: the task's name in the ledger; its source position if nil.
@@ -40,7 +40,7 @@ extension Application {
   ///
   /// The application holds the owner weakly until the task begins, and passes it to the body, which keeps it alive. If
   /// the owner has been released when the task begins, the body does not run. For an action that repeats as long as its
-  /// owner exists use ``task(_:every:label:fileID:line:_:)``, which does not keep the owner alive in between.
+  /// owner exists use ``task(_:every:onError:label:fileID:line:_:)``, which does not keep the owner alive in between.
   ///
   /// The application cancels the task when the process ends. No transition waits for it. In a simulation an advance of
   /// the clock waits for its work. See ``task(label:fileID:line:_:)``.
@@ -68,7 +68,10 @@ extension Application {
   ///
   /// The first run of the action begins at once, and each further run one interval after the last has ended. The
   /// application keeps the owner alive while the action runs, and holds it weakly in between. The task ends when the
-  /// owner has been released at the end of an interval, or when the action throws an error.
+  /// owner has been released at the end of an interval.
+  ///
+  /// An error that the action throws is posted as `HandlerFailure`, and the ledger and the host report it. By default the
+  /// action is called again at its next time; `onError` chooses another reaction.
   ///
   /// The application cancels the task when the process ends. No transition waits for it. In a simulation an advance of
   /// the clock waits for its work. See ``task(label:fileID:line:_:)``.
@@ -76,6 +79,8 @@ extension Application {
   /// - Parameters:
   ///   - owner: held weakly, passed to the action.
   ///   - interval: the time between the end of one run and the beginning of the next, by ``clock``; at least a millisecond.
+  ///   - onError: the reaction when the action throws: ``RunEnd/again`` and ``RunEnd/invalidate`` call it again at its next
+  ///     time, ``RunEnd/rest`` ends the task with the error, and ``RunEnd/shutDown(status:)`` also ends the application.
   ///   - label: the task's name in the ledger; its source position if nil.
   ///   - fileID: the module and file of the call.
   ///   - line: the line of the call.
@@ -83,12 +88,29 @@ extension Application {
   /// - Returns: the task, which may be awaited or cancelled; releasing it does not cancel it.
   @discardableResult
   public func task<Owner: AnyObject>(
-    _ owner: Owner, every interval: Duration, label: String? = nil, fileID: String = #fileID, line: Int = #line,
-    _ action: @escaping @MainActor (Owner) async throws -> Void
+    _ owner: Owner, every interval: Duration, onError: RunEnd = .again, label: String? = nil,
+    fileID: String = #fileID, line: Int = #line, _ action: @escaping @MainActor (Owner) async throws -> Void
   ) -> Task<Void, any Error> {
     let interval = max(interval, .milliseconds(1))
-    return ownTasks.start(Subscriber(label: label, fileID: fileID, line: line)) { [weak owner, clock] in
-      while try await Self.perform(action, with: owner) { try await clock.sleep(for: interval) }
+    let source = Subscriber(label: label, fileID: fileID, line: line)
+    return ownTasks.start(source) { [weak owner, weak self, clock] in
+      while true {
+        let began = clock.now.offset
+        do {
+          guard try await Self.perform(action, with: owner) else { return }
+        } catch {
+          // The end of the task reports an error with which it ends.
+          guard !Task.isCancelled, let self else { throw error }
+          switch onError {
+          case .again, .invalidate: ownTasks.periodicTaskDidThrow(error, source, began: began)
+          case .rest: throw error
+          case .shutDown(let status):
+            shutDown(status: status, cause: LifecycleCause(rawValue: "end of \(source)"))
+            throw error
+          }
+        }
+        try await clock.sleep(for: interval)
+      }
     }
   }
 

@@ -40,7 +40,7 @@ internal import PubSub
         self?.didEnd(id, Task.isCancelled ? .cancelled : .completed)
         return value
       } catch {
-        self?.didEnd(id, error is CancellationError ? .cancelled : .failed(String(describing: error)))
+        self?.didThrow(id, source, error)
         throw error
       }
     }
@@ -62,6 +62,29 @@ internal import PubSub
       note(task, .cutShort)
       task.cancel()
     }
+  }
+
+  private func didThrow(_ id: UInt64, _ source: Subscriber, _ error: any Error) {
+    guard error.isFailure else { return didEnd(id, .cancelled) }
+    let outcome = LedgerEntry.Outcome.failed(String(describing: error))
+    // A task that was cancelled with its process is in the ledger already, but not with its error.
+    if let task = lost[id] {
+      let call = application?.callBegins(entry(source, began: task.began, .completed))
+      application?.note(entry(source, began: task.began, outcome), of: call)
+    }
+    didEnd(id, outcome)
+    application?.report(error, of: source, "task", hasRecipient: true)
+  }
+
+  /// Notes and reports an error of a periodic task that goes on.
+  func periodicTaskDidThrow(_ error: any Error, _ source: Subscriber, began: Duration) {
+    var entry = LedgerEntry(
+      .task, source, step: "every", began: began, duration: now() - began, outcome: .completed)
+    // For observers every end has a beginning.
+    let call = application?.callBegins(entry)
+    entry.outcome = .failed(String(describing: error))
+    application?.note(entry, of: call)
+    application?.report(error, of: source, "every", hasRecipient: true)
   }
 
   private func didEnd(_ id: UInt64, _ outcome: LedgerEntry.Outcome) {

@@ -29,4 +29,6 @@ final class AwaitedRun: AwaitedWork {
   }
 
   var isUnderWay: Bool { !isOver }
+
+  var isRun: Bool { closing != nil }
 }

@@ -23,20 +23,22 @@ extension Application {
   /// - Parameters:
   ///   - event: the notification.
   ///   - subject: the application or scene from which it is posted.
+  ///   - wider: an object to which the subject belongs; subscriptions to it receive the notification, too.
   ///   - method: the delegate method that precedes the notification.
   ///   - awaits: whether the application waits for the notification's asynchronous handlers.
   ///   - phase: the phase that closes when the handlers have ended.
   ///   - cause: the cause of the step.
   func postMeasured<E: MainActorEvent>(
-    _ event: E, from subject: any AnyObject & Sendable, of method: String, awaits: Bool, closing phase: LifecyclePhase?,
-    cause: LifecycleCause
+    _ event: E, from subject: any AnyObject & Sendable, within wider: (any AnyObject & Sendable)? = nil,
+    of method: String, awaits: Bool, closing phase: LifecyclePhase?, cause: LifecycleCause
   ) {
     let deadline = running.instant(after: configuration.didEnterBackgroundBudget)
     let notes = HandlerNotes(of: self, method, on: ownLedger.ownPage, isTearDown: awaits)
     let post = ownLedger.noteHandlers(notes) {
       // Where the active phase closes, no transition waits, and handlers of *will…* events must run before the change.
       bus.postObserved(
-        event, from: subject, for: scope, now: timing.now, awaits: awaits, pauses: phase != .active, observer: notes)
+        event, from: subject, within: wider, for: scope, now: timing.now, awaits: awaits, pauses: phase != .active,
+        observer: notes)
     }
     guard let post else { return }
     tearDown.keep(PendingPost(post: post, closes: phase, deadline: deadline, cause: cause, page: notes.page))

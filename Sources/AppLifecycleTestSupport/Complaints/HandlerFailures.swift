@@ -5,10 +5,11 @@ import Synchronization
 final class HandlerFailures: Sendable {
   private let complaints = Mutex<[RunComplaint]>([])
 
-  /// Notes the error of a handler; a `CancellationError` is the expected end of a cancelled handler.
+  /// Notes an error that nothing else takes; a `CancellationError` is the expected end of a cancelled handler.
   func note(_ failure: HandlerFailure) {
-    guard !(failure.error is CancellationError) else { return }
-    let message = "“\(failure.subscriber)” threw an error while it handled \(failure.eventName)"
+    guard !(failure.error is CancellationError), !failure.hasRecipient else { return }
+    let what = failure.event == nil ? "threw an error in" : "threw an error while it handled"
+    let message = "“\(failure.subscriber)” \(what) \(failure.eventName)"
     complaints.withLock { $0.append(RunComplaint(.handler, message, at: String(describing: failure.error))) }
   }
 

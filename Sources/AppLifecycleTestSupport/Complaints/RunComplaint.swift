@@ -18,7 +18,7 @@ public struct RunComplaint: Sendable, Hashable, CustomStringConvertible {
     ///
     /// An overrun of a delegate call that the script made slow with `slow:` is always allowed.
     case overrun
-    /// A handler threw an error, other than `CancellationError`.
+    /// A handler, or code that was asked to end, threw an error other than `CancellationError`, and nothing else takes it.
     case handler
     /// A handler captured its own owner, and nothing else held the owner, so the owner would have lived as long as the
     /// bus.

@@ -8,7 +8,7 @@ extension EventBus {
   /// - Parameters:
   ///   - type: the events; their type has the trait ``EventTraits/sticky``.
   ///   - subject: only an event that was posted from this object; nil for any.
-  /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
+  /// - Returns: the event; nil if none was posted from this object, or if it was removed.
   /// - Complexity: constant; takes a lock that posts of this type also take.
   public func latest<E: Event>(of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil) -> E? {
     core.latest(type, from: subject)
@@ -21,7 +21,7 @@ extension EventBus {
   /// - Parameters:
   ///   - type: the events; their type has the trait ``EventTraits/sticky``.
   ///   - subject: only an event that was posted from this object; nil for any.
-  /// - Returns: the event; nil if none was posted, if it was removed, or if the latest one was posted from another object.
+  /// - Returns: the event; nil if none was posted from this object, or if it was removed.
   /// - Complexity: constant; takes a lock that posts of this type also take.
   @MainActor public func latest<E: MainActorEvent>(
     of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil
@@ -29,7 +29,7 @@ extension EventBus {
     core.latest(type, from: subject)
   }
 
-  /// Removes the latest event of a sticky type; a later subscriber receives no replay until the next post.
+  /// Removes the latest event of a sticky type, and those of all subjects; a later subscriber receives no replay until the next post.
   ///
   /// Subscribers that have received the event keep it. Any thread may call this method; the bus releases the event on
   /// that thread.
@@ -38,7 +38,7 @@ extension EventBus {
   /// - Complexity: constant; takes a lock that posts of this type also take.
   public func removeLatest<E: Event>(of type: E.Type) { core.removeLatest(type) }
 
-  /// Removes the latest event of a sticky type of main-actor events.
+  /// Removes the latest event of a sticky type of main-actor events, and those of all subjects.
   ///
   /// A later subscriber receives no replay until the next post. Subscribers that have received the event keep it.
   ///

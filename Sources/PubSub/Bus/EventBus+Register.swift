@@ -38,11 +38,16 @@ extension EventBus {
     core.latest(type, for: subscription.registration)
   }
 
-  /// Posts a `HandlerFailure` with the error of a handler, unless the handler was handling a `HandlerFailure`.
-  func reportFailure(
-    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
+  /// Reports an error of the program's code, and posts it.
+  package func report(_ failure: HandlerFailure) { core.report(failure) }
+
+  /// Calls a closure with each error of the program's code, on the thread of the error, as long as the owner exists.
+  ///
+  /// The closure is also called with the error of a handler of ``HandlerFailure``, which is not posted.
+  package func observeFailures(
+    for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void
   ) {
-    core.reportFailure(of: subscriber, error, with: event, in: type)
+    core.observeFailures(for: owner, body)
   }
 }
 

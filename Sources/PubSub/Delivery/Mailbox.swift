@@ -143,16 +143,18 @@ extension Mailbox {
       delivery.post.end(delivery, .cancelled)
       whenOwnerIsGone?()
     } catch {
-      // After the deadline the report no longer takes the error, so post it, except for the expected
-      // `CancellationError`.
-      if !delivery.post.end(delivery, .threw(error)), !(error is CancellationError) {
-        report(error, element)
-      }
+      let isFailure = error.isFailure
+      let isInTime = delivery.post.isOpen(delivery)
+      // Report first: the poster may go on, and end the process, as soon as the delivery has ended.
+      if isFailure, !delivery.post.reportsErrors { report(error, element, hasRecipient: isInTime) }
+      // After the deadline the post no longer takes the error.
+      if !delivery.post.end(delivery, .threw(error)), isFailure, delivery.post.reportsErrors { report(error, element) }
     }
   }
 
-  private func report(_ error: any Error, _ element: Element) {
-    bus?.reportFailure(of: subscriber, error, with: form.event(element), in: form.eventType(element))
+  private func report(_ error: any Error, _ element: Element, hasRecipient: Bool = false) {
+    bus?.core.reportFailure(
+      of: subscriber, error, with: form.event(element), in: form.eventType(element), hasRecipient: hasRecipient)
   }
 
   private func call(with element: Element, cause: AwaitedPost?) async throws {

@@ -57,13 +57,6 @@ final class Registration: @unchecked Sendable {
   /// The mailbox of an asynchronous handler; nil once the subscription is cancelled and the handler no longer runs.
   var mailbox: (any AsynchronousReceiver)? { backing?.mailbox }
 
-  /// Returns whether the subscription is to this subject, or to all subjects.
-  func accepts(_ poster: (any AnyObject & Sendable)?) -> Bool {
-    guard let subjectReference else { return true }
-    guard let poster, let wanted = subjectReference.object else { return false }
-    return wanted === poster
-  }
-
   /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { owned.owner }
 

@@ -167,11 +167,32 @@ extension BusCore {
     post(Undelivered(event: store.event(at: event)))
   }
 
-  /// Posts a `HandlerFailure` with the error of a handler, unless the handler was handling a `HandlerFailure`.
+  /// Reports the error of a handler.
   func reportFailure(
-    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type
+    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type,
+    hasRecipient: Bool = false, isNoted: Bool = false
   ) {
-    guard type != HandlerFailure.self else { return }
-    post(HandlerFailure(subscriber: subscriber, eventName: type.name, event: event, error: error))
+    report(
+      HandlerFailure(
+        subscriber, type.name, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted),
+      isPosted: type != HandlerFailure.self)
+  }
+
+  /// Reports an error of the program's code; all such errors pass this function.
+  ///
+  /// - Parameters:
+  ///   - failure: the failure.
+  ///   - isPosted: whether it is posted; a handler of `HandlerFailure` that fails would otherwise be called again.
+  func report(_ failure: HandlerFailure, isPosted: Bool = true) {
+    for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
+    if isPosted { post(failure) }
+  }
+
+  /// Calls a closure with each failure, before it is posted, on the thread of the failure, as long as the owner exists.
+  func observeFailures(for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void) {
+    failureObservers.withLock { observers in
+      observers.removeAll { $0.owner == nil }
+      observers.append(FailureObserver(owner: owner, body: body))
+    }
   }
 }

@@ -57,6 +57,7 @@ extension BusCore {
   /// delivered.
   func add<E: BusEvent>(_ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: Replay) {
     let store = typedStore(for: type)
+    let subject = registration.subject
     let isInserted = withLock { released in
       let handler = pubsub_handler(receiver)
       guard store.isSticky else {
@@ -69,8 +70,8 @@ extension BusCore {
       let untouched: E? = store.withOrder {
         begin(registration, in: store)
         isInserted = insert(handler, registration, isAsynchronous: true, into: store, &released)
-        guard replay == .latest, isInserted else { return nil }
-        let latest = store.latest(keeping: &released) { registration.accepts($0) }
+        guard replay == .latest, isInserted, subject != nil || registration.subjectAddress == nil else { return nil }
+        let latest = store.latestInOrder(from: subject)
         if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
         return latest
       }
@@ -135,14 +136,16 @@ extension BusCore {
     return true
   }
 
-  /// Returns the latest event of a sticky type, if the registration accepts its subject.
+  /// Returns the latest event of a sticky type, or, if the registration is to one subject, that of the subject.
   func latest<E: BusEvent>(_ type: E.Type, for registration: Registration?) -> E? {
-    typedStore(for: type).latest { registration?.accepts($0) ?? true }
+    let subject = registration?.subject
+    if subject == nil, registration?.subjectAddress != nil { return nil }
+    return typedStore(for: type).latest(from: subject)
   }
 
-  /// Returns the latest event of a sticky type, if it was posted from this object; with nil, from any object.
+  /// Returns the latest event of a sticky type that was posted from this object; with nil, from any object.
   func latest<E: BusEvent>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
-    typedStore(for: type).latest { subject == nil || $0 === subject }
+    typedStore(for: type).latest(from: subject)
   }
 
   /// Removes the latest event of a sticky type.

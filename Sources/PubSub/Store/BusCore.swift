@@ -17,6 +17,7 @@ final class BusCore: @unchecked Sendable {
   /// Whether there is a tracer or a subscription to `Undelivered`.
   private let hasObservers = Atomic<Bool>(false)
   let tracers = Guarded<[Tracer]>([])
+  let failureObservers = Guarded<[FailureObserver]>([])
   /// The deadlines of waits on the bus's own clock.
   let deadlines: Deadlines
   private let limit: Int
@@ -43,6 +44,12 @@ final class BusCore: @unchecked Sendable {
   final class Tracer: Sendable {
     let body: @Sendable (any BusEvent) -> Void
     init(_ body: @escaping @Sendable (any BusEvent) -> Void) { self.body = body }
+  }
+
+  /// A closure that is called with every failure of the program's code; it does not count as a receiver.
+  struct FailureObserver: Sendable {
+    weak let owner: (any AnyObject & Sendable)?
+    let body: @Sendable (HandlerFailure) -> Void
   }
 
   init(limit: Int, deadlines: Deadlines) {

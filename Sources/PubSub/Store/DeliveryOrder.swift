@@ -3,8 +3,8 @@ internal import CPubSub
 /// The walk through the handlers of a topic in the order of delivery, which every kind of post uses.
 ///
 /// It yields spans: consecutive handlers in one buffer that are also consecutive in the order of delivery. It visits
-/// one priority after another. Within a priority it merges two lists by identifier: the handlers of the post's subject,
-/// and the handlers of all posts. It skips handlers that subscribed after the post began. The post protects the memory
+/// one priority after another. Within a priority it merges the lists by identifier: the handlers of all posts, those of
+/// the post's subject, and those of a wider subject to which that one belongs. It skips handlers that subscribed after the post began. The post protects the memory
 /// that the walk reads.
 struct DeliveryOrder {
   /// Consecutive handlers of one priority.
@@ -60,40 +60,54 @@ struct DeliveryOrder {
     }
   }
 
-  private let all: Buffers
-  private let ofSubject: Buffers?
+  /// The buffers of one list, and how many of them the walk has begun.
+  private struct List {
+    let buffers: Buffers
+    var step = 0
+
+    /// The next buffer; nil at the end.
+    func next(isReversed: Bool) -> HandlerBuffer? {
+      guard step < buffers.count else { return nil }
+      return buffers.buffer(isReversed ? buffers.count - 1 - step : step)
+    }
+  }
+
+  private var all: List?
+  private var ofSubject: List?
+  private var ofWider: List?
   private let firstUnseen: UInt64
   private let isReversed: Bool
-  /// The number of buffers of each list that the walk has begun.
-  private var (allStep, subjectStep) = (0, 0)
-  /// The rest of a priority that both lists have.
-  private var merging: (one: Span, other: Span)?
+  /// The rest of a priority that several lists have.
+  private var merging: (one: Span, other: Span, third: Span?)?
 
   /// Makes a walk from the beginning.
   ///
   /// - Parameters:
   ///   - root: the topic's root, which the caller protects.
   ///   - subject: the address of the post's subject.
+  ///   - wider: the address of the wider subject to which the post's subject belongs; nil if there is none.
   ///   - firstUnseen: the identifier of the first subscription that does not see the post.
   ///   - isReversed: whether the order is reversed (trait `reversed`).
-  init(_ root: UnsafeRawPointer, from subject: UnsafeRawPointer?, before firstUnseen: UInt64, isReversed: Bool) {
+  init(
+    _ root: UnsafeRawPointer, from subject: UnsafeRawPointer?, within wider: UnsafeRawPointer?,
+    before firstUnseen: UInt64, isReversed: Bool
+  ) {
     (self.firstUnseen, self.isReversed) = (firstUnseen, isReversed)
-    if pubsub_is_directory(root) {
-      let directory = Directory(root: root)
-      all = .many(directory)
-      ofSubject = subject.flatMap { directory.subjects?.handlers(of: $0) }.map { .many($0) }
-    } else {
-      (all, ofSubject) = (.one(HandlerBuffer(root: root)), nil)
+    guard pubsub_is_directory(root) else {
+      all = List(buffers: .one(HandlerBuffer(root: root)))
+      return
     }
+    let directory = Directory(root: root)
+    all = List(buffers: .many(directory))
+    guard let subjects = directory.subjects else { return }
+    ofSubject = subject.flatMap { subjects.handlers(of: $0) }.map { List(buffers: .many($0)) }
+    ofWider = wider.flatMap { subjects.handlers(of: $0) }.map { List(buffers: .many($0)) }
   }
 
   /// The priority of the next span; nil at the end.
   var priority: Int? {
     if let merging { return merging.one.buffer.priority }
-    switch (next(all, allStep)?.priority, next(ofSubject, subjectStep)?.priority) {
-    case (let one?, let other?): return comesFirst(one, other) ? one : other
-    case (let one, let other): return one ?? other
-    }
+    return first(first(priority(of: all), priority(of: ofSubject)), priority(of: ofWider))
   }
 
   /// Skips this priority and all priorities before it.
@@ -104,50 +118,48 @@ struct DeliveryOrder {
   /// The next span, which may have no places; nil at the end.
   mutating func next() -> Span? {
     if merging != nil { return nextOfMerge() }
-    switch (next(all, allStep), next(ofSubject, subjectStep)) {
-    case (nil, nil): return nil
-    case (let one?, let other?) where one.priority == other.priority:
-      (allStep, subjectStep) = (allStep + 1, subjectStep + 1)
-      merging = (span(one), span(other))
-      return nextOfMerge()
-    case (let one?, let other?) where comesFirst(other.priority, one.priority):
-      subjectStep += 1
-      return span(other)
-    case (let one?, _):
-      allStep += 1
-      return span(one)
-    case (nil, let other?):
-      subjectStep += 1
-      return span(other)
+    guard let priority else { return nil }
+    let (firstUnseen, isReversed) = (firstUnseen, isReversed)
+    func take(_ list: inout List?) -> Span? {
+      guard let buffer = list?.next(isReversed: isReversed), buffer.priority == priority else { return nil }
+      list?.step += 1
+      return Span(of: buffer, before: firstUnseen, isReversed: isReversed)
     }
+    switch (take(&all), take(&ofSubject), take(&ofWider)) {
+    case (let one?, let other?, let third): merging = (one, other, third)
+    case (let one?, nil, let other?), (nil, let one?, let other?): merging = (one, other, nil)
+    case (let one, let other, let third): return one ?? other ?? third
+    }
+    return nextOfMerge()
+  }
+
+  private func priority(of list: List?) -> Int? { list?.next(isReversed: isReversed)?.priority }
+
+  private func first(_ one: Int?, _ other: Int?) -> Int? {
+    guard let one, let other else { return one ?? other }
+    return comesFirst(one, other) ? one : other
   }
 
   private func comesFirst(_ one: Int, _ other: Int) -> Bool { isReversed ? one < other : one > other }
 
-  private func next(_ buffers: Buffers?, _ step: Int) -> HandlerBuffer? {
-    guard let buffers, step < buffers.count else { return nil }
-    return buffers.buffer(isReversed ? buffers.count - 1 - step : step)
-  }
-
-  private func span(_ buffer: HandlerBuffer) -> Span {
-    Span(of: buffer, before: firstUnseen, isReversed: isReversed)
-  }
-
-  /// Returns the next span of two lists in one order; the identifiers tell which handler subscribed first.
+  /// Returns the next span of several lists in one order; the identifiers tell which handler subscribed first.
   private mutating func nextOfMerge() -> Span? {
-    guard var (one, other) = merging else { return nil }
+    guard var (one, other, third) = merging else { return nil }
+    if third?.count == 0 { third = nil }
+    if one.count == 0, let last = third { (one, third) = (last, nil) }
+    if other.count == 0, let last = third { (other, third) = (last, nil) }
     if one.count == 0 || other.count == 0 {
       merging = nil
       return one.count == 0 ? other : one
     }
-    let takesOne = isBefore(one, other)
-    if !takesOne { swap(&one, &other) }
+    if isBefore(other, one) { swap(&one, &other) }
+    if let last = third, isBefore(last, one) { (one, third) = (last, one) }
     var run = one.takeFirst(1)
-    while one.count > 0, isBefore(one, other) {
+    while one.count > 0, isBefore(one, other), third.map({ isBefore(one, $0) }) ?? true {
       _ = one.takeFirst(1)
       run.count += 1
     }
-    merging = takesOne ? (one, other) : (other, one)
+    merging = (one, other, third)
     return run
   }
 

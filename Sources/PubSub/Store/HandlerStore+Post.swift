@@ -10,14 +10,17 @@ struct PostUnderWay {
   /// The topic's root, which the post protects.
   fileprivate let root: UnsafeRawPointer?
   private let subject: UnsafeRawPointer?
+  private let wider: UnsafeRawPointer?
   /// The identifier of the first subscription that does not see the post.
   private let firstUnseen: UInt64
   private let isReversed: Bool
 
   fileprivate init(
-    _ record: UnsafeMutablePointer<pubsub_record>, _ frame: pubsub_frame, before firstUnseen: UInt64, isReversed: Bool
+    _ record: UnsafeMutablePointer<pubsub_record>, _ frame: pubsub_frame, within wider: AnyObject?,
+    before firstUnseen: UInt64, isReversed: Bool
   ) {
     (self.record, self.firstUnseen, self.isReversed) = (record, firstUnseen, isReversed)
+    self.wider = wider.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
     depth = pubsub_depth(record)
     subject = frame.subject
     root = pubsub_enter(record, depth, frame)
@@ -25,7 +28,7 @@ struct PostUnderWay {
 
   /// A walk through the handlers from the beginning; nil if there are none.
   var walk: DeliveryOrder? {
-    root.map { DeliveryOrder($0, from: subject, before: firstUnseen, isReversed: isReversed) }
+    root.map { DeliveryOrder($0, from: subject, within: wider, before: firstUnseen, isReversed: isReversed) }
   }
 
   /// Calls with each span, in the order of delivery.
@@ -36,7 +39,7 @@ struct PostUnderWay {
     if !pubsub_is_directory(root) {
       return body(.init(of: HandlerBuffer(root: root), before: firstUnseen, isReversed: isReversed))
     }
-    var walk = DeliveryOrder(root, from: subject, before: firstUnseen, isReversed: isReversed)
+    var walk = DeliveryOrder(root, from: subject, within: wider, before: firstUnseen, isReversed: isReversed)
     while let span = walk.next() { body(span) }
   }
 }
@@ -111,14 +114,18 @@ extension HandlerStore {
   ///
   /// - Parameters:
   ///   - subject: the object that the event is about.
+  ///   - wider: an object to which the subject belongs; its subscribers receive the post, too.
   ///   - firstUnseen: for a post that continues, the identifier of the first subscription that does not see it; nil for
   ///     a new post.
   /// - Returns: the post, which must be ended on this thread.
-  func begin(from subject: AnyObject?, before firstUnseen: UInt64? = nil) -> PostUnderWay {
+  func begin(
+    from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil
+  ) -> PostUnderWay {
     // A subscription that is made from now on has this identifier or a higher one, and does not see this post.
     let firstUnseen = firstUnseen ?? core.nextID
     return PostUnderWay(
-      pubsub_record_of_thread(), frame(subject), before: firstUnseen, isReversed: traits.contains(.reversed))
+      pubsub_record_of_thread(), frame(subject), within: wider, before: firstUnseen,
+      isReversed: traits.contains(.reversed))
   }
 
   /// Ends a post; from now on it protects nothing.

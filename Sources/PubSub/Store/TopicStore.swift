@@ -2,12 +2,22 @@ internal import CPubSub
 
 /// The store of one event type with its static type; it also holds the latest event of a sticky type.
 final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
-  /// The memory for the latest event of a sticky type; the order lock guards it, `hasLatest` and `subject`.
+  /// The latest event of one subject.
+  private final class KeptEvent: Sendable {
+    weak let subject: (any AnyObject & Sendable)?
+    let event: E
+    init(_ event: E, from subject: any AnyObject & Sendable) { (self.event, self.subject) = (event, subject) }
+  }
+
+  /// The memory for the latest event of a sticky type; the order lock guards it and `hasLatest`.
   ///
   /// A stored property of type `E?` would need a metadata look-up at each post.
   private let place = UnsafeMutablePointer<E>.allocate(capacity: 1)
   private var hasLatest = false
-  private var subject: WeakReference?
+  /// The latest event of each subject, for a sticky type; the order lock guards it.
+  private var ofSubjects: [ObjectIdentifier: KeptEvent] = [:]
+  /// The number of subjects at which those that are gone are looked for.
+  private var sweepCount = 16
   /// Whether the type is ``WeaklyKept``, so that the store keeps a weak copy of the event.
   private let isWeaklyKept = E.self is any WeaklyKept.Type
 
@@ -29,65 +39,84 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
 
   override func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
-    var reference = subject.map(WeakReference.init)
-    // The replaced event is released after the lock: its deinitializer may call the bus.
+    let event = event.assumingMemoryBound(to: E.self)
+    let kept = subject.map { KeptEvent(isWeaklyKept ? weakened(event.pointee) : event.pointee, from: $0) }
+    // What is replaced is released after the lock: a deinitializer may call the bus.
+    var released: [any AnyObject & Sendable] = []
     withUnsafeTemporaryAllocation(of: E.self, capacity: 2) { places in
       let (new, former) = (places.baseAddress.unsafelyUnwrapped, places.baseAddress.unsafelyUnwrapped + 1)
-      let event = event.assumingMemoryBound(to: E.self)
       if isWeaklyKept { initializeWeakly(new, event) } else { new.initialize(to: event.pointee) }
       var hadLatest = false
       withOrder {
-        hadLatest = replaceLatest(by: new, former, &reference)
+        hadLatest = replaceLatest(by: new, former)
+        if let subject, let kept { keep(kept, of: subject, &released) }
         body()
       }
       if hadLatest { former.deinitialize(count: 1) }
     }
+    withExtendedLifetime(released) {}
   }
 
   /// Makes an event, or nil, the latest, and moves the former one to `former`; returns false if there was none.
-  private func replaceLatest(
-    by new: UnsafeMutablePointer<E>?, _ former: UnsafeMutablePointer<E>, _ reference: inout WeakReference?
-  ) -> Bool {
+  private func replaceLatest(by new: UnsafeMutablePointer<E>?, _ former: UnsafeMutablePointer<E>) -> Bool {
     defer { hasLatest = new != nil }
     if hasLatest { former.moveInitialize(from: place, count: 1) }
     if let new { place.moveInitialize(from: new, count: 1) }
-    swap(&subject, &reference)
     return hasLatest
+  }
+
+  /// Keeps the latest event of a subject, and from time to time drops those of subjects that are gone.
+  private func keep(
+    _ kept: KeptEvent, of subject: any AnyObject & Sendable, _ released: inout [any AnyObject & Sendable]
+  ) {
+    if let former = ofSubjects.updateValue(kept, forKey: ObjectIdentifier(subject)) { released.append(former) }
+    guard ofSubjects.count >= sweepCount else { return }
+    for (key, kept) in ofSubjects {
+      if let subject = kept.subject {
+        released.append(subject)
+      } else {
+        ofSubjects[key] = nil
+        released.append(kept)
+      }
+    }
+    sweepCount = max(16, 2 * ofSubjects.count)
   }
 
   /// Not inlined, because it needs the metadata of an optional of the type.
   @inline(never)
   private func initializeWeakly(_ place: UnsafeMutablePointer<E>, _ event: UnsafePointer<E>) {
-    place.initialize(to: (event.pointee as? any WeaklyKept)?.weakened() as? E ?? event.pointee)
+    place.initialize(to: weakened(event.pointee))
   }
 
-  /// Returns the latest event, if `accepts` is true for its subject.
-  ///
-  /// The caller holds the order lock. `released` releases the subject after the lock.
-  func latest(keeping released: inout Released, where accepts: ((any AnyObject & Sendable)?) -> Bool) -> E? {
-    if !hasLatest { return nil }
-    let poster = subject?.object
-    if let poster { released.keep(poster) }
-    guard accepts(poster) else { return nil }
-    guard isWeaklyKept, let weak = place.pointee as? any WeaklyKept else { return place.pointee }
+  private func weakened(_ event: E) -> E { (event as? any WeaklyKept)?.weakened() as? E ?? event }
+
+  private func strengthened(_ event: E) -> E? {
+    guard isWeaklyKept, let weak = event as? any WeaklyKept else { return event }
     return weak.strengthened() as? E
   }
 
-  /// Returns the latest event, if `accepts` is true for its subject.
-  func latest(where accepts: ((any AnyObject & Sendable)?) -> Bool) -> E? {
-    var released = Released()
-    let latest = withOrder { self.latest(keeping: &released, where: accepts) }
-    released.finish()
-    return latest
+  /// Returns the latest event of a subject, or, with nil, of the type; the caller holds the order lock and the subject.
+  func latestInOrder(from subject: (any AnyObject & Sendable)?) -> E? {
+    guard let subject else { return hasLatest ? strengthened(place.pointee) : nil }
+    guard let kept = ofSubjects[ObjectIdentifier(subject)], kept.subject === subject else { return nil }
+    return strengthened(kept.event)
   }
 
-  /// Removes the latest event.
+  /// Returns the latest event of a subject, or, with nil, of the type.
+  func latest(from subject: (any AnyObject & Sendable)?) -> E? { withOrder { latestInOrder(from: subject) } }
+
+  /// Removes the latest event of the type, and those of all subjects.
   func removeLatest() {
+    var removed: [ObjectIdentifier: KeptEvent] = [:]
     withUnsafeTemporaryAllocation(of: E.self, capacity: 1) { places in
       let former = places.baseAddress.unsafelyUnwrapped
-      var reference: WeakReference?
-      if withOrder({ replaceLatest(by: nil, former, &reference) }) { former.deinitialize(count: 1) }
+      let hadLatest = withOrder {
+        swap(&removed, &ofSubjects)
+        return replaceLatest(by: nil, former)
+      }
+      if hadLatest { former.deinitialize(count: 1) }
     }
+    withExtendedLifetime(removed) {}
   }
 }
 

@@ -3,7 +3,8 @@
 /// Each iterator is a subscriber of its own. It holds every event that is posted after it was made, and its end ends no
 /// other iterator. The first iterator holds every event that is posted after the *sequence* was made, so no event is
 /// lost before a task begins to iterate. You can iterate a kept sequence again and again, for instance in each run of a
-/// body:
+/// body. There each run gets the events since its own loop began, the first run as all others: no run begins with events
+/// from the time in which the phase was closed. A sequence that the body itself makes has them from its making on.
 ///
 ///     let prices = bus.events(PriceDidChange.self)
 ///     await application.run(while: .active) {
@@ -20,7 +21,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   init(_ source: EventSource<Element>) { self.source = source }
 
   /// Makes an iterator over the events from now on; the first iterator begins with the events since the sequence was
-  /// made.
+  /// made, unless it is made in a body or loop that an application runs and the sequence was made outside of it.
   ///
   /// The iterator has subscribed when this method returns.
   public func makeAsyncIterator() -> Iterator { Iterator(source.takeConsumer()) }

@@ -16,20 +16,27 @@ struct EventConsumer<Element: Sendable>: Sendable {
 /// iterator.
 final class EventSource<Element: Sendable>: Sendable {
   private let makeConsumer: @Sendable () -> EventConsumer<Element>
+  /// The piece of work in which the sequence was made.
+  private weak let work: (any AwaitedWork)?
   /// The consumer for the first iterator; nil once that iterator has taken it.
   private let first: Guarded<EventConsumer<Element>?>
 
   init(_ makeConsumer: @escaping @Sendable () -> EventConsumer<Element>) {
     self.makeConsumer = makeConsumer
+    work = HandlerContext.current?.work
     first = Guarded(makeConsumer())
   }
 
   /// Returns the consumer for a new iterator.
+  ///
+  /// In a body that runs again and again, every run gets the events from its own iterator on. The first run would
+  /// otherwise be the only one that also gets the events since the sequence was made.
   func takeConsumer() -> EventConsumer<Element> {
     let first = first.withLock { first in
       defer { first = nil }
       return first
     }
+    if let run = HandlerContext.current?.work, run.isRun, run !== work { return makeConsumer() }
     return first ?? makeConsumer()
   }
 }

@@ -54,13 +54,19 @@ final class AwaitedPost: Sendable {
 
   /// The handler's run and the work inside which the post was made; nil if it was made outside both.
   let poster: HandlerContext?
+  /// Whether the post itself reports the errors of handlers that end in time, so that the mailboxes need not.
+  let reportsErrors: Bool
   private let now: @Sendable () -> Duration
   private let state = Guarded(State())
 
-  init(poster: HandlerContext?, now: @escaping @Sendable () -> Duration) {
+  init(poster: HandlerContext?, now: @escaping @Sendable () -> Duration, reportsErrors: Bool = false) {
     self.poster = poster
     self.now = now
+    self.reportsErrors = reportsErrors
   }
+
+  /// Whether the handlers were cancelled before the deadline.
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   /// Whether the wait is over and the post has been reported.
   var isOver: Bool { state.withLock { $0.isOver } }
@@ -93,6 +99,11 @@ extension AwaitedPost {
       state.slots[delivery.index].phase = .running
       return state.isCancelled ? .begunCancelled : .begun
     }
+  }
+
+  /// Whether the post still waits for the handler of a delivery.
+  func isOpen(_ delivery: AwaitedDelivery) -> Bool {
+    state.withLock { if case .running = $0.slots[delivery.index].phase { true } else { false } }
   }
 
   /// Notes that the handler has returned; returns false if that was after the deadline, so that the report does not

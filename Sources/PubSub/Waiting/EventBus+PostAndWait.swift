@@ -26,8 +26,8 @@ extension EventBus {
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
   /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
-  ///   deadline is in this report, and is not posted. A later error, and the error of a skipped handler, is posted as
-  ///   ``HandlerFailure``. A later `CancellationError` is dropped.
+  ///   deadline is in this report. It is also posted as ``HandlerFailure``, as is a later error and that of a skipped
+  ///   handler.
   @discardableResult
   public func postAndWait<E: Event>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -60,8 +60,8 @@ extension EventBus {
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
   /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
-  ///   deadline is in this report, and is not posted. A later error, and the error of a skipped handler, is posted as
-  ///   ``HandlerFailure``. A later `CancellationError` is dropped.
+  ///   deadline is in this report. It is also posted as ``HandlerFailure``, as is a later error and that of a skipped
+  ///   handler.
   @MainActor @discardableResult
   public func postAndWait<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -77,7 +77,7 @@ extension EventBus {
     let deadlines = deadlines(on: clock)
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let wait = WaitForPost(
-      post: AwaitedPost(poster: context, now: deadlines.now), deadlines: deadlines,
+      core: core, post: AwaitedPost(poster: context, now: deadlines.now), deadlines: deadlines,
       // Clocks count nanoseconds in 64 bits, so a budget of more than a century could overflow in the addition.
       deadline: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) })
     return DeliveryReport(deliveries: await wait.deliver(event, WaitingWalk(event, of: core, from: subject)))
@@ -97,14 +97,15 @@ private final class WaitForPost {
     let ending: Ending
   }
 
+  private let core: BusCore
   private let post: AwaitedPost
   private let deadlines: Deadlines
   private let deadline: Duration?
   private var timer: Deadlines.ID?
   private var entries: [Entry] = []
 
-  init(post: AwaitedPost, deadlines: Deadlines, deadline: Duration?) {
-    (self.post, self.deadlines, self.deadline) = (post, deadlines, deadline)
+  init(core: BusCore, post: AwaitedPost, deadlines: Deadlines, deadline: Duration?) {
+    (self.core, self.post, self.deadlines, self.deadline) = (core, post, deadlines, deadline)
   }
 
   func deliver<E: BusEvent>(_ event: E, _ start: WaitingWalk) async -> [DeliveryReport.Delivery] {
@@ -185,7 +186,7 @@ private final class WaitForPost {
     return true
   }
 
-  private func call(_ span: DeliveryOrder.Span, with event: UnsafeRawPointer) -> Bool {
+  private func call<E: BusEvent>(_ span: DeliveryOrder.Span, with event: UnsafePointer<E>) -> Bool {
     var isReceived = false
     for place in span.places where span.isSynchronous(at: place) {
       if call(span, place, with: event) { isReceived = true }
@@ -193,7 +194,7 @@ private final class WaitForPost {
     return isReceived
   }
 
-  private func call(_ span: DeliveryOrder.Span, _ place: Int, with event: UnsafeRawPointer) -> Bool {
+  private func call<E: BusEvent>(_ span: DeliveryOrder.Span, _ place: Int, with event: UnsafePointer<E>) -> Bool {
     let entry = span.buffer.entries[place]
     // A call finds out by itself that the owner is gone, but past the deadline there is no call.
     if let deadline, deadline <= deadlines.now(), isGone(entry) { return false }
@@ -201,7 +202,10 @@ private final class WaitForPost {
     switch span.call(place, with: event) {
     case .ownerIsGone: return false
     case .returned: add(entry, .ended(.delivered, deadlines.now() - time))
-    case .threw(let error): add(entry, .ended(.threw(error), deadlines.now() - time))
+    case .threw(let error):
+      add(entry, .ended(.threw(error), deadlines.now() - time))
+      guard error.isFailure else { break }
+      core.reportFailure(of: entry.subscriber, error, with: event.pointee, in: E.self, hasRecipient: true)
     }
     return true
   }

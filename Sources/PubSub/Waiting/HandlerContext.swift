@@ -70,6 +70,8 @@ package protocol AwaitedWork: AnyObject, Sendable {
   var owner: WorkOwner { get }
   /// Whether the work has not ended; the owner waits for it until then.
   var isUnderWay: Bool { get }
+  /// Whether it is one of many runs of the same code, such as a body that runs whenever a phase opens.
+  var isRun: Bool { get }
 }
 
 /// An owner that waits for pieces of work, as one node in the wait graph; an example is an application with all its
@@ -81,4 +83,5 @@ package final class WorkOwner: AwaitedWork {
 
   package var owner: WorkOwner { self }
   package var isUnderWay: Bool { true }
+  package var isRun: Bool { false }
 }

@@ -34,7 +34,7 @@
     observer: any PostObserver
   ) {
     (self.event, self.bus, self.now, self.observer) = (event, bus, now, observer)
-    let awaited = AwaitedPost(poster: HandlerContext(run: nil, work: work), now: now)
+    let awaited = AwaitedPost(poster: HandlerContext(run: nil, work: work), now: now, reportsErrors: true)
     token = WaitGraph.begin(in: awaited.poster) { awaited.awaited }
     self.awaited = awaited
   }
@@ -83,11 +83,10 @@
     let result: ObservedDelivery.Outcome
     switch outcome {
     case .delivered: result = .delivered
-    case .threw(let error) where error is CancellationError: result = .cancelled
+    case .threw(let error) where error is CancellationError && awaited.isCancelled: result = .cancelled
     case .threw(let error):
       result = .threw(error)
-      // Post the error, as for any other post: the life cycle's report has no errors of handlers.
-      bus.reportFailure(of: one.subscriber, error, with: event, in: Swift.type(of: event))
+      bus.core.reportFailure(of: one.subscriber, error, with: event, in: Swift.type(of: event), isNoted: true)
     case .cancelled:
       guard one.call != nil else { return }
       result = .dropped

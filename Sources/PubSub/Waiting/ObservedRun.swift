@@ -4,6 +4,7 @@ extension EventBus {
   /// - Parameters:
   ///   - event: what happened.
   ///   - subject: the object that the event is about.
+  ///   - wider: an object to which the subject belongs; subscriptions to it receive the post, too.
   ///   - work: the work that waits for the asynchronous handlers.
   ///   - now: returns the time; the durations of handlers are differences of it.
   ///   - awaits: whether the post waits for asynchronous handlers; if not, their mailboxes get the event, as from any
@@ -14,12 +15,13 @@ extension EventBus {
   /// - Returns: the post for whose handlers the caller must wait, which keeps the observer alive; nil if there are
   ///   none.
   @MainActor package func postObserved<E: MainActorEvent>(
-    _ event: E, from subject: (any AnyObject & Sendable)?, for work: any AwaitedWork,
+    _ event: E, from subject: (any AnyObject & Sendable)?, within wider: (any AnyObject & Sendable)? = nil,
+    for work: any AwaitedWork,
     now: @escaping @Sendable () -> Duration, awaits: Bool, pauses: Bool, observer: any PostObserver
   ) -> ObservedPost? {
     let run = ObservedRun(
       event: event, bus: self, work: work, awaits: awaits, pauses: pauses, now: now, observer: observer,
-      walk: WaitingWalk(event, of: core, from: subject))
+      walk: WaitingWalk(event, of: core, from: subject, within: wider))
     return run.goOn(nil)
   }
 }
@@ -124,7 +126,7 @@ extension EventBus {
           ended(entry, id, began, time, .delivered)
         }
       case .threw(let error):
-        bus.reportFailure(of: entry.subscriber, error, with: self.event, in: E.self)
+        bus.core.reportFailure(of: entry.subscriber, error, with: self.event, in: E.self, isNoted: true)
         ended(entry, id, began, time, .threw(error))
         time = now()
       case .ownerIsGone:

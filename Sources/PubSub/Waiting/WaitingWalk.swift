@@ -8,6 +8,7 @@ internal import CPubSub
 struct WaitingWalk {
   private let store: Unmanaged<HandlerStore>
   private let subject: (any AnyObject & Sendable)?
+  private let wider: (any AnyObject & Sendable)?
   private var firstUnseen: UInt64?
   private var passed: Int?
   private var isReceived = false
@@ -16,9 +17,12 @@ struct WaitingWalk {
   /// Begins a post.
   ///
   /// The bus must outlive the value.
-  init<E: BusEvent>(_ event: E, of core: BusCore, from subject: (any AnyObject & Sendable)?) {
+  init<E: BusEvent>(
+    _ event: E, of core: BusCore, from subject: (any AnyObject & Sendable)?,
+    within wider: (any AnyObject & Sendable)? = nil
+  ) {
     store = core.store(for: E.self)
-    self.subject = subject
+    (self.subject, self.wider) = (subject, wider)
     withUnsafePointer(to: event) { event in
       store._withUnsafeGuaranteedRef { store in
         isOver = !store.canPost()
@@ -44,7 +48,7 @@ struct WaitingWalk {
     store._withUnsafeGuaranteedRef { store in
       // Check again: an executor that runs jobs immediately may continue this post inside other posts.
       guard store.canPost() else { return isOver = true }
-      let post = store.begin(from: subject, before: firstUnseen)
+      let post = store.begin(from: subject, within: wider, before: firstUnseen)
       isOver = true
       if var walk = post.walk {
         if let passed { walk.skip(through: passed) }

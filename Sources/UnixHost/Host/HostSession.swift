@@ -35,7 +35,7 @@ import PubSub
     defer { isRunning = false }
     let reporter = ResourceReporter(application, setTrouble: setTrouble)
     defer { withExtendedLifetime(reporter) {} }
-    let observation = follow(application, link: link, reporter: reporter) { $0.send(waits: false) }
+    let observation = follow(application, link: link) { $0.send(waits: false) }
     defer { observation.cancel() }
     // The program's own code runs on the main actor's thread, so the stack of that thread may overflow.
     unixhost_emergency_stack_install()
@@ -76,8 +76,7 @@ import PubSub
   ///
   /// The end of a transition reports the overruns of its tear-down, and of the question whether to end.
   static func follow<Event: HostEvent>(
-    _ application: Application, link: HostLink<Event>, reporter: ResourceReporter,
-    report: @escaping @MainActor (HostMessage) -> Void
+    _ application: Application, link: HostLink<Event>, report: @escaping @MainActor (HostMessage) -> Void
   ) -> ObserverToken {
     var hasBudget = false
     return application.observeFirst(label: "host") { [weak application] event in
@@ -95,7 +94,6 @@ import PubSub
         hasBudget = true
         link.send(.budgetBegan(callback))
       case .overran(let overrun) where !hasBudget && overrun.callback != .shouldTerminate: report(HostMessage(overrun))
-      case .callEnded(let entry, _): reporter.take(entry)
       default: break
       }
     }

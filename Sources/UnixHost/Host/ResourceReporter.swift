@@ -1,36 +1,44 @@
 import AppLifecycle
 import PubSub
 
-/// Reports managed resources that break, cannot be acquired, or are released with an error.
+/// Reports managed resources that break or cannot be acquired, and all other errors of the program's code.
 ///
 /// The reports go to standard error and, for a service, into the manager's STATUS.
 ///
 /// Without these reports a service whose port is taken would seem to be starting, and a service that could not save
 /// would seem to have ended well.
 @MainActor final class ResourceReporter {
-  private var reports = ResourceReports()
+  /// Guarded, because code of the program may throw on any thread.
+  private nonisolated let reports = Guarded(ResourceReports())
   private var subscription: Subscription?
-  private let origin = ContinuousClock.now
+  private nonisolated let send: @Sendable (HostMessage) -> Void
+  private nonisolated let origin = ContinuousClock.now
 
   /// Begins to report, until the reporter is released.
   ///
   /// - Parameters:
   ///   - application: the application whose resources are reported.
   ///   - setTrouble: receives the STATUS text whenever it changes; nil when every reported resource is in order again.
-  init(_ application: Application, setTrouble: (@MainActor (String?) -> Void)?) {
+  ///   - send: sends a message. By default it does not wait for a sink, because it may run on the main actor.
+  init(
+    _ application: Application, setTrouble: (@MainActor (String?) -> Void)?,
+    send: @escaping @Sendable (HostMessage) -> Void = { $0.send(waits: false) }
+  ) {
+    self.send = send
     subscription = application.bus.subscribe(to: Application.ResourceDidChange.self, from: application) {
       [weak self] event in
-      guard let self, let report = reports.take(event.resource, at: time) else { return }
-      // The main actor must not wait for a sink.
-      report.message?.send(waits: false)
-      setTrouble?(reports.trouble)
+      guard let self, let report = reports.withLock({ [time] in $0.take(event.resource, at: time) }) else { return }
+      report.message.map(send)
+      setTrouble?(reports.withLock { $0.trouble })
     }
+    application.bus.observeFailures(for: self) { [weak self] failure in self?.take(failure) }
   }
 
-  /// Reports a release, or a body's end, that failed.
-  func take(_ entry: LedgerEntry) { reports.take(entry, at: time)?.send(waits: false) }
+  private nonisolated func take(_ failure: HandlerFailure) {
+    reports.withLock { [time] in $0.take(failure, at: time) }.map(send)
+  }
 
-  private var time: Duration { .now - origin }
+  private nonisolated var time: Duration { .now - origin }
 }
 
 /// Decides which changes of managed resources are worth a report.
@@ -111,26 +119,32 @@ struct ResourceReports: Sendable, Hashable {
     }
   }
 
-  /// Handles a call that has ended, and returns a report.
+  /// Handles an error of the program's code, and returns a report.
   ///
   /// - Parameters:
-  ///   - entry: the call.
+  ///   - failure: the error, and the code that threw it.
   ///   - now: the time, which never runs backwards.
-  /// - Returns: the message about a failed release or a failed end of a body; nil if there is none.
-  mutating func take(_ entry: LedgerEntry, at now: Duration) -> HostMessage? {
-    guard case .failed(let error) = entry.outcome else { return nil }
-    let what: String
-    switch entry.kind {
-    case .resource where entry.step == "release": what = "was released with an error"
-    case .runBody: what = "ended with an error"
-    default: return nil
-    }
+  /// - Returns: the message; nil if the change of a resource's health tells of the error, or the limit is reached.
+  mutating func take(_ failure: HandlerFailure, at now: Duration) -> HostMessage? {
+    guard !failure.isToldByResource else { return nil }
+    let step = failure.eventName.rawValue
+    let what =
+      switch step {
+      case _ where failure.event != nil: "threw an error while it handled \(step.bounded)"
+      case "release": "was released with an error"
+      case "run": "ended its loop with an error"
+      case "task": "ended with an error"
+      case "every": "threw an error, and goes on at its next time"
+      case _ where step.hasPrefix("run(while:"): "ended with an error"
+      default: "threw an error in \(step.bounded)"
+      }
     guard takeRoom(at: now) else {
       omitted += 1
       return nil
     }
     defer { omitted = 0 }
-    return HostMessage(.warning, withOmissions("“\(entry.name.bounded)” \(what): \(error.bounded)"))
+    let error = String(describing: failure.error).bounded
+    return HostMessage(.warning, withOmissions("“\(failure.subscriber.description.bounded)” \(what): \(error)"))
   }
 
   private func withOmissions(_ text: String) -> String {
