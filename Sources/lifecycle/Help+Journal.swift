@@ -49,9 +49,10 @@ extension Help {
                          (seconds in each state), records, lost, damaged, ended,
                          evidence
 
-    LENGTH is measured by the wall clock. The time in each state is measured by the
-    clock of the records, which stands still while the machine sleeps. For a program
-    that still runs, both last until now. A program that vanished ran at least (≥)
+    LENGTH includes the time in which the machine slept, and does not depend on the
+    wall clock (except in journals of earlier versions). The time in each state is
+    measured by the clock of the records, which stands still while the machine
+    sleeps. For a program that still runs, both last until now. A program that vanished ran at least (≥)
     until its last line; a journal has a line for each minute, except while the
     program is suspended. With --json, 'ended' is the name in PreviousExit.Kind,
     such as crashedInForeground. ENDED is one of

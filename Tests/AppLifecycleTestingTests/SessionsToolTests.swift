@@ -58,7 +58,47 @@ import Testing
     #expect(bar?.last?[0] as? String == "active" && bar?.last?[4] as? Double == 720)
   }
 
+  /// The wall clock is set while the program runs.
+  @Test(arguments: [-3_600, 86_400])
+  func `sessions gives the length of a run whose wall clock was set`(seconds: Int) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let time = Guarded(Duration.zero)
+    let facts = RunFacts(
+      program: "trips", processID: 7, bootID: "boot",
+      wallTime: {
+        let now = time.withLock { $0 }
+        return .seconds(1_795_280_400) + now + (now > .seconds(3) ? .seconds(seconds) : .zero)
+      }, uptime: { .seconds(77) + time.withLock { $0 } })
+    let journal = Journal(
+      at: path, configuration: Journal.Configuration(), bus: nil, instant: .zero, files: SystemFiles(), facts: facts)
+    for second in 1...5 {
+      time.withLock { $0 = .seconds(second) }
+      journal.append(
+        LifecycleRecord(instant: .seconds(second), kind: .state, name: "active", state: .active, cause: "launch"))
+    }
+    journal.close()
+    #expect(
+      try lines(Tool.run(["sessions", path], environment: ["TZ": "UTC"]).output).last?.contains(" ≥ 5.0s ") == true)
+    #expect(try Tool.run("sessions", "--json", path).output.contains("\"length\":5.0,"))
+  }
+
   #if os(Linux)
+    @Test func `sessions does not ask the wall clock how long a program has run until now`() throws {
+      defer { try? FileManager.default.removeItem(at: folder) }
+      // It began eight seconds ago. Since then the wall clock was set back by an hour.
+      let now = RunFacts.ofThisProcess()
+      let (wall, up) = (now.wallTime() + .seconds(3_592), (now.uptime() ?? .zero) - .seconds(8))
+      let facts = RunFacts(program: "trips", processID: 7, bootID: "boot", wallTime: { wall }, uptime: { up })
+      let journal = Journal(
+        at: path, configuration: Journal.Configuration(), bus: nil, instant: .zero, files: SystemFiles(), facts: facts)
+      let json = try Tool.run("sessions", "--json", path).output
+      let run = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+      let length = try #require(run["length"] as? Double)
+      let most = ((RunFacts.ofThisProcess().uptime() ?? .zero) - up) / .seconds(1)
+      #expect((8...most).contains(length))
+      journal.close()
+    }
+
     @Test func `sessions says of a program that runs how long it has run until now`() throws {
       defer { try? FileManager.default.removeItem(at: folder) }
       // It began eight seconds ago, and has written nothing since it became active.

@@ -186,7 +186,38 @@ import Testing
       ])
     var run = RunSummary()
     for case .line(let line) in entries(of: path).map(\.content) { run.take(line) }
-    #expect(run.wallTime(at: .seconds(5)) == .seconds(900) && run.length == .seconds(-100))
+    #expect(run.wallTime(at: .seconds(5)) == .seconds(900) && run.length == .seconds(5))
+  }
+
+  /// A run of five minutes of which the machine sleeps two; meanwhile the wall clock is set, by so many seconds.
+  @Test(arguments: [0, -3_600, 86_400, -118, -120])
+  func `a run is as long as it was, however the wall clock is set`(seconds: Int) throws {
+    // The wall clock, and the time since the device's start.
+    let clocks = Shared((wall: Duration.seconds(1_000), up: Duration.seconds(50)))
+    var configuration = Journal.Configuration()
+    configuration.maximumSize = 600
+    let journal = Journal(
+      at: path, configuration: configuration, bus: nil, instant: .zero, files: SystemFiles(),
+      facts: .made(wallTime: { clocks.value.wall }, uptime: { clocks.value.up }))
+    for second in 1...180 {
+      clocks.value.wall += .seconds(1)
+      clocks.value.up += .seconds(1)
+      if second == 60 {
+        clocks.value.wall += .seconds(120 + seconds)
+        clocks.value.up += .seconds(120)
+      }
+      journal.append(numbered(second * 1_000))
+    }
+    var run = RunSummary()
+    for case .line(let line) in entries(of: path).map(\.content) { run.take(line) }
+    #expect(run.length == .seconds(300) && run.lastInstant == .seconds(180))
+    #expect(run.wallTime(at: .seconds(180)) == .seconds(1_300 + seconds))
+    // The last file alone says the same.
+    let last = JournalReader(source: MemorySource(bytes(of: path)))
+    let rest = last.reduce(into: RunSummary()) { run, entry in
+      if case .line(let line) = entry.content { run.take(line) }
+    }
+    #expect(rest.header?.part ?? 0 > 2 && rest.length == .seconds(300))
   }
 }
 

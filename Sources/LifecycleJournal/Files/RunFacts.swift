@@ -16,21 +16,38 @@ package struct RunFacts: Sendable {
   package var bootID: String?
   /// The time of the wall clock, since 1970 in UTC.
   package var wallTime: @Sendable () -> Duration
+  /// The time since the device's start, sleep included, by a clock that is never set; nil if there is none.
+  package var uptime: @Sendable () -> Duration?
 
-  package init(program: String, processID: Int32, bootID: String?, wallTime: @escaping @Sendable () -> Duration) {
-    (self.program, self.processID, self.bootID, self.wallTime) = (program, processID, bootID, wallTime)
+  package init(
+    program: String, processID: Int32, bootID: String?, wallTime: @escaping @Sendable () -> Duration,
+    uptime: @escaping @Sendable () -> Duration? = { nil }
+  ) {
+    (self.program, self.processID, self.bootID) = (program, processID, bootID)
+    (self.wallTime, self.uptime) = (wallTime, uptime)
   }
 
   /// Returns the facts about this process.
   package static func ofThisProcess() -> RunFacts {
     let path = CommandLine.arguments.first ?? ""
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    return RunFacts(program: name, processID: getpid(), bootID: bootID(), wallTime: { readWallClock() })
+    return RunFacts(
+      program: name, processID: getpid(), bootID: bootID(), wallTime: { read(CLOCK_REALTIME) }, uptime: { readUptime() }
+    )
   }
 
-  private static func readWallClock() -> Duration {
+  private static func readUptime() -> Duration {
+    #if os(Linux)
+      read(CLOCK_BOOTTIME)
+    #else
+      // On Darwin this clock counts sleep.
+      read(CLOCK_MONOTONIC)
+    #endif
+  }
+
+  private static func read(_ clock: clockid_t) -> Duration {
     var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
+    clock_gettime(clock, &time)
     return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
   }
 
@@ -40,7 +57,7 @@ package struct RunFacts: Sendable {
       guard descriptor >= 0 else { return nil }
       defer { close(descriptor) }
       var bytes = [UInt8](repeating: 0, count: 64)
-      let count = read(descriptor, &bytes, bytes.count)
+      let count = readFile(descriptor, &bytes, bytes.count)
       return identifier(bytes.prefix(max(count, 0)))
     #elseif canImport(Darwin)
       var bytes = [UInt8](repeating: 0, count: 64)
@@ -58,3 +75,10 @@ package struct RunFacts: Sendable {
     return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 }
+
+#if os(Linux)
+  /// The system call, which a method of the same name hides.
+  private func readFile(_ descriptor: Int32, _ bytes: inout [UInt8], _ count: Int) -> Int {
+    read(descriptor, &bytes, count)
+  }
+#endif

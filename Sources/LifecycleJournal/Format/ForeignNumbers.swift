@@ -11,13 +11,18 @@ extension JSONObject {
     if case .number(let digits) = self[key] { Duration(decimalSeconds: digits) } else { nil }
   }
 
+  /// Returns `.some(duration)`, or `.some(nil)` for a missing field; nil if the value is of another type or out of range.
+  func optionalDuration(_ key: String) -> Duration?? {
+    if self[key] == nil { .some(nil) } else { duration(key).map { .some($0) } }
+  }
+
   /// The first number of the format that is out of range; nil if all can be used.
   var numberOutOfRange: JournalDamage? {
     for field in fields {
       guard case .number(let digits) = field.value else { continue }
       let isUsable =
         switch field.key {
-        case "t", "began", "since", "wall", "start": Duration(decimalSeconds: digits) != nil
+        case "t", "began", "since", "wall", "start", "up", "upStart": Duration(decimalSeconds: digits) != nil
         case "pid": Int32(foreign: digits) != nil
         case "lost", "part", "version": Int(foreign: digits) != nil
         default: true

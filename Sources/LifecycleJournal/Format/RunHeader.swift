@@ -27,6 +27,11 @@ public struct RunHeader: Sendable, Hashable {
   public var instant: Duration
   /// The time of the wall clock when this line was written, since 1970 in UTC.
   public var wallTime: Duration
+  /// The time since the device's start, sleep included, at which the recording of the run began; nil in journals of
+  /// earlier versions.
+  public var startUptime: Duration?
+  /// The time since the device's start, sleep included, when this line was written; nil in journals of earlier versions.
+  public var uptime: Duration?
   /// The application's state when this line was written.
   public var state: ApplicationState
 
@@ -41,10 +46,13 @@ public struct RunHeader: Sendable, Hashable {
   ///   - start: the wall-clock time at which the recording of the run began, since 1970 in UTC.
   ///   - instant: the time of the records.
   ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
+  ///   - startUptime: the time since the device's start at which the recording of the run began; nil if it is unknown.
+  ///   - uptime: the time since the device's start at `instant`; nil if it is unknown.
   ///   - state: the application's state.
   public init(
     run: String, part: Int = 0, program: String, processID: Int32, bootID: String?, start: Duration,
-    instant: Duration = .zero, wallTime: Duration, state: ApplicationState = .notRunning
+    instant: Duration = .zero, wallTime: Duration, startUptime: Duration? = nil, uptime: Duration? = nil,
+    state: ApplicationState = .notRunning
   ) {
     self.run = run
     self.part = part
@@ -54,6 +62,8 @@ public struct RunHeader: Sendable, Hashable {
     self.start = start
     self.instant = instant
     self.wallTime = wallTime
+    self.startUptime = startUptime
+    self.uptime = uptime
     self.state = state
   }
 
@@ -62,6 +72,8 @@ public struct RunHeader: Sendable, Hashable {
     var line = "{\"journal\":\"run\",\"version\":\(version),\"run\":\(run.asJSON),\"part\":\(part)"
     line += ",\"program\":\(program.asJSON),\"pid\":\(processID),\"boot\":\(bootID?.asJSON ?? "null")"
     line += ",\"start\":\(start.decimalSeconds),\"t\":\(instant.decimalSeconds),\"wall\":\(wallTime.decimalSeconds)"
+    if let startUptime { line += ",\"upStart\":\(startUptime.decimalSeconds)" }
+    if let uptime { line += ",\"up\":\(uptime.decimalSeconds)" }
     return line + ",\"state\":\(state.rawValue.asJSON)}"
   }
 
@@ -70,11 +82,12 @@ public struct RunHeader: Sendable, Hashable {
       let part: Int = object.count("part"), let program = object.string("program"),
       let processID: Int32 = object.count("pid"), let bootID = object.optionalString("boot"),
       let start = object.duration("start"), let instant = object.duration("t"), let wallTime = object.duration("wall"),
+      let startUptime = object.optionalDuration("upStart"), let uptime = object.optionalDuration("up"),
       let state = object.string("state").flatMap(ApplicationState.init(rawValue:))
     else { return nil }
     self.init(
       run: run, part: part, program: program, processID: processID, bootID: bootID, start: start,
-      instant: instant, wallTime: wallTime, state: state)
+      instant: instant, wallTime: wallTime, startUptime: startUptime, uptime: uptime, state: state)
     self.version = version
   }
 }
@@ -115,18 +128,22 @@ public struct JournalGap: Sendable, Hashable {
   }
 }
 
-/// The wall-clock time at a time of the records, written when it differs from what the line before predicts.
+/// The other clocks at a time of the records, written when one of them differs from what the line before predicts.
 ///
-/// The records' clock stands still while the machine sleeps, and the wall clock can be set.
+/// The records' clock stands still while the machine sleeps. The wall clock can be set. The time since the device's start
+/// counts sleep and is never set, so lengths are measured by it.
 public struct JournalClockMark: Sendable, Hashable {
   /// The time of the records.
   public var instant: Duration
   /// The time of the wall clock, since 1970 in UTC.
   public var wallTime: Duration
+  /// The time since the device's start, sleep included; nil in journals of earlier versions.
+  public var uptime: Duration?
 
   /// The mark as one line of JSON, without the line feed.
   public var jsonLine: String {
-    "{\"journal\":\"clock\",\"t\":\(instant.decimalSeconds),\"wall\":\(wallTime.decimalSeconds)}"
+    let up = uptime.map { ",\"up\":\($0.decimalSeconds)" } ?? ""
+    return "{\"journal\":\"clock\",\"t\":\(instant.decimalSeconds),\"wall\":\(wallTime.decimalSeconds)\(up)}"
   }
 
   /// Makes a mark.
@@ -134,10 +151,20 @@ public struct JournalClockMark: Sendable, Hashable {
   /// - Parameters:
   ///   - instant: the time of the records.
   ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
-  public init(instant: Duration, wallTime: Duration) { (self.instant, self.wallTime) = (instant, wallTime) }
+  ///   - uptime: the time since the device's start at `instant`; nil if it is unknown.
+  public init(instant: Duration, wallTime: Duration, uptime: Duration? = nil) {
+    (self.instant, self.wallTime, self.uptime) = (instant, wallTime, uptime)
+  }
+
+  /// Makes the mark that a header contains.
+  package init(of header: RunHeader) {
+    self.init(instant: header.instant, wallTime: header.wallTime, uptime: header.uptime)
+  }
 
   init?(_ object: JSONObject) {
-    guard let instant = object.duration("t"), let wallTime = object.duration("wall") else { return nil }
-    self.init(instant: instant, wallTime: wallTime)
+    guard let instant = object.duration("t"), let wallTime = object.duration("wall"),
+      let uptime = object.optionalDuration("up")
+    else { return nil }
+    self.init(instant: instant, wallTime: wallTime, uptime: uptime)
   }
 }

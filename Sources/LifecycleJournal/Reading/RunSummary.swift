@@ -64,7 +64,7 @@ public struct RunSummary: Sendable, Hashable {
       }
       advance(to: header.instant)
       if header.state != state { commit(header.state) }
-      clock = JournalClockMark(instant: header.instant, wallTime: header.wallTime)
+      clock = JournalClockMark(of: header)
     case .record(let record): take(record)
     case .entry(let entry): advance(to: entry.ended)
     case .gap(let gap):
@@ -100,8 +100,19 @@ public struct RunSummary: Sendable, Hashable {
   /// If not, the time that the run lasted after its last line is unknown.
   public var hasEnded: Bool { commits > 0 && state == .notRunning }
 
-  /// The length of the run by the wall clock, up to the last line.
-  public var length: Duration { header.map { wallTime(at: lastInstant) - $0.start } ?? .zero }
+  /// The length of the run up to the last line, sleep included.
+  ///
+  /// The time since the device's start measures it, which is never set. In a journal of an earlier version, which lacks
+  /// that time, the wall clock measures it; if that clock was set back, the length is at least that by the records'
+  /// clock.
+  public var length: Duration {
+    guard let header else { return .zero }
+    if let start = header.startUptime, let end = uptime(at: lastInstant) { return max(end - start, .zero) }
+    return max(wallTime(at: lastInstant) - header.start, lastInstant - header.instant)
+  }
+
+  /// The time since the device's start, for a time of the records; nil in a journal of an earlier version.
+  package func uptime(at instant: Duration) -> Duration? { clock.uptime.map { $0 + (instant - clock.instant) } }
 
   private mutating func take(_ record: LifecycleRecord) {
     advance(to: record.instant)

@@ -180,7 +180,7 @@ extension JournalWriter {
       throw JournalFailure(.rotate, path, error)
     }
     header = next
-    clock = JournalClockMark(instant: next.instant, wallTime: next.wallTime)
+    clock = JournalClockMark(of: next)
     isTorn = false
   }
 

@@ -79,8 +79,9 @@ struct JournalWriter: ~Copyable {
     let nanoseconds = seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
     header = RunHeader(
       run: "\(String(nanoseconds, radix: 36))-\(facts.processID)", part: -1, program: facts.program,
-      processID: facts.processID, bootID: facts.bootID, start: now, instant: instant, wallTime: now, state: state)
-    clock = JournalClockMark(instant: instant, wallTime: now)
+      processID: facts.processID, bootID: facts.bootID, start: now, instant: instant, wallTime: now,
+      startUptime: facts.uptime(), state: state)
+    clock = JournalClockMark(of: header)
   }
 
   /// Opens the file; returns how the previous run ended, and the notices to post.
@@ -164,7 +165,8 @@ struct JournalWriter: ~Copyable {
       let gap = outage.map {
         JournalGap(since: $0.since, instant: instant, lost: $0.lost, error: $0.failure.description)
       }
-      let mark = clock.successor(at: instant, now: facts.wallTime())
+      let mark = clock.successor(
+        JournalClockMark(instant: instant, wallTime: facts.wallTime(), uptime: facts.uptime()))
       if gap != nil || mark != nil || isTorn {
         let before = (gap.map { $0.jsonLine + "\n" } ?? "") + (mark.map { $0.jsonLine + "\n" } ?? "")
         try write(before + line.text)
@@ -243,7 +245,7 @@ struct JournalWriter: ~Copyable {
       throw error
     }
     header = next
-    clock = JournalClockMark(instant: next.instant, wallTime: next.wallTime)
+    clock = JournalClockMark(of: next)
     file?.headerLength = Int64(next.jsonLine.utf8.count + 1)
   }
 
@@ -252,6 +254,7 @@ struct JournalWriter: ~Copyable {
     next.part += 1
     next.instant = instant
     next.wallTime = facts.wallTime()
+    next.uptime = facts.uptime()
     next.state = state
     return next
   }
@@ -308,10 +311,16 @@ struct JournalWriter: ~Copyable {
 }
 
 extension JournalClockMark {
-  /// Returns a new mark if the wall clock differs by more than a second from what this mark predicts; else nil.
-  fileprivate func successor(at instant: Duration, now: Duration) -> JournalClockMark? {
-    let drift = now - wallTime - (instant - self.instant)
-    return drift > .seconds(1) || drift < .seconds(-1) ? JournalClockMark(instant: instant, wallTime: now) : nil
+  /// Returns the present mark if one of its clocks differs by more than a second from what this mark predicts; else nil.
+  fileprivate func successor(_ present: JournalClockMark) -> JournalClockMark? {
+    let passed = present.instant - instant
+    func hasDrifted(_ before: Duration, _ now: Duration) -> Bool {
+      let drift = now - before - passed
+      return drift > .seconds(1) || drift < .seconds(-1)
+    }
+    var isNew = hasDrifted(wallTime, present.wallTime)
+    if let uptime, let now = present.uptime { isNew = isNew || hasDrifted(uptime, now) }
+    return isNew ? present : nil
   }
 }
 

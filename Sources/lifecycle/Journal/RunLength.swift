@@ -3,7 +3,7 @@ import LifecycleJournal
 
 /// The length of a run, as far as its journal shows it.
 struct RunLength {
-  /// The length by the wall clock.
+  /// The length, sleep included.
   let length: Duration
   /// The time in each state, by the clock of the records.
   let times: [ApplicationState: Duration]
@@ -16,17 +16,22 @@ struct RunLength {
   ///
   /// - Parameters:
   ///   - run: the run.
-  ///   - now: the wall clock's time, since 1970 in UTC, if the program still runs.
-  init(of run: RunSummary, runningAt now: Duration?) {
-    // The difference is meaningless if the clock was set back.
-    let since = now.map { max($0 - run.wallTime(at: run.lastInstant), .zero) } ?? .zero
+  ///   - facts: the present clocks, if the program still runs.
+  init(of run: RunSummary, runningBy facts: RunFacts?) {
+    let since = facts.map { max(Self.sinceLastLine(of: run, by: $0), .zero) } ?? .zero
     length = run.length + since
     var times = run.times
     if since > .zero, run.state != .notRunning { times[run.state, default: .zero] += since }
     self.times = times
     last = run.state
     // A run that only a script has played has no process that could have gone on.
-    isLowerBound = now == nil && !run.hasEnded && run.header != nil
+    isLowerBound = facts == nil && !run.hasEnded && run.header != nil
+  }
+
+  private static func sinceLastLine(of run: RunSummary, by facts: RunFacts) -> Duration {
+    if let last = run.uptime(at: run.lastInstant), let now = facts.uptime() { return now - last }
+    // A journal of an earlier version. The difference is meaningless if the clock was set.
+    return facts.wallTime() - run.wallTime(at: run.lastInstant)
   }
 
   /// The length as text: `≥ 8.0s` if it is a lower bound.

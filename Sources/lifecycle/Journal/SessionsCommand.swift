@@ -38,7 +38,7 @@ struct SessionsCommand: Equatable {
       var exit = PreviousExit(of: run, bootID: next.map(\.bootID) ?? facts.bootID)
       let isRunning = next == nil && isHeld
       if isRunning { exit.kind = .stillRunning }
-      let length = RunLength(of: run, runningAt: isRunning ? facts.wallTime() : nil)
+      let length = RunLength(of: run, runningBy: isRunning ? facts : nil)
       let row = isNarrow ? Self.lines : Self.row
       text += isJSON ? Self.json(session, run, length, exit) : row(session, run, length, exit, paint)
       text += "\n"

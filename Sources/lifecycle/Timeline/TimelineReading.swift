@@ -94,7 +94,7 @@ extension JournalLine {
   /// The wall-clock time that the line gives.
   fileprivate var clockMark: JournalClockMark? {
     switch self {
-    case .run(let header): JournalClockMark(instant: header.instant, wallTime: header.wallTime)
+    case .run(let header): JournalClockMark(of: header)
     case .clock(let mark): mark
     case .record, .entry, .gap, .alive, .unknown: nil
     }

@@ -34,8 +34,9 @@ extension RunFacts {
   /// A process that only a test knows.
   static func made(
     program: String = "trips", processID: Int32 = 7, bootID: String? = "boot-1",
-    wallTime: @escaping @Sendable () -> Duration = { .seconds(1_000) }
+    wallTime: @escaping @Sendable () -> Duration = { .seconds(1_000) },
+    uptime: @escaping @Sendable () -> Duration? = { nil }
   ) -> RunFacts {
-    RunFacts(program: program, processID: processID, bootID: bootID, wallTime: wallTime)
+    RunFacts(program: program, processID: processID, bootID: bootID, wallTime: wallTime, uptime: uptime)
   }
 }

@@ -11,7 +11,7 @@ public enum ExtremeJournals {
   /// A run with two lines of each kind, and times that differ.
   private static let lines = [
     #"{"journal":"run","version":1,"run":"RUN","part":0,"program":"trips","pid":4711,"boot":"boot-1","#
-      + #""start":1795280400.5,"t":0.0,"wall":1795280400.5,"state":"notRunning"}"#,
+      + #""start":1795280400.5,"t":0.0,"wall":1795280400.5,"upStart":500.5,"up":500.5,"state":"notRunning"}"#,
     #"{"t":0.25,"kind":"input","name":"launch","state":"notRunning","scene":null,"cause":"launch"}"#,
     #"{"t":1.5,"kind":"state","name":"active","state":"active","scene":null,"cause":"launch"}"#,
     #"{"journal":"entry","t":3.0,"began":2.0,"kind":"resource","name":"feed","source":"Trips/Feed.swift:12","#
@@ -20,11 +20,11 @@ public enum ExtremeJournals {
       + #""step":"task","outcome":"failed","error":"no route"}"#,
     #"{"journal":"gap","t":7.0,"since":6.0,"lost":3,"error":"No space left on device"}"#,
     #"{"journal":"gap","t":9.0,"since":8.0,"lost":4,"error":"No space left on device"}"#,
-    #"{"journal":"clock","t":10.0,"wall":1795284010.0}"#,
+    #"{"journal":"clock","t":10.0,"wall":1795284010.0,"up":510.5}"#,
     #"{"journal":"clock","t":11.0,"wall":1795280411.0}"#,
     #"{"journal":"alive","t":71.0}"#,
     #"{"journal":"run","version":1,"run":"RUN","part":1,"program":"trips","pid":4711,"boot":"boot-1","#
-      + #""start":1795280400.5,"t":72.0,"wall":1795280472.5,"state":"active"}"#,
+      + #""start":1795280400.5,"t":72.0,"wall":1795280472.5,"upStart":500.5,"up":572.5,"state":"active"}"#,
     #"{"t":73.0,"kind":"state","name":"background","state":"background","scene":null,"cause":"home"}"#,
     #"{"journal":"entry","t":75.0,"began":74.0,"kind":"resource","name":"feed","source":"Trips/Feed.swift:12","#
       + #""step":"release","outcome":"completed"}"#,
