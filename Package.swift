@@ -48,7 +48,8 @@ let package = Package(
     .target(name: "UnixHostTesting", dependencies: ["AppLifecycle", "PubSub", "TerminalEmulation", "UnixHost"]),
     .target(
       name: "CSystemBus", cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))]),
-    .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "PubSub"]),
+    .target(name: "CLifecycleJournal"),
+    .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "PubSub"]),
     // The one library that links Foundation.
     .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub"]),
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),

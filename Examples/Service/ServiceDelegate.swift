@@ -42,7 +42,7 @@ extension ServiceDelegate: ServiceApplicationDelegate {
     guard let path = options.journalPath else { return }
     // Subscribes before the journal is opened, as opening may fail. The service then runs without a journal.
     application.bus.subscribe(self, to: Journal.DidFail.self) { _, event in
-      StandardError.writeLine("\(event.failure); \(event.missing)")
+      StandardError.writeLine("\(event.failure); \(event.missing); \(event.failure.advice)")
     }
     application.bus.subscribe(self, to: Journal.DidRecover.self) { _, event in
       StandardError.writeLine("\(event.path) is written again; lines that are missing: \(event.gap.lost)")
@@ -54,7 +54,7 @@ extension ServiceDelegate: ServiceApplicationDelegate {
     switch exit.kind {
     case .firstRun, .terminated: break
     case .stillRunning: break  // that is the failure, and it names the other process
-    case .killedWhileSuspended, .killedInBackground, .crashedInForeground, .watchdog, .deviceRestarted, .unknown:
+    case .crashed, .killed, .watchdog, .deviceRestarted, .unknown:
       StandardError.writeLine("previous run: \(exit)")
     }
   }

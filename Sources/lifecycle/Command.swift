@@ -1,3 +1,5 @@
+import LifecycleJournal
+
 /// The command that the arguments ask for.
 enum Command: Equatable {
   case help(String)

@@ -47,27 +47,28 @@ extension Help {
       --json             one JSON object a line: session, run, program, pid, boot,
                          start and length (seconds), lengthIsLowerBound, times
                          (seconds in each state), records, lost, damaged, ended,
-                         evidence
+                         state, signal, evidence
 
     LENGTH includes the time in which the machine slept, and does not depend on the
     wall clock (except in journals of earlier versions). The time in each state is
     measured by the clock of the records, which stands still while the machine
-    sleeps. For a program that still runs, both last until now. A program that vanished ran at least (≥)
-    until its last line; a journal has a line for each minute, except while the
-    program is suspended. With --json, 'ended' is the name in PreviousExit.Kind,
-    such as crashedInForeground. ENDED is one of
+    sleeps. For a program that still runs, both last until now. A program that
+    vanished ran at least (≥) until its last line; a journal has a line for each
+    minute, except while the program is suspended. With --json, 'ended' is the
+    name in PreviousExit.Kind, such as crashed, and 'state' the state in which the
+    process ended. ENDED is one of these, with the state:
 
       terminated               it got willTerminate, and ended in order
-      killed while suspended   it vanished while it was suspended
-      killed in the background it vanished while it was in the background
-      crashed in the foreground it vanished in the foreground (or called exit)
+      crashed                  a fatal signal ended it, which is named
+      killed                   it vanished, as by SIGKILL (or called exit)
       ended by the watchdog    it ended after code had overrun its time
       the device restarted     no end is recorded, and the device restarted later
       still running            a program writes the journal now (on Linux, if the
                                tool sees its process; elsewhere a running program
-                               looks killed or crashed)
+                               looks killed)
       a recorded run           no program wrote it: a script was played
-      unknown                  it was never launched
+      unknown                  it was never launched, or the journal could not be
+                               written to its end
 
     STATUS
       0  all lines were read            1  lines are damaged or missing

@@ -1,3 +1,5 @@
+import LifecycleJournal
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -73,13 +75,6 @@ enum StandardStreams {
   /// Writes all of a text.
   static func write(_ text: String, to destination: Destination) throws(Failure) {
     try write(text, to: destination.rawValue, "write to standard \(destination)")
-  }
-
-  /// Opens a file for writing, and removes its contents.
-  static func create(_ path: String) throws(Failure) -> Int32 {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw Failure(operation: "open \(path)", number: errno) }
-    return descriptor
   }
 
   /// Writes all of a text to a descriptor.

@@ -54,7 +54,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     try Data((ExtremeJournals.all[0] + "{\"journal\":\"alive\",\"t\":1e300}\n").utf8).write(to: URL(filePath: path))
     let error = try Tool.run("sessions", path).error
-    let end = "trips.jsonl:16: the number of \"t\" is out of range, in column 24, at byte "
+    let end = "trips.jsonl:18: the number of \"t\" is out of range, in column 24, at byte "
     #expect(error.contains(end), "\(error)")
   }
 }

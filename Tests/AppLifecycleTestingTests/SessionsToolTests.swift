@@ -32,7 +32,8 @@ import Testing
       try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
     }
     #expect(
-      runs.map { $0["ended"] as? String } == ["terminated", "crashedInForeground", "killedInBackground", "unknown"])
+      runs.map { $0["ended"] as? String } == ["terminated", "crashed", "killed", "unknown"])
+    #expect(runs.map { $0["state"] as? String } == ["background", "active", "background", "notRunning"])
     #expect(runs[0]["length"] as? Double == 7_300 && runs[0]["pid"] as? Int == 100)
     #expect(runs.map { $0["lengthIsLowerBound"] as? Bool } == [false, false, true, true])
   }
@@ -43,7 +44,7 @@ import Testing
     let result = try Tool.run(["sessions", path], environment: ["TZ": "UTC"])
     #expect(
       lines(result.output).suffix(2) == [
-        "   1  2026-11-21 17:00:00 ≥ 12m 00s  ≥ 12m 00s          -          -          -  crashed in the foreground",
+        "   1  2026-11-21 17:00:00 ≥ 12m 00s  ≥ 12m 00s          -          -          -  killed in the foreground",
         "   2  2026-11-21 18:00:00  ≥ 1m 30s     1m 30s          -          -          -  the device restarted",
       ])
     let json = try Tool.run("sessions", "--json", path).output

@@ -25,7 +25,7 @@ import Testing
   /// What is right for a round in which a signal ends the program.
   private func killed(by signal: Int32, _ change: (inout Observation) -> Void = { _ in }) -> Observation {
     orderly {
-      ($0.status, $0.journal, $0.savedDate) = (128 + signal, ["crashedInForeground"], nil)
+      ($0.status, $0.journal, $0.savedDate) = (128 + signal, ["killed"], nil)
       change(&$0)
     }
   }
@@ -92,8 +92,8 @@ import Testing
     #expect(violations(orphaned, without { $0.isScreenLeft = false }) == ["the screen was not left"])
     #expect(violations(orphaned, without { $0.status = 0 }) == ["the status is 0, not 129"])
     #expect(
-      violations(orphaned, without { $0.journal = ["crashedInForeground"] })
-        == [#"the journal says ["crashedInForeground"], not terminated"#])
+      violations(orphaned, without { $0.journal = ["killed"] })
+        == [#"the journal says ["killed"], not terminated"#])
     #expect(
       violations(orphaned, without { $0.savedDate = "2027-01-02" })
         == ["the saved date is 2027-01-02, not 2027-01-03"])
@@ -124,7 +124,7 @@ import Testing
     #expect(violations(stopped, after()) == [])
     #expect(violations(stopped, after { $0.modesAfter = "raw" }) == ["the modes are raw"])
     #expect(violations(stopped, after { $0.suspensions[0].savedDate = nil }).count == 1)
-    #expect(violations(stopped, after { $0.journal = ["crashedInForeground"] }).count == 1)
+    #expect(violations(stopped, after { $0.journal = ["killed"] }).count == 1)
   }
 
   @Test func `Orders that were sent too late say nothing of the program`() {
@@ -165,12 +165,17 @@ import Testing
     #expect(violations(round(), orderly { $0.status = 143 }) == ["the status is 143, not 0"])
     #expect(violations(round(), orderly { $0.duration = .seconds(17) }) == ["the end took 17.0 seconds"])
     #expect(
-      violations(round(), orderly { $0.journal = ["crashedInForeground"] })
-        == [#"the journal says ["crashedInForeground"], not terminated"#])
+      violations(round(), orderly { $0.journal = ["killed"] })
+        == [#"the journal says ["killed"], not terminated"#])
     #expect(violations(round(), orderly { $0.journal = [] }) == ["the journal says [], not terminated"])
     #expect(
       violations(round([], .kill), killed(by: 9) { $0.journal = ["terminated"] })
-        == [#"the journal says ["terminated"], not crashedInForeground"#])
+        == [#"the journal says ["terminated"], not killed"#])
+    let crash = round([], .fatal(Signal(11, "SIGSEGV")))
+    #expect(violations(crash, killed(by: 11) { $0.journal = ["crashed"] }) == [])
+    #expect(violations(crash, killed(by: 11)) == [#"the journal says ["killed"], not crashed"#])
+    let both = round([], .fatal(Signal(10, "SIGUSR1"), then: .init(Signal(6, "SIGABRT"), after: 20)))
+    for ending in ["killed", "crashed"] { #expect(violations(both, killed(by: 6) { $0.journal = [ending] }) == []) }
   }
 
   @Test func `Fish shows no status of a job that was continued`() {

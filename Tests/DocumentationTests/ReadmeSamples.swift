@@ -135,7 +135,12 @@ private struct Client {
 @MainActor private func record(_ application: Application, at path: String) -> Journal {
   func offerToSendReport() { note("offer to send a report") }
   let journal = Journal(at: path, of: application)
-  if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
+  if journal.previousExit.kind == .crashed { offerToSendReport() }
+  let bus = application.bus
+  let failing = bus.subscribe(to: Journal.DidFail.self, replay: .latest) { event in
+    print("\(event.failure); \(event.failure.advice); \(event.missing)")
+  }
+  withExtendedLifetime(failing) {}
   return journal
 }
 

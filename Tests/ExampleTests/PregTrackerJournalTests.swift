@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (false, "crashed in the foreground", "last state active"),
+    (false, "killed in the foreground", "last state active"),
     (true, "killed while suspended", "last state suspended"),
   ])
   func `A run that SIGKILL ended is named by the next one, and one that ended with q is not`(

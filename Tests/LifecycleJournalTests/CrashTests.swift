@@ -32,17 +32,17 @@ import Testing
     @MainActor private final class Recorded { var records: [LifecycleRecord] = [] }
 
     /// How a run ends that has written so many records and no more.
-    func exit(after count: Int) -> PreviousExit.Kind {
+    func exit(after count: Int) -> String {
       let written = records.prefix(count)
       let launch = written.lastIndex { $0.name == "applicationWillFinishLaunching" } ?? 0
       switch written.last?.state {
-      case .active, .inactive: return .crashedInForeground
-      case .background: return .killedInBackground
-      case .suspended: return .killedWhileSuspended
+      case .active, .inactive: return "killed in the foreground"
+      case .background: return "killed in the background"
+      case .suspended: return "killed while suspended"
       case .notRunning, nil:
-        if written[launch...].contains(where: { $0.name == "applicationWillTerminate" }) { return .terminated }
+        if written[launch...].contains(where: { $0.name == "applicationWillTerminate" }) { return "terminated" }
         // The workload ends a process by `kill` and by `reclaim`; both without a word only if it is suspended.
-        return written.contains { $0.kind == .state } ? .killedWhileSuspended : .unknown
+        return written.contains { $0.kind == .state } ? "killed while suspended" : "unknown"
       }
     }
   }
@@ -78,7 +78,7 @@ import Testing
     let begun = expected.counts.dropFirst((acknowledged ?? -1) + 1).first ?? .max
     #expect(found.count <= begun, "\(note)")
     let exit = Journal(at: path).previousExit
-    #expect(exit.kind == expected.exit(after: found.count), "\(note): \(exit)")
+    #expect(exit.text == expected.exit(after: found.count), "\(note): \(exit)")
     #expect(exit.run.lastRecord == found.last, "\(note)")
   }
 
@@ -97,6 +97,43 @@ import Testing
       let seed = seed + UInt64(number)
       var random = SplitMix64(seed: seed ^ 0x5EED)
       try await life(seed, random: &random)
+    }
+  }
+
+  /// Ways in which a process ends itself, with the signals that may be named for it.
+  @Test(arguments: [
+    ("fatalError", ["SIGILL", "SIGTRAP"]), ("abort", ["SIGABRT"]), ("null", ["SIGSEGV"]),
+    ("overflow", ["SIGILL", "SIGTRAP"]),
+    ("stack", ["SIGSEGV", "SIGBUS"]), ("signal", ["SIGFPE"]), ("thread", ["SIGILL", "SIGTRAP"]),
+    ("child", []), ("kill", []), ("exit", []),
+  ])
+  func `a process that dies of a fatal signal says so in its journal, without a host`(way: String, signals: [String])
+    throws
+  {
+    let seed = UInt64.random(in: 0...(.max / 2))
+    print("\(way): SEED=\(seed)")
+    for seed in seed..<(seed + 4) {
+      let directory = try TemporaryDirectory()
+      // Files so small that most are put aside once at least.
+      // The stack that a handler has is that of the main thread, where an asynchronous program runs until its first await.
+      let probe = try Probe(
+        directory.file(), seed: seed, size: [3_000, .max][Int(seed % 2)], flush: false, count: way == "stack" ? 0 : 40,
+        end: way)
+      probe.finish()
+      let entries = entries(of: directory.file())
+      let exit = Journal(at: directory.file()).previousExit
+      let last = entries.records.last
+      #expect(entries.damage == [] && exit.run.lastRecord == last, "\(exit)")
+      if signals.isEmpty {
+        #expect(exit.run.crash == nil && exit.kind != .crashed, "\(exit)")
+      } else {
+        #expect(exit.kind == .crashed && exit.state == last?.state ?? .notRunning, "\(exit)")
+        let crash = try #require(exit.run.crash)
+        #expect(signals.contains(crash.signal), "\(crash)")
+        let least = last?.instant ?? .zero
+        #expect((least...(least + .seconds(60))).contains(crash.instant), "\(crash)")
+        #expect(probe.ending < 0, "\(probe.ending)")
+      }
     }
   }
 
@@ -129,6 +166,27 @@ import Testing
     let entries = entries(of: directory.file())
     #expect(entries.damage == [] && entries.records.count > 50)
     #expect((15_000...16_384).contains(bytes(of: directory.file()).count))
+    // What precedes the missing lines, and the reason, stand in the journal.
+    let exit = Journal(at: directory.file()).previousExit
+    #expect(exit.run.stop != nil || exit.run.lost > 0, "\(exit)")
+  }
+
+  @Test(arguments: ["terminate", "kill", "null"])
+  func `where files must not grow beyond a limit, the journal says how the run ended, or that it does not know`(
+    way: String
+  ) throws {
+    let directory = try TemporaryDirectory()
+    let probe = try Probe(
+      directory.file(), seed: 7, size: .max, flush: true, count: 0, limit: 16, end: "full \(way)")
+    probe.finish()
+    #expect(way != "terminate" || probe.ending == 0)
+    #expect((12_000...16_384).contains(bytes(of: directory.file()).count))
+    let exit = Journal(at: directory.file()).previousExit
+    switch way {
+    case "terminate": #expect(exit.kind == .terminated && exit.run.lost > 100, "\(exit)")
+    case "kill": #expect(exit.kind == .unknown && exit.run.stop?.error.hasSuffix("File too large") == true, "\(exit)")
+    default: #expect(exit.kind == .crashed && exit.state == .active && exit.run.stop != nil, "\(exit)")
+    }
   }
 
   #if os(Linux)
@@ -168,6 +226,27 @@ import Testing
       #expect(entries.gaps.map(\.lost) == [1_000 - kept])
     }
 
+    @Test(arguments: ["terminate", "kill", "null"])
+    func `on a full disk the journal says how the run ended, or that it does not know`(way: String) throws {
+      let directory = try TemporaryDirectory()
+      guard mount("none", directory.path, "tmpfs", 0, "size=32k") == 0 else {
+        return print("skipped: a file system of 32 KiB cannot be mounted here: \(String(cString: strerror(errno)))")
+      }
+      defer { umount(directory.path) }
+      let probe = try Probe(directory.file(), seed: 7, size: .max, flush: true, count: 0, end: "full \(way)")
+      probe.finish()
+      let run = entries(of: directory.file()).reduce(into: RunSummary()) { run, entry in
+        if case .line(let line) = entry.content { run.take(line) }
+      }
+      let exit = PreviousExit(of: run, bootID: run.header?.bootID)
+      switch way {
+      case "terminate": #expect(exit.kind == .terminated && exit.run.lost > 100, "\(exit)")
+      case "kill":
+        #expect(exit.kind == .unknown && exit.run.stop?.error.hasSuffix("No space left on device") == true, "\(exit)")
+      default: #expect(exit.kind == .crashed && exit.state == .active && exit.run.stop != nil, "\(exit)")
+      }
+    }
+
     @Test func `in a directory that cannot be written the program lives on, and what is there is still read`() throws {
       let directory = try TemporaryDirectory()
       Journal(at: directory.file()).append(numbered(1))
@@ -183,7 +262,7 @@ import Testing
       let journal = Journal(at: directory.file())
       #expect(!journal.append(numbered(2)))
       #expect(journal.failure?.description == "cannot open \(directory.file()): Read-only file system")
-      #expect(journal.previousExit.kind == .crashedInForeground && bytes(of: directory.file()) == content)
+      #expect(journal.previousExit.text == "killed in the foreground" && bytes(of: directory.file()) == content)
       #expect(Journal(at: directory.file("a/b.jsonl")).failure?.operation == .open)
     }
   #endif

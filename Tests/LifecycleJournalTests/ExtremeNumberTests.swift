@@ -20,6 +20,8 @@ import Testing
         case .entry(let entry): _ = entry.description + entry.jsonLine + entry.ended.decimalSeconds
         case .gap(let gap): _ = gap.jsonLine
         case .clock(let mark): _ = mark.jsonLine
+        case .crash(let crash): _ = crash.jsonLine
+        case .stopped(let stop): _ = stop.jsonLine
         case .alive(let instant): _ = instant.decimalSeconds
         case .unknown: break
         }

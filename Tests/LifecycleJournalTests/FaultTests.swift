@@ -207,9 +207,10 @@ import Testing
         if case .line(.run(let header)) = $0.content { header.part == 0 } else { false }
       }
       let lastRecord = entries.lastIndex { if case .line(.record) = $0.content { true } else { false } }
-      let kind: PreviousExit.Kind =
-        hasBegunAnew == nil ? .firstRun : hasBegunAnew ?? 0 > lastRecord ?? -1 ? .unknown : .crashedInForeground
-      #expect(next.previousExit.kind == kind || entries.headers.isEmpty, "\(place): \(next.previousExit)")
+      let kind =
+        hasBegunAnew == nil
+        ? "first run" : hasBegunAnew ?? 0 > lastRecord ?? -1 ? "unknown" : "killed in the foreground"
+      #expect(next.previousExit.text == kind || entries.headers.isEmpty, "\(place): \(next.previousExit)")
       for number in numbers.count..<(numbers.count + 10) { #expect(next.append(numbered(number)), "\(place)") }
       entries = LifecycleJournalTests.entries(of: faults.path)
       numbers = entries.records.compactMap { Int($0.name.dropFirst()) }

@@ -77,7 +77,7 @@ import Testing
     for run in 1...2 {
       let journal = journalBeside()
       #expect(journal.path == path + ".journal" && journal.failure == nil)
-      #expect(journal.previousExit.kind == (run == 1 ? .firstRun : .crashedInForeground))
+      #expect(journal.previousExit.text == (run == 1 ? "first run" : "killed in the foreground"))
       #expect(journal.append(numbered(run)))
     }
     // Where that is none either, the next.

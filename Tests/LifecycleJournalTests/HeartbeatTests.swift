@@ -54,7 +54,7 @@ import Testing
     #expect(run.lastInstant == .seconds(389) && run.times[.active] == .seconds(389 - 59) && run.length == .seconds(389))
     #expect(run.records == before.records && run.lastRecord == before.lastRecord)
     #expect(text(of: path).contains("\n{\"journal\":\"alive\",\"t\":60.0}\n"))
-    #expect(PreviousExit(of: run, bootID: "boot-1").kind == .crashedInForeground)
+    #expect(PreviousExit(of: run, bootID: "boot-1").text == "killed in the foreground")
   }
 
   @Test func `an entry of the ledger says as well that the program still runs`() async throws {

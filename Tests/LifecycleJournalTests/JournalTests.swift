@@ -162,6 +162,27 @@ import Testing
     #expect(files.calls.count { $0.name == "write" } == 5)
   }
 
+  /// The condition of a flush policy is the program's code.
+  @Test func `a condition may use the journal that asks it`() throws {
+    let bus = EventBus()
+    let shared = Shared<Journal?>(nil)
+    var configuration = Journal.Configuration()
+    configuration.flush = .when { record in
+      guard record.kind == .state, let journal = shared.value else { return false }
+      // As a logger does whose lines the journal records, too.
+      journal.append(numbered(7))
+      return journal.failure == nil && journal.path.isEmpty == false
+    }
+    let files = FaultyFiles { _ in .works }
+    let journal = Journal(
+      at: path, configuration: configuration, bus: bus, instant: .zero, files: files, facts: .made())
+    shared.value = journal
+    #expect(journal.append(numbered(8, .state)))
+    #expect(entries(of: path).records.map(\.name) == ["n7", "n8"])
+    #expect(files.calls.count { $0.name == "flush" } == 1)
+    shared.value = nil
+  }
+
   // MARK: Clocks
 
   @Test func `a wall clock that is not where it is expected to be is told`() throws {

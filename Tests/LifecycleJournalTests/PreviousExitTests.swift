@@ -31,20 +31,22 @@ import Testing
 
   @Test(
     arguments: [
-      ("", .unknown), ("home", .unknown), ("launch", .crashedInForeground), ("launch; crash", .crashedInForeground),
-      ("launch; interrupt:call", .crashedInForeground), ("launch; home", .killedInBackground),
-      ("launch; home; crash", .killedInBackground), ("launch:background", .killedInBackground),
-      ("launch; home; wait:5s", .killedWhileSuspended), ("launch; home; wait:5s; memory", .killedWhileSuspended),
-      ("launch; home; suspend; reclaim", .killedWhileSuspended), ("launch; home; suspend; kill", .killedWhileSuspended),
-      ("launch; home; suspend; wake", .killedInBackground), ("launch; kill", .terminated),
-      ("launch; home; kill; home; memory", .terminated), ("launch; kill; launch", .crashedInForeground),
-      ("launch; kill; launch; crash", .crashedInForeground), ("launch; reboot", .deviceRestarted),
-      ("launch; reboot; launch; kill", .terminated), ("launch; switcher; switcher:kill", .terminated),
-    ] as [(String, PreviousExit.Kind)])
-  func `how a run ended is told by what it was told last`(script: String, kind: PreviousExit.Kind) async throws {
+      ("", "unknown"), ("home", "unknown"), ("launch", "killed in the foreground"),
+      ("launch; crash", "crashed in the foreground"),
+      ("launch; interrupt:call", "killed in the foreground"), ("launch; home", "killed in the background"),
+      ("launch; home; crash", "crashed in the background"), ("launch:background", "killed in the background"),
+      ("launch; home; wait:5s", "killed while suspended"), ("launch; home; wait:5s; memory", "killed while suspended"),
+      ("launch; home; suspend; reclaim", "killed while suspended"),
+      ("launch; home; suspend; kill", "killed while suspended"),
+      ("launch; home; suspend; wake", "killed in the background"), ("launch; kill", "terminated"),
+      ("launch; home; kill; home; memory", "terminated"), ("launch; kill; launch", "killed in the foreground"),
+      ("launch; kill; launch; crash", "crashed in the foreground"), ("launch; reboot", "the device restarted"),
+      ("launch; reboot; launch; kill", "terminated"), ("launch; switcher; switcher:kill", "terminated"),
+    ] as [(String, String)])
+  func `how a run ended is told by what it was told last`(script: String, text: String) async throws {
     try await run(script)
     let exit = open().previousExit
-    #expect(exit.kind == kind, "\(exit)")
+    #expect(exit.text == text, "\(exit)")
     #expect(exit.run.header?.processID == 7 && exit.run.damagedLines == 0)
   }
 
@@ -58,26 +60,28 @@ import Testing
 
   @Test(
     arguments: [
-      ("launch", "boot-2", .deviceRestarted), ("launch; home; wait:5s", "boot-2", .deviceRestarted),
-      ("launch; kill", "boot-2", .terminated), ("launch", nil, .crashedInForeground),
-    ] as [(String, String?, PreviousExit.Kind)])
+      ("launch", "boot-2", "the device restarted"), ("launch; home; wait:5s", "boot-2", "the device restarted"),
+      ("launch; kill", "boot-2", "terminated"), ("launch", nil, "killed in the foreground"),
+    ] as [(String, String?, String)])
   func `a device that was started anew since is told apart, but from a run that had ended`(
-    script: String, bootID: String?, kind: PreviousExit.Kind
+    script: String, bootID: String?, text: String
   ) async throws {
     try await run(script)
     let exit = open(bootID: bootID).previousExit
-    #expect(exit.kind == kind)
-    if kind == .deviceRestarted { #expect(exit.evidence.contains("boot boot-1, now boot-2")) }
+    #expect(exit.text == text)
+    if exit.kind == .deviceRestarted { #expect(exit.evidence.contains("boot boot-1, now boot-2")) }
   }
 
   @Test(
     arguments: [
-      (["watchdog:feed"], .watchdog), (["backgroundTimeExpired:upload"], .watchdog),
-      (["taskEndedTwice:upload"], .killedInBackground), (["watchdog:feed", "inactive"], .crashedInForeground),
-      (["watchdog:feed", "suspended"], .killedWhileSuspended), (["watchdog:feed", "notRunning"], .watchdog),
-      (["watchdog:feed", "fetch"], .killedInBackground), (["fetch", "watchdog:feed"], .watchdog),
-    ] as [([String], PreviousExit.Kind)])
-  func `an overrun is the reason until the application gets on`(names: [String], kind: PreviousExit.Kind) async throws {
+      (["watchdog:feed"], "ended by the watchdog"), (["backgroundTimeExpired:upload"], "ended by the watchdog"),
+      (["taskEndedTwice:upload"], "killed in the background"),
+      (["watchdog:feed", "inactive"], "killed in the foreground"),
+      (["watchdog:feed", "suspended"], "killed while suspended"),
+      (["watchdog:feed", "notRunning"], "ended by the watchdog"),
+      (["watchdog:feed", "fetch"], "killed in the background"), (["fetch", "watchdog:feed"], "ended by the watchdog"),
+    ] as [([String], String)])
+  func `an overrun is the reason until the application gets on`(names: [String], text: String) async throws {
     let journal = open()
     var state = ApplicationState.background
     journal.append(LifecycleRecord(instant: .zero, kind: .state, name: "background", state: state, cause: "home"))
@@ -89,8 +93,8 @@ import Testing
     }
     journal.close()
     let exit = open().previousExit
-    #expect(exit.kind == kind, "\(exit)")
-    if kind == .watchdog { #expect(exit.evidence.contains("watchdog:feed") || exit.evidence.contains(names[0])) }
+    #expect(exit.text == text, "\(exit)")
+    if exit.kind == .watchdog { #expect(exit.evidence.contains("watchdog:feed") || exit.evidence.contains(names[0])) }
   }
 
   @Test func `a late release outside a tear-down is no reason`() {
@@ -100,7 +104,7 @@ import Testing
         LifecycleRecord(instant: .zero, kind: kind, name: name, state: .active, cause: "release of feed"))
     }
     journal.close()
-    #expect(open().previousExit.kind == .crashedInForeground)
+    #expect(open().previousExit.text == "killed in the foreground")
   }
 
   @Test func `the last run counts, and a line that was being written does not`() async throws {
@@ -108,7 +112,7 @@ import Testing
     try await run("launch; home")
     try write(text(of: path) + #"{"t":9.0,"kind":"sta"#, to: path)
     let exit = open().previousExit
-    #expect(exit.kind == .killedInBackground && exit.run.endsUnfinished && exit.run.damagedLines == 1)
+    #expect(exit.text == "killed in the background" && exit.run.endsUnfinished && exit.run.damagedLines == 1)
     #expect(exit.description.hasPrefix("killed in the background (process 7, last state background; last record"))
     // The next run's lines are whole all the same.
     #expect(entries(of: path).headers.count == 3 && entries(of: path).damage == [.notJSON])
@@ -126,7 +130,56 @@ import Testing
     journal.close()
     try write(text(of: path) + "{\"journal\":\"run\",\"version\":1}\n", to: path)
     let exit = open().previousExit
-    #expect(exit.kind == .killedWhileSuspended && exit.run.records == 5_000 && exit.run.damagedLines == 1)
+    #expect(exit.text == "killed while suspended" && exit.run.records == 5_000 && exit.run.damagedLines == 1)
+  }
+
+  // MARK: Crashes
+
+  @Test(arguments: [
+    ("launch", "crashed in the foreground, SIGSEGV", ApplicationState.active),
+    ("launch; home", "crashed in the background, SIGSEGV", .background),
+    ("launch; home; wait:5s", "crashed while suspended, SIGSEGV", .suspended),
+    ("", "crashed before its launch, SIGSEGV", .notRunning),
+    ("launch; kill", "crashed after its end, SIGSEGV", .notRunning),
+  ])
+  func `a fatal signal is a crash, whatever the state`(script: String, text: String, state: ApplicationState)
+    async throws
+  {
+    try await run(script)
+    let crash = JournalCrash(instant: .seconds(90), signal: "SIGSEGV").jsonLine
+    // The line was cut by the crash, and the handler's line follows it.
+    try write(LifecycleJournalTests.text(of: path) + "{\"t\":8.0,\"ki\n" + crash + "\n", to: path)
+    // A restart of the device since then changes nothing.
+    let exit = open(bootID: "boot-2").previousExit
+    #expect(exit.kind == .crashed && exit.state == state && exit.text == text, "\(exit)")
+    #expect(exit.run.crash == JournalCrash(instant: .seconds(90), signal: "SIGSEGV"))
+    #expect(exit.run.lastInstant == .seconds(90) && exit.run.hasEnded)
+  }
+
+  @Test func `a process that goes on after a fatal signal has not crashed`() {
+    var run = RunSummary()
+    run.take(.record(LifecycleRecord(instant: .zero, kind: .state, name: "active", state: .active, cause: "launch")))
+    run.take(.crash(JournalCrash(instant: .seconds(1), signal: "SIGABRT")))
+    #expect(PreviousExit(of: run, bootID: nil).kind == .crashed)
+    run.take(.alive(.seconds(60)))
+    #expect(PreviousExit(of: run, bootID: nil).kind == .killed && run.crash == nil)
+  }
+
+  @Test(arguments: ["SIGSEGV\\u001b[2J", "sigsegv", "", "SIGSEGVSIGSEGVSIGSEGV"])
+  func `the name of a signal is nothing else`(name: String) {
+    let line = "{\"journal\":\"crash\",\"t\":1.0,\"signal\":\"\(name)\"}\n"
+    #expect(Array(JournalReader(source: MemorySource(Array(line.utf8)))).damage == [.notInFormat])
+  }
+
+  @Test func `evidence is shown, not obeyed`() {
+    let journal = open()
+    journal.append(
+      LifecycleRecord(instant: .zero, kind: .state, name: "a\u{1B}[2J", state: .active, cause: "launch"))
+    journal.append(
+      LifecycleRecord(instant: .zero, kind: .report, name: "watchdog:\u{9B}2J", state: .active, cause: "home"))
+    journal.close()
+    let text = open().previousExit.description
+    #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control }, "\(text)")
   }
 
   // MARK: Two at a time

@@ -137,6 +137,8 @@ import Testing
         case .entry(let entry): entry.jsonLine
         case .gap(let gap): gap.jsonLine
         case .clock(let mark): mark.jsonLine
+        case .crash(let crash): crash.jsonLine
+        case .stopped(let stop): stop.jsonLine
         case .alive(let instant): "{\"journal\":\"alive\",\"t\":\(instant.decimalSeconds)}"
         case .unknown: nil
         }

@@ -1,7 +1,14 @@
 import AppLifecycle
 import LifecycleJournal
+import PubSub
 import TestTraits
 import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 @Suite(.timeLimit(.hang)) struct RotationTests {
   private let directory: TemporaryDirectory
@@ -79,6 +86,57 @@ import Testing
     for number in 0..<20 { next.append(numbered(number)) }
     #expect(entries(of: path).records.count == kept + 20)
     #expect(!directory.names.contains("journal.jsonl.new"))
+  }
+
+  // MARK: On the disk
+
+  /// Without its name on the disk, a flushed file is lost with the machine.
+  @Test func `a new file's name, and the file put aside, are on the disk with the next record that is flushed`() throws
+  {
+    var configuration = Journal.Configuration()
+    configuration.maximumSize = 600
+    configuration.flush = .when { $0.name.hasSuffix("9") }
+    let files = FaultyFiles { _ in .works }
+    let journal = Journal(
+      at: path, configuration: configuration, bus: nil, instant: .zero, files: files, facts: .made())
+    for number in 0..<30 { #expect(journal.append(numbered(number))) }
+    var isNameOnDisk = false
+    for (index, call) in files.calls.enumerated() {
+      switch call.name {
+      case "flushDirectory":
+        #expect(call.path == directory.path)
+        isNameOnDisk = true
+      case "rename" where call.path?.hasSuffix(".new") == true:
+        // The lines of the old file precede the next record that is flushed.
+        let before = files.calls[..<index].last { $0.name == "flush" || $0.name == "write" && $0.path == path }
+        #expect(before?.name == "flush")
+        isNameOnDisk = false
+      // That of a record, after which the scenario goes on with the next one.
+      case "write" where call.path == path && files.calls[..<index].last?.name == "flush": #expect(isNameOnDisk)
+      default: break
+      }
+    }
+    #expect(isNameOnDisk)
+    let flushed = files.calls.count { $0.name == "flushDirectory" }
+    #expect((1...3).contains(flushed))
+  }
+
+  @Test(arguments: [(EIO, 1), (EINVAL, 0), (EACCES, 0)] as [(Int32, Int)])
+  func `a directory that cannot be flushed is told, unless its file system has no such call`(error: Int32, count: Int)
+    throws
+  {
+    let bus = EventBus()
+    let told = Shared<[JournalFailure]>([])
+    let subscription = bus.subscribe(to: Journal.DidFail.self) { told.append($0.failure) }
+    defer { withExtendedLifetime(subscription) {} }
+    var configuration = Journal.Configuration()
+    configuration.flush = .everyRecord
+    let journal = Journal(
+      at: path, configuration: configuration, bus: bus, instant: .zero,
+      files: FaultyFiles { $0.name == "flushDirectory" ? .fails(error) : .works }, facts: .made())
+    #expect(journal.append(numbered(1)) == (count == 0))
+    #expect(told.value.map(\.operation) == Array(repeating: .flush, count: count))
+    #expect(entries(of: path).records.map(\.name) == ["n1"])
   }
 
   @Test func `a file that another program moves or removes is begun anew, and what went with it is told`() throws {

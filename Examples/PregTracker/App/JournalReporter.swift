@@ -53,7 +53,7 @@ extension PreviousExit {
     switch kind {
     case .firstRun, .terminated: nil
     case .stillRunning: nil  // the journal's failure says so, and names the other process
-    case .killedWhileSuspended, .killedInBackground, .crashedInForeground, .watchdog, .deviceRestarted, .unknown:
+    case .crashed, .killed, .watchdog, .deviceRestarted, .unknown:
       "previous run: \(self)"
     }
   }

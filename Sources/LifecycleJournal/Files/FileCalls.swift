@@ -4,6 +4,10 @@
 package protocol FileCalls: Sendable {
   /// Opens a file for appending, and creates it if it does not exist; with `exclusively` it must not exist yet.
   func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32
+  /// Makes a file that must not exist yet, and opens it for writing; follows no symbolic link at the path.
+  func makeFile(_ path: String, mode: UInt32) throws(FileError) -> Int32
+  /// Opens a device or pipe for writing.
+  func openStream(_ path: String) throws(FileError) -> Int32
   /// Opens a file for reading.
   func openForReading(_ path: String) throws(FileError) -> Int32
   /// Closes a descriptor, and releases its lock.
@@ -15,6 +19,10 @@ package protocol FileCalls: Sendable {
     -> Int
   /// Flushes all written data to the disk.
   func flush(_ descriptor: Int32) throws(FileError)
+  /// Flushes the names in a directory to the disk.
+  func flushDirectory(_ path: String) throws(FileError)
+  /// Reserves room on the disk for bytes from an offset on, without a change of the file's size.
+  func reserve(_ count: Int64, from offset: Int64, in descriptor: Int32) throws(FileError)
   /// Truncates a file.
   func truncate(_ descriptor: Int32, to size: Int64) throws(FileError)
   /// Takes the lock of an open file if it is free.
@@ -25,6 +33,8 @@ package protocol FileCalls: Sendable {
   func status(of descriptor: Int32) throws(FileError) -> FileStatus
   /// Returns the status of the file at a path.
   func status(at path: String) throws(FileError) -> FileStatus
+  /// Returns the status of what stands at a path, which may be a symbolic link.
+  func status(ofName path: String) throws(FileError) -> FileStatus
   /// Returns the target of a symbolic link; nil if the path is not a symbolic link, or does not exist.
   func readLink(_ path: String) throws(FileError) -> String?
   /// Gives a file a second name, which must be free.
@@ -37,6 +47,12 @@ package protocol FileCalls: Sendable {
   func makeDirectory(_ path: String) throws(FileError)
   /// Returns the process's limit on file sizes, if there is one; writing beyond it would raise a fatal signal.
   func sizeLimit() -> Int64?
+  /// Lets a crash of this process append a `crash` line to an open file.
+  ///
+  /// - Returns: a number for `disarmCrashLine`; nil if that is not possible.
+  func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32?
+  /// Forgets an open file before it is closed.
+  func disarmCrashLine(_ slot: Int32)
 }
 
 /// The status of a file.
@@ -47,8 +63,14 @@ package struct FileStatus: Sendable, Hashable {
   package var size: Int64
   /// Whether it is a regular file, and not a directory, device or pipe.
   package var isRegular: Bool
+  /// Whether it is a symbolic link.
+  package var isLink: Bool
   /// The number of its names; 0 for a removed file.
   package var names: Int
+  /// The user to whom it belongs.
+  package var owner: UInt32
+  /// The permissions.
+  package var mode: UInt32
 
   package struct Identity: Sendable, Hashable {
     package var device: UInt64
@@ -57,8 +79,12 @@ package struct FileStatus: Sendable, Hashable {
     package init(device: UInt64, number: UInt64) { (self.device, self.number) = (device, number) }
   }
 
-  package init(identity: Identity, size: Int64, isRegular: Bool, names: Int) {
-    (self.identity, self.size, self.isRegular, self.names) = (identity, size, isRegular, names)
+  package init(
+    identity: Identity, size: Int64, isRegular: Bool, isLink: Bool = false, names: Int, owner: UInt32 = 0,
+    mode: UInt32 = 0o600
+  ) {
+    (self.identity, self.size, self.isRegular, self.isLink) = (identity, size, isRegular, isLink)
+    (self.names, self.owner, self.mode) = (names, owner, mode)
   }
 }
 

@@ -1,3 +1,5 @@
+import CLifecycleJournal
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -20,6 +22,14 @@ package struct SystemFiles: FileCalls {
     // stream's.
     defer { closeFile(descriptor) }
     return try repeating { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
+  }
+
+  package func makeFile(_ path: String, mode: UInt32) throws(FileError) -> Int32 {
+    try repeating { open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode)) }
+  }
+
+  package func openStream(_ path: String) throws(FileError) -> Int32 {
+    try repeating { open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC) }
   }
 
   package func openForReading(_ path: String) throws(FileError) -> Int32 {
@@ -51,6 +61,16 @@ package struct SystemFiles: FileCalls {
     #endif
   }
 
+  package func flushDirectory(_ path: String) throws(FileError) {
+    let descriptor = try repeating { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    defer { closeFile(descriptor) }
+    _ = try repeating { fsync(descriptor) }
+  }
+
+  package func reserve(_ count: Int64, from offset: Int64, in descriptor: Int32) throws(FileError) {
+    _ = try repeating { journal_reserve(descriptor, offset, count) }
+  }
+
   package func truncate(_ descriptor: Int32, to size: Int64) throws(FileError) {
     _ = try repeating { ftruncate(descriptor, off_t(size)) }
   }
@@ -76,6 +96,12 @@ package struct SystemFiles: FileCalls {
   package func status(at path: String) throws(FileError) -> FileStatus {
     var status = stat()
     _ = try repeating { stat(path, &status) }
+    return FileStatus(status)
+  }
+
+  package func status(ofName path: String) throws(FileError) -> FileStatus {
+    var status = stat()
+    _ = try repeating { lstat(path, &status) }
     return FileStatus(status)
   }
 
@@ -111,6 +137,14 @@ package struct SystemFiles: FileCalls {
     guard status == 0, limit.rlim_cur <= UInt64(Int64.max) else { return nil }
     return Int64(limit.rlim_cur)
   }
+
+  package func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32? {
+    let (seconds, attoseconds) = instant.components
+    let slot = journal_crash_arm(descriptor, seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000, limit ?? -1)
+    return slot >= 0 ? slot : nil
+  }
+
+  package func disarmCrashLine(_ slot: Int32) { journal_crash_disarm(slot) }
 }
 
 extension FileStatus {
@@ -118,7 +152,9 @@ extension FileStatus {
     self.init(
       identity: Identity(
         device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
-      size: Int64(status.st_size), isRegular: status.st_mode & S_IFMT == S_IFREG, names: Int(status.st_nlink))
+      size: Int64(status.st_size), isRegular: status.st_mode & S_IFMT == S_IFREG,
+      isLink: status.st_mode & S_IFMT == S_IFLNK, names: Int(status.st_nlink), owner: UInt32(status.st_uid),
+      mode: UInt32(status.st_mode & 0o7777))
   }
 }
 
@@ -150,4 +186,9 @@ extension FileError {
   static let fileTooLarge = FileError(number: EFBIG)
   /// The error for a write that wrote nothing without an `errno`, which counts as a full disk.
   static let noSpace = FileError(number: ENOSPC)
+
+  /// Whether there is no room for more bytes: the disk is full, or a quota or a limit is reached.
+  var isLackOfRoom: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
+  /// Whether the file system cannot flush a directory, or this process may not read it.
+  var isOfUnflushableDirectory: Bool { [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS, EACCES, EPERM].contains(number) }
 }

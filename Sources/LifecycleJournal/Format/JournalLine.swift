@@ -12,6 +12,10 @@ public enum JournalLine: Sendable, Hashable {
   case gap(JournalGap)
   /// The wall clock differs from what the line before predicts.
   case clock(JournalClockMark)
+  /// The process received a fatal signal.
+  case crash(JournalCrash)
+  /// From here on the journal could not be written.
+  case stopped(JournalStop)
   /// The program still ran at this time of the records, without any event for a while.
   case alive(Duration)
   /// A journal line of a kind that a later version of the format has added, with the kind.
@@ -69,6 +73,8 @@ extension JournalLine {
       case "entry": LedgerEntry(object).map { .entry($0) }
       case "gap": JournalGap(object).map { .gap($0) }
       case "clock": JournalClockMark(object).map { .clock($0) }
+      case "crash": JournalCrash(object).map { .crash($0) }
+      case "stopped": JournalStop(object).map { .stopped($0) }
       case "alive": object.duration("t").map { .alive($0) }
       case let kind?: .unknown(kind)
       case nil: nil

@@ -54,7 +54,9 @@ enum JournalBeginning {
     }
 
     private static let firstWords = Array("{\"journal\":\"run\",\"version\":".utf8)
-    private static let own = ["run", "entry", "gap", "clock", "alive"].map { Array("{\"journal\":\"\($0)\",".utf8) }
+    private static let own = ["run", "entry", "gap", "clock", "alive", "crash", "stopped"].map {
+      Array("{\"journal\":\"\($0)\",".utf8)
+    }
 
     /// Returns whether a line is the beginning of, or begins with, a text such as `{"t":12.5,"kind":"`.
     private static func isBeginningOfRecord(_ line: ArraySlice<UInt8>) -> Bool {

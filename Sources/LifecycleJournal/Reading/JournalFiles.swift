@@ -40,7 +40,7 @@ package enum JournalFiles {
   }
 
   /// Returns the directory of a path.
-  static func directory(of path: String) -> String {
+  package static func directory(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Finds the last run of a journal without reading the runs before it.
 package struct LastRun {
   let files: any FileCalls
@@ -62,14 +70,30 @@ package struct LastRun {
       // Also read one byte before the chunk, for a line feed, and the rest of a mark after it.
       let bytes = read(source, from: max(begin - 1, 0), to: min(end + Int64(Self.mark.count), size))
       let first = begin > 0 ? 1 : 0
-      for index in stride(from: Int(end - begin) + first - 1, through: first, by: -1)
-      where isMark(in: bytes, at: index) && (begin + Int64(index - first) == 0 || bytes[index - 1] == 0x0A) {
+      for index in lineStarts(in: bytes, from: first, to: Int(end - begin) + first).reversed()
+      where isMark(in: bytes, at: index) {
         let offset = begin + Int64(index - first)
         if let header = header(in: source, at: offset) { return (offset, header) }
       }
       end = begin
     }
     return nil
+  }
+
+  /// Returns the indices in a range at which lines begin; the first byte of the file is one.
+  private func lineStarts(in bytes: [UInt8], from first: Int, to end: Int) -> [Int] {
+    var starts = first == 0 ? [0] : []
+    // A line may have a gigabyte, so the search is left to the system.
+    bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      let stop = min(end, bytes.count) - 1
+      var index = max(first - 1, 0)
+      while index < stop, let place = memchr(base + index, 0x0A, stop - index) {
+        index = UnsafeRawPointer(place) - base + 1
+        starts.append(index)
+      }
+    }
+    return starts
   }
 
   private func isMark(in bytes: [UInt8], at index: Int) -> Bool {

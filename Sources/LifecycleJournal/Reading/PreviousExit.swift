@@ -1,10 +1,11 @@
-import AppLifecycle
+public import AppLifecycle
 
 /// How a run ended, with the evidence.
 ///
-/// A journal contains what the run has written, but not what happened to the process afterward. So a program that calls
-/// `exit` in the foreground looks like a crash. After a restart of the device, a run without an end is
-/// ``Kind/deviceRestarted``: a power failure, and also an earlier crash or kill.
+/// ``kind`` is the reason, and ``state`` the state in which the process ended. Only evidence makes a crash: a line that the
+/// handler of a fatal signal wrote. A process that vanished without a line was killed, as by SIGKILL; a program that calls
+/// `exit` itself looks the same. After a restart of the device, a run without an end is ``Kind/deviceRestarted``: a power
+/// failure, and also an earlier kill. Where the journal itself could not be written to the end, the end is ``Kind/unknown``.
 public struct PreviousExit: Sendable, Hashable {
   /// How a run ended.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -12,22 +13,21 @@ public struct PreviousExit: Sendable, Hashable {
     case firstRun
     /// The run ended in order, after `applicationWillTerminate`.
     case terminated
-    /// The application was suspended, and did not run again.
-    case killedWhileSuspended
-    /// The process died in the background.
-    case killedInBackground
-    /// The process died in the foreground.
-    case crashedInForeground
+    /// The process received a fatal signal: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV or SIGSYS.
+    case crashed
+    /// The process vanished without a word, as after SIGKILL or a signal that the program does not handle.
+    case killed
     /// An overrun of a time limit was reported, and no input and no state other than *not running* followed.
     ///
     /// A host of a real system ends no process for an overrun. A run that ended in order but late is of this kind, too.
     case watchdog
-    /// The run has no end, and the device has been restarted since; the program may have crashed before the restart.
+    /// The run has no end, and the device has been restarted since; the process may have been killed before the restart.
     case deviceRestarted
     /// The run has not ended: another process holds the journal's lock.
     case stillRunning
-    /// The end is unknown: the run did not reach a launch, or its beginning cannot be read, or the journal's file cannot
-    /// be opened (``Journal/failure``) and no run can be read.
+    /// The end is unknown: the run did not reach a launch, or its beginning cannot be read, or the journal could not be
+    /// written to the end of the run (``RunSummary/stop``), or the journal's file cannot be opened (``Journal/failure``)
+    /// and no run can be read.
     case unknown
   }
 
@@ -39,6 +39,8 @@ public struct PreviousExit: Sendable, Hashable {
   public var run: RunSummary
   /// The identifier of the device's present start, for comparison with the run's.
   public var bootID: String?
+  /// The state in which the process ended.
+  public var state: ApplicationState { run.endState }
 
   /// Determines how a run that is over ended.
   ///
@@ -59,33 +61,51 @@ extension PreviousExit.Kind {
     guard run.header != nil || run.records > 0 else { return run.damagedLines == 0 ? .firstRun : .unknown }
     let hasEnded = run.state == .notRunning
     // A simulated device that was restarted by the script.
+    if run.crash != nil { return .crashed }
     if hasEnded, run.lastInput == SystemInput.reboot.scriptToken { return .deviceRestarted }
+    // A simulated crash has no signal.
+    if hasEnded, run.lastInput == SystemInput.crash.scriptToken { return .crashed }
     if !run.overruns.isEmpty { return .watchdog }
     if hasEnded, run.wasToldToEnd { return .terminated }
+    if run.stop != nil { return .unknown }
     if !hasEnded, let before = run.header?.bootID, let bootID, before != bootID { return .deviceRestarted }
-    // The state in which the process died; if the record says that it was gone, the state before that.
-    switch hasEnded ? run.stateBefore : run.state {
-    case .suspended: return .killedWhileSuspended
-    case .background: return .killedInBackground
-    case .inactive, .active: return .crashedInForeground
-    case .notRunning: return .unknown
-    }
+    return run.endState == .notRunning ? .unknown : .killed
   }
 }
 
 extension PreviousExit: CustomStringConvertible {
   /// How the run ended, with the evidence, in one line.
-  public var description: String { "\(kind.text) (\(evidence))" }
+  public var description: String { "\(text) (\(evidence))" }
+
+  /// How the run ended, in words: `crashed in the background, SIGSEGV`.
+  public var text: String {
+    switch kind {
+    case .crashed: "crashed \(place)" + (run.crash.map { ", \($0.signal)" } ?? "")
+    case .killed: "killed \(place)"
+    case .firstRun, .terminated, .watchdog, .deviceRestarted, .stillRunning, .unknown: kind.text
+    }
+  }
+
+  private var place: String {
+    switch state {
+    case .active, .inactive: "in the foreground"
+    case .background: "in the background"
+    case .suspended: "while suspended"
+    case .notRunning: run.launches == 0 ? "before its launch" : "after its end"
+    }
+  }
 
   /// The evidence, in words.
   public var evidence: String {
     guard let header = run.header else { return kind == .firstRun ? "the journal is empty" : "no run can be read" }
     var facts = ["process \(header.processID), last state \(run.state.rawValue)"]
-    if let last = run.lastRecord { facts.append("last record \(last.kind.rawValue) \(last.name)") }
-    if !run.overruns.isEmpty { facts.append(run.overruns.joined(separator: ", ")) }
+    // A journal may hold any text, and the evidence is shown on terminals.
+    if let last = run.lastRecord { facts.append("last record \(last.kind.rawValue) \(last.name.printable)") }
+    if !run.overruns.isEmpty { facts.append(run.overruns.joined(separator: ", ").printable) }
     if kind == .deviceRestarted, let before = header.bootID, let bootID, before != bootID {
-      facts.append("boot \(before), now \(bootID)")
+      facts.append("boot \(before.printable), now \(bootID)")
     }
+    if let stop = run.stop { facts.append("the journal stopped before the end: \(stop.error.printable)") }
     if run.lost > 0 { facts.append("\(run.lost) records missing") }
     if run.damagedLines > 0 { facts.append("\(run.damagedLines) damaged lines") }
     return facts.joined(separator: "; ")
@@ -93,14 +113,13 @@ extension PreviousExit: CustomStringConvertible {
 }
 
 extension PreviousExit.Kind {
-  /// The kind in words.
+  /// The kind in words, without the state; ``PreviousExit/text`` has both.
   public var text: String {
     switch self {
     case .firstRun: "first run"
     case .terminated: "terminated"
-    case .killedWhileSuspended: "killed while suspended"
-    case .killedInBackground: "killed in the background"
-    case .crashedInForeground: "crashed in the foreground"
+    case .crashed: "crashed"
+    case .killed: "killed"
     case .watchdog: "ended by the watchdog"
     case .deviceRestarted: "the device restarted"
     case .stillRunning: "still running"

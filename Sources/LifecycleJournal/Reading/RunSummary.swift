@@ -22,6 +22,12 @@ public struct RunSummary: Sendable, Hashable {
   public private(set) var launches = 0
   /// The number of missing lines, records and entries, as the journal itself reports it.
   public private(set) var lost = 0
+  /// The fatal signal that the process received; nil if none was recorded, or the process survived it.
+  public private(set) var crash: JournalCrash?
+  /// The place from which on the journal could not be written, if it was not written again.
+  ///
+  /// The records after it are not all that happened.
+  public private(set) var stop: JournalStop?
   /// The number of damaged lines.
   public private(set) var damagedLines = 0
   /// Whether the last line is incomplete.
@@ -56,6 +62,8 @@ public struct RunSummary: Sendable, Hashable {
   /// - Parameter line: the line.
   public mutating func take(_ line: JournalLine) {
     endsUnfinished = false
+    // A process that goes on has survived the signal.
+    crash = nil
     switch line {
     case .run(let header):
       if self.header == nil {
@@ -69,10 +77,17 @@ public struct RunSummary: Sendable, Hashable {
     case .entry(let entry): advance(to: entry.ended)
     case .gap(let gap):
       lost.add(clamped: gap.lost)
+      stop = nil
       advance(to: gap.instant)
     case .clock(let mark):
       advance(to: mark.instant)
       clock = mark
+    case .crash(let crash):
+      advance(to: crash.instant)
+      self.crash = JournalCrash(instant: lastInstant, signal: crash.signal)
+    case .stopped(let stop):
+      advance(to: stop.instant)
+      self.stop = stop
     case .alive(let instant): advance(to: instant)
     case .unknown: break
     }
@@ -95,10 +110,13 @@ public struct RunSummary: Sendable, Hashable {
   /// - Returns: the wall-clock time.
   public func wallTime(at instant: Duration) -> Duration { clock.wallTime + (instant - clock.instant) }
 
-  /// Whether the last change of state is to *not running*.
+  /// Whether the last line shows the end of the run: a fatal signal, or a change of state to *not running*.
   ///
   /// If not, the time that the run lasted after its last line is unknown.
-  public var hasEnded: Bool { commits > 0 && state == .notRunning }
+  public var hasEnded: Bool { crash != nil || commits > 0 && state == .notRunning }
+
+  /// The state in which the process ended: the last state but *not running*, unless the process crashed in that.
+  public var endState: ApplicationState { crash == nil && state == .notRunning ? stateBefore : state }
 
   /// The length of the run up to the last line, sleep included.
   ///

@@ -43,6 +43,8 @@ extension Journal {
     /// No record.
     case never
     /// The records for which a condition is true.
+    ///
+    /// The condition is called before the record is written, on the thread that appends it, without a lock of the journal.
     case when(@Sendable (LifecycleRecord) -> Bool)
 
     func flushes(_ record: LifecycleRecord) -> Bool {

@@ -1,5 +1,13 @@
 public import PubSub
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A failure that prevents a journal from being written.
 public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The operation that failed.
@@ -31,6 +39,16 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
   /// The failure in one line: `cannot write trips.jsonl: No space left on device`.
   public var description: String { "cannot \(operation.rawValue) \(path): \(reason)" }
 
+  /// What the user can do about it, as a clause: `make room on the file system`.
+  public var advice: String {
+    switch operation {
+    case .lock where error == nil: "end the other program, or let each program write a file of its own"
+    case .recognize: "move the file away, or choose another path"
+    case .rotate where error == nil: "move the other file away"
+    case .open, .lock, .write, .flush, .rotate: error?.advice ?? "choose the path of a regular file"
+    }
+  }
+
   init(_ operation: Operation, _ path: String, _ error: FileError) {
     (self.operation, self.path, self.reason, self.error) = (operation, path, error.description, error)
   }
@@ -42,6 +60,25 @@ public struct JournalFailure: Error, Sendable, Hashable, CustomStringConvertible
   /// Makes the failure for a file that is not a journal.
   static func foreign(_ path: String) -> JournalFailure {
     JournalFailure(.recognize, path, reason: "the file is not a journal, and is not changed")
+  }
+}
+
+extension FileError {
+  fileprivate var advice: String {
+    switch number {
+    case ENOSPC: "make room on the file system"
+    case EDQUOT: "make room within the quota of this user"
+    case EFBIG: "raise the limit on the size of files"
+    case EMFILE, ENFILE: "raise the limit on open files"
+    case EACCES, EPERM: "make the file and its directory writable for this user, or choose another path"
+    case EROFS: "choose a path on a file system that can be written"
+    case ENOLCK, ENOTSUP, EOPNOTSUPP, ENOSYS: "choose a path on a file system that can lock files"
+    case ELOOP: "remove the loop of symbolic links"
+    case EISDIR, ENOTDIR, ENXIO, ENODEV: "choose the path of a regular file"
+    case ENAMETOOLONG: "choose a shorter path"
+    case EIO: "check the disk"
+    default: "choose another path"
+    }
   }
 }
 
@@ -61,7 +98,8 @@ extension Journal {
     /// A sentence that says what the journal lacks from now on.
     public var missing: String {
       switch failure.operation {
-      case .open, .lock, .recognize, .write: "nothing is recorded until the journal can be written again"
+      case .open, .lock, .recognize: "nothing is recorded until the journal can be written again"
+      case .write: "at most the end of the run is recorded until the journal can be written again"
       case .flush: "the latest records may be lost if the machine goes down"
       case .rotate: "nothing is missing; the file grows beyond its limit"
       }

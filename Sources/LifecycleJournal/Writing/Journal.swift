@@ -5,7 +5,7 @@ public import PubSub
 /// events happen.
 ///
 ///     let journal = Journal(at: "/home/me/.local/state/trips/runs.jsonl", of: application)
-///     if journal.previousExit.kind == .crashedInForeground { offerToSendReport() }
+///     if journal.previousExit.kind == .crashed { offerToSendReport() }
 ///
 /// From then on every record of the application (`LifecycleRecord`) is a line in the file before the next delegate call
 /// is made. Each line is written by one system call. When `append` has returned, the line survives the program, without
@@ -30,6 +30,7 @@ public final class Journal: Sendable {
   public let previousExit: PreviousExit
 
   private let writer: Guarded<JournalWriter>
+  private let flush: FlushPolicy
   private let bus: EventBus?
   private let timer: JournalTimer?
   private let observation = Guarded<ObserverToken?>(nil)
@@ -103,6 +104,7 @@ public final class Journal: Sendable {
     self.previousExit = previousExit
     self.bus = bus
     self.timer = timer
+    flush = configuration.flush
     let step = timer == nil ? nil : writer.heartbeat.note(state, at: instant)
     self.writer = Guarded(writer)
     perform(step)
@@ -120,8 +122,10 @@ public final class Journal: Sendable {
   @discardableResult
   public func append(_ record: LifecycleRecord) -> Bool {
     var notices: [JournalWriter.Notice] = []
+    // The condition of a policy is the program's code, so it runs without the lock: it may log, post or append.
+    let flushes = flush.flushes(record)
     let (isKept, step) = writer.withLock { writer in
-      let isKept = writer.append(record, &notices)
+      let isKept = writer.append(record, flushes: flushes, &notices)
       return (isKept, timer == nil ? nil : writer.heartbeat.note(record.state, at: record.instant))
     }
     perform(step)

@@ -43,7 +43,7 @@ extension JournalWriter {
   }
 
   mutating func release() {
-    if let file { files.close(file.descriptor) }
+    if let file { close(file) }
     file = nil
   }
 
@@ -55,6 +55,7 @@ extension JournalWriter {
       switch lock(descriptor) {
       case .success(let locked?):
         file = locked
+        hasNewNames = hasNewNames || locked.size == 0
         isTorn = !endsWithLineEnd(descriptor)
         return removeSecondName(of: locked.identity)
       case .success(nil): files.close(descriptor)
@@ -142,6 +143,7 @@ extension JournalWriter {
 
   /// Closes the file if another program has truncated it: further lines would belong to no run.
   mutating func noticeCut() {
+    self.file?.limit = files.sizeLimit()
     guard let file, let size = try? files.status(of: file.descriptor).size, size < file.size else { return }
     release()
     guard outage == nil, file.records > 0 else { return }
@@ -164,6 +166,8 @@ extension JournalWriter {
     try checkNames()
     let next = nextHeader(at: instant)
     do throws(FileError) {
+      // When a record is flushed, all records before it are on the disk.
+      if case .never = configuration.flush {} else { try files.flush(old.descriptor) }
       let fresh = try makeFile(beginningWith: next)
       do throws(FileError) {
         try shiftKeptFiles()
@@ -173,8 +177,11 @@ extension JournalWriter {
         try? files.remove("\(path).new")
         throw error
       }
-      files.close(old.descriptor)
       file = fresh
+      // At every moment a crash has a file for its line.
+      armCrashLine(at: instant)
+      close(old)
+      hasNewNames = true
       knownKeptFiles = min(knownKeptFiles + 1, max(configuration.keptFiles, 0))
     } catch {
       throw JournalFailure(.rotate, path, error)

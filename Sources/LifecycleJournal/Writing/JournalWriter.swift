@@ -21,7 +21,13 @@ struct JournalWriter: ~Copyable {
     /// The number of records written since the file was opened.
     var records = 0
     /// The process's limit on file sizes; nil if there is none.
-    let limit: Int64?
+    var limit: Int64?
+    /// The length up to which there is room on the disk.
+    var reserved: Int64 = 0
+    /// Whether the file system can reserve room.
+    var canReserve = true
+    /// The number of this file for a crash of the process.
+    var crashSlot: Int32?
 
     /// Returns whether a line would make the file longer than the maximum; a file with only its header never needs
     /// room.
@@ -64,8 +70,10 @@ struct JournalWriter: ~Copyable {
   var lastInstant = Duration.zero
   /// Decides when a line is due that says that the program still runs.
   var heartbeat: Heartbeat
+  /// Whether a name of the journal is not flushed to the disk.
+  var hasNewNames = false
   /// The last line with its line feed; a stored property, so that its memory is reused.
-  private var line = JSONBytes()
+  private(set) var line = JSONBytes()
 
   init(
     path: String, configuration: Journal.Configuration, files: any FileCalls, facts: RunFacts, instant: Duration,
@@ -107,17 +115,17 @@ struct JournalWriter: ~Copyable {
   }
 
   private func heldFailure(_ path: String, by run: RunSummary) -> JournalFailure {
-    let holder = run.header.map { "process \($0.processID) (\($0.program))" } ?? "another program"
+    let holder = run.header.map { "process \($0.processID) (\($0.program.printable))" } ?? "another program"
     return JournalFailure(.lock, path, reason: "\(holder) writes it")
   }
 
   /// Appends a record; returns whether it is in the file, and adds the notices to post.
-  mutating func append(_ record: LifecycleRecord, _ notices: inout [Notice]) -> Bool {
+  mutating func append(_ record: LifecycleRecord, flushes: Bool, _ notices: inout [Notice]) -> Bool {
     guard !isClosed else { return false }
     defer { (state, lastInstant) = (record.state, record.instant) }
     encode(record)
     return appendLine(
-      at: record.instant, begins: record.kind == .input, flushes: configuration.flush.flushes(record), &notices)
+      at: record.instant, begins: record.kind == .input, flushes: flushes, leaving: Room(for: record), &notices)
   }
 
   /// Appends an entry of the ledger; returns whether it is in the file, and adds the notices to post.
@@ -146,7 +154,8 @@ struct JournalWriter: ~Copyable {
   }
 
   private mutating func appendLine(
-    at instant: Duration, begins: Bool, flushes: Bool, isCounted: Bool = true, _ notices: inout [Notice]
+    at instant: Duration, begins: Bool, flushes: Bool, isCounted: Bool = true, leaving room: Room = .ordinary,
+    _ notices: inout [Notice]
   ) -> Bool {
     do throws(JournalFailure) {
       if flushes || !isCounted { try noticeLossOfFile(at: instant) }
@@ -162,15 +171,15 @@ struct JournalWriter: ~Copyable {
           postponeRotation()
         }
       }
-      let gap = outage.map {
-        JournalGap(since: $0.since, instant: instant, lost: $0.lost, error: $0.failure.description)
-      }
+      let gap = outage.map { self.gap(of: $0, at: instant) }
       let mark = clock.successor(
         JournalClockMark(instant: instant, wallTime: facts.wallTime(), uptime: facts.uptime()))
       if gap != nil || mark != nil || isTorn {
         let before = (gap.map { $0.jsonLine + "\n" } ?? "") + (mark.map { $0.jsonLine + "\n" } ?? "")
+        try reserve(before.utf8.count + line.count, leaving: .ordinary)
         try write(before + line.text)
       } else {
+        try reserve(line.count, leaving: .ordinary)
         try write(line.bytes)
       }
       if isCounted { file?.records += 1 }
@@ -180,17 +189,32 @@ struct JournalWriter: ~Copyable {
         notices.append(.recovered(gap))
       }
     } catch {
-      notices += fail(error, at: instant, losing: isCounted ? 1 : 0)
-      return false
+      notices += fail(error, at: instant, losing: 0)
+      guard error.operation == .write, appendInReserve(at: instant, leaving: room) else {
+        if isCounted { outage?.lost += 1 }
+        return false
+      }
     }
     guard flushes, let descriptor = file?.descriptor else { return true }
     do throws(FileError) {
+      try flushNames()
       try files.flush(descriptor)
       return true
     } catch {
       notices += fail(JournalFailure(.flush, path, error), at: instant, losing: 0)
       return false
     }
+  }
+
+  /// Flushes the directory after a file was made or renamed: without its name, a flushed file is lost with the machine.
+  private mutating func flushNames() throws(FileError) {
+    guard hasNewNames else { return }
+    do throws(FileError) {
+      try files.flushDirectory(JournalFiles.directory(of: path))
+    } catch {
+      guard error.isOfUnflushableDirectory else { throw error }
+    }
+    hasNewNames = false
   }
 
   /// Begins an outage, or continues one, which has already been reported; returns the notices to post.
@@ -200,6 +224,7 @@ struct JournalWriter: ~Copyable {
       return []
     }
     outage = Outage(failure: failure, since: instant, lost: count)
+    if failure.operation == .write { noteStop(at: instant) }
     return [.failed(failure)]
   }
 
@@ -209,9 +234,7 @@ struct JournalWriter: ~Copyable {
     isClosed = true
     heartbeat = Heartbeat(interval: nil)
     if let outage, file != nil {
-      let gap = JournalGap(
-        since: outage.since, instant: lastInstant, lost: outage.lost, error: outage.failure.description)
-      if (try? write(gap.jsonLine + "\n")) != nil { self.outage = nil }
+      if (try? write(gap(of: outage, at: lastInstant).jsonLine + "\n")) != nil { self.outage = nil }
     }
     release()
   }
@@ -247,6 +270,7 @@ struct JournalWriter: ~Copyable {
     header = next
     clock = JournalClockMark(of: next)
     file?.headerLength = Int64(next.jsonLine.utf8.count + 1)
+    armCrashLine(at: instant)
   }
 
   func nextHeader(at instant: Duration) -> RunHeader {
@@ -260,7 +284,7 @@ struct JournalWriter: ~Copyable {
   }
 
   /// Writes text by one call, after ending an incomplete last line; truncates the file if only a part could be written.
-  private mutating func write(_ text: String) throws(JournalFailure) {
+  mutating func write(_ text: String) throws(JournalFailure) {
     var text = isTorn ? "\n" + text : text
     let result = text.withUTF8 { bytes in
       Result { () throws(JournalFailure) in try write(UnsafeRawBufferPointer(bytes)) }
@@ -269,7 +293,7 @@ struct JournalWriter: ~Copyable {
     isTorn = false
   }
 
-  private mutating func write(_ bytes: UnsafeRawBufferPointer) throws(JournalFailure) {
+  mutating func write(_ bytes: UnsafeRawBufferPointer) throws(JournalFailure) {
     guard let file else { return }
     do throws(FileError) {
       if let limit = file.limit, file.size + Int64(bytes.count) > limit { throw FileError.fileTooLarge }

@@ -19,6 +19,8 @@ final class JournalScan {
   private(set) var hasSought = false
   /// The number of damaged lines that were skipped.
   private(set) var damagedLines = 0
+  /// Whether a part of the journal could not be written.
+  private(set) var hasStopped = false
   /// The number of missing records, by the journal's own gap lines.
   private(set) var lostRecords = 0
   /// Called for each run when the next one begins, with the first line of that next run.
@@ -88,6 +90,7 @@ final class JournalScan {
         session = 1
       }
       if case .gap(let gap) = line { lostRecords.add(clamped: gap.lost) }
+      if case .stopped = line { hasStopped = true }
       run.take(line)
     case .damaged(let damage):
       damagedLines += 1
@@ -116,5 +119,5 @@ final class JournalScan {
   private var complaints = 0
 
   /// The exit status after a journal was read.
-  var status: ExitStatus { damagedLines == 0 && lostRecords == 0 ? .success : .damaged }
+  var status: ExitStatus { damagedLines == 0 && lostRecords == 0 && !hasStopped ? .success : .damaged }
 }

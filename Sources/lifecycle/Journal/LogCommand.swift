@@ -69,6 +69,8 @@ extension JournalScan.Item {
     case .line(.run(let header)): header.wallTime
     case .line(.gap(let gap)): run.wallTime(at: gap.instant)
     case .line(.clock(let mark)): mark.wallTime
+    case .line(.crash(let crash)): run.wallTime(at: crash.instant)
+    case .line(.stopped(let stop)): run.wallTime(at: stop.instant)
     case .line(.alive(let instant)): run.wallTime(at: instant)
     case .line(.unknown), .damaged: run.header.map { _ in run.wallTime(at: run.lastInstant) }
     }

@@ -52,6 +52,9 @@ struct LogTable {
       let text = (isNarrow ? entry.briefly : entry.description).printable
       let isAlarming = entry.isLate || entry.outcome.isFailure
       return row(item.run.state, step("spent", isAlarming ? paint.alarm(text) : text))
+    case .line(.crash(let crash)): return row(item.run.state, paint.alarm("the process crashed: \(crash.signal)"))
+    case .line(.stopped(let stop)):
+      return row(item.run.state, paint.alarm("the journal stopped here: \(stop.error.printable)"))
     case .line(.gap(let gap)):
       return row(item.run.state, paint.alarm("\(gap.lost) lines are missing here: \(gap.error.printable)"))
     case .line(.clock(let mark)):

@@ -1,3 +1,5 @@
+import LifecycleJournal
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)

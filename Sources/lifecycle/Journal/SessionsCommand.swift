@@ -93,7 +93,8 @@ struct SessionsCommand: Equatable {
   private static func ending(_ run: RunSummary, _ exit: PreviousExit, _ paint: Paint) -> String {
     // A run that only a script has played has no process that could have ended.
     guard run.header != nil else { return "a recorded run" }
-    var text = exit.kind.isAlarming ? paint.alarm(exit.kind.text) : exit.kind.text
+    var text = exit.isAlarming ? paint.alarm(exit.text) : exit.text
+    if run.stop != nil { text += paint.alarm(", the journal stopped before") }
     if run.lost > 0 { text += paint.alarm(", \(run.lost) lines missing") }
     if run.damagedLines > 0 { text += paint.alarm(", \(run.damagedLines) damaged lines") }
     return text
@@ -110,7 +111,9 @@ struct SessionsCommand: Equatable {
     text += ApplicationState.allCases.map { "\"\($0.rawValue)\":\((length.times[$0] ?? .zero).decimalSeconds)" }
       .joined(separator: ",")
     text += "},\"records\":\(run.records),\"lost\":\(run.lost),\"damaged\":\(run.damagedLines)"
-    return text + ",\"ended\":\"\(exit.kind.rawValue)\",\"evidence\":\(exit.evidence.asJSON)}"
+    text +=
+      ",\"ended\":\"\(exit.kind.rawValue)\",\"state\":\"\(exit.state.rawValue)\",\"signal\":\((run.crash?.signal).json)"
+    return text + ",\"evidence\":\(exit.evidence.asJSON)}"
   }
 }
 
@@ -119,7 +122,13 @@ extension String? {
   var json: String { self?.asJSON ?? "null" }
 }
 
-extension PreviousExit.Kind {
+extension PreviousExit {
   /// Whether the end deserves the user's attention.
-  var isAlarming: Bool { self == .crashedInForeground || self == .watchdog }
+  var isAlarming: Bool {
+    switch kind {
+    case .crashed, .watchdog: true
+    case .killed: state == .active || state == .inactive
+    case .firstRun, .terminated, .deviceRestarted, .stillRunning, .unknown: false
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import AppLifecycle
+import LifecycleJournal
 
 #if canImport(Glibc)
   import Glibc
@@ -63,33 +64,11 @@ extension Duration {
 }
 
 extension String {
-  /// The text with every character that a terminal would obey written out: a journal may hold anything.
-  var printable: String {
-    guard unicodeScalars.contains(where: \.isControl) else { return self }
-    return unicodeScalars.reduce(into: "") { text, scalar in
-      if scalar.isControl {
-        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
-    }
-  }
-
   func leftPadded(to width: Int, with character: Character = " ") -> String {
     String(repeating: character, count: max(0, width - count)) + self
   }
 
   func rightPadded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
-}
-
-extension Unicode.Scalar {
-  /// Whether the character moves, hides or reverses other text.
-  fileprivate var isControl: Bool {
-    switch properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: value != 0x200D
-    default: false
-    }
-  }
 }
 
 /// The terminal on standard output.

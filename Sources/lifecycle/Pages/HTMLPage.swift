@@ -1,3 +1,5 @@
+import LifecycleJournal
+
 /// The common parts of the tool's pages: each page is self-contained, and forbids the browser to use the network.
 enum HTMLPage {
   /// The page up to the contents of its body.

@@ -49,7 +49,7 @@ struct StatesCommand: Equatable {
   func run() throws -> ExitStatus {
     let file = OutputFile(output)
     try file.write(text)
-    try file.flush()
+    try file.finish()
     return .success
   }
 

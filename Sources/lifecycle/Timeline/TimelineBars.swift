@@ -51,6 +51,12 @@ struct TimelineBars {
       shown = pass(to: gap.instant)
       closeCall()
       mark("\(gap.lost) lines missing", "gap", at: place(of: gap.since), gap.error)
+    case .crash(let crash):
+      shown = pass(to: crash.instant)
+      mark(crash.signal, "report", at: here, "the process crashed")
+    case .stopped(let stop):
+      shown = pass(to: stop.instant)
+      mark("the journal stopped", "gap", at: here, stop.error)
     case .clock(let mark): shown = pass(to: mark.instant, isShown: false)
     case .alive(let instant): shown = pass(to: instant, isShown: false)
     case .unknown: break

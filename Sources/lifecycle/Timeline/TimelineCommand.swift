@@ -58,7 +58,7 @@ struct TimelineCommand: Equatable {
     let title = path.split(separator: "/").last.map(String.init) ?? path
     let omission = runs.omission(undrawn: reading.undrawn)
     try TimelinePage(runs: runs.runs, title: title, omission: omission).write(to: file)
-    try file.flush()
+    try file.finish()
     complain(omission)
   }
 

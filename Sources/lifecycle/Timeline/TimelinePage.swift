@@ -79,7 +79,7 @@ struct TimelinePage {
   private func json(of run: TimelineRun) -> String {
     let title = run.header.map { "\($0.program), process \($0.processID)" } ?? "a recorded run"
     // A run that only a script has played has no process that could have ended.
-    let exit = run.header == nil ? nil : run.exit?.kind
+    let exit = run.header == nil ? nil : run.exit
     let lanes = run.lanes.map { lane, items in
       "{\"name\":\(lane.title.printable.asJSON),\"kind\":\"\(lane.kind)\",\"items\":["
         + items.map { json(of: $0, in: run) }.joined(separator: ",\n") + "]}"

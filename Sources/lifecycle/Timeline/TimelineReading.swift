@@ -96,7 +96,7 @@ extension JournalLine {
     switch self {
     case .run(let header): JournalClockMark(of: header)
     case .clock(let mark): mark
-    case .record, .entry, .gap, .alive, .unknown: nil
+    case .record, .entry, .gap, .crash, .stopped, .alive, .unknown: nil
     }
   }
 }

@@ -32,7 +32,7 @@ struct TraceEvents: TimelinePicture {
   /// Ends the trace, also after a failure, so that viewers can open the part that was written.
   mutating func finish() throws {
     try output.write(isFirst ? "\(Self.head)\n]}\n" : "\n]}\n")
-    try output.flush()
+    try output.finish()
   }
 
   private mutating func write(_ events: String) throws {

@@ -72,8 +72,9 @@ package struct Judge: Sendable {
 
   private var journal: [String] {
     guard round.program == .pregTracker else { return [] }
-    let wanted = round.endsInOrder ? "terminated" : "crashedInForeground"
-    return seen.journal == [wanted] ? [] : ["the journal says \(seen.journal), not \(wanted)"]
+    let wanted = round.allowedEndings
+    return wanted.contains { seen.journal == [$0] }
+      ? [] : ["the journal says \(seen.journal), not \(wanted.joined(separator: " or "))"]
   }
 
   private var state: [String] {
@@ -90,6 +91,18 @@ extension Round {
 
   /// Whether the program has a state file.
   var keepsDate: Bool { program == .pregTracker }
+
+  /// How the journal may say that the program ended.
+  var allowedEndings: [String] {
+    if endsInOrder { return ["terminated"] }
+    guard case .fatal(let signal, let second) = ending else { return ["killed"] }
+    // Either of two signals may be the one that ends the program.
+    let signals = [signal, second?.signal ?? signal].map(\.name)
+    return ["killed", "crashed"].filter { kind in signals.contains { Self.crashes.contains($0) == (kind == "crashed") }
+    }
+  }
+
+  private static let crashes: Set<String> = ["SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE"]
 
   /// Whether the program is asked to end, and not killed.
   package var endsInOrder: Bool {

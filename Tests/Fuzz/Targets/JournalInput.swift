@@ -80,12 +80,19 @@ private struct MemoryFile: FileCalls {
 
   func status(of descriptor: Int32) throws(FileError) -> FileStatus { status }
   func status(at path: String) throws(FileError) -> FileStatus { status }
+  func status(ofName path: String) throws(FileError) -> FileStatus { status }
   func close(_ descriptor: Int32) {}
   func readLink(_ path: String) throws(FileError) -> String? { nil }
   func sizeLimit() -> Int64? { nil }
   func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 { throw .readOnly }
+  func makeFile(_ path: String, mode: UInt32) throws(FileError) -> Int32 { throw .readOnly }
+  func openStream(_ path: String) throws(FileError) -> Int32 { throw .readOnly }
   func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int { throw .readOnly }
   func flush(_ descriptor: Int32) throws(FileError) { throw .readOnly }
+  func flushDirectory(_ path: String) throws(FileError) { throw .readOnly }
+  func reserve(_ count: Int64, from offset: Int64, in descriptor: Int32) throws(FileError) { throw .readOnly }
+  func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32? { nil }
+  func disarmCrashLine(_ slot: Int32) {}
   func truncate(_ descriptor: Int32, to size: Int64) throws(FileError) { throw .readOnly }
   func lock(_ descriptor: Int32) throws(FileError) -> Bool { throw .readOnly }
   func link(_ path: String, as name: String) throws(FileError) { throw .readOnly }

@@ -39,7 +39,10 @@ final class FaultyFiles: FileCalls {
   private let state = Guarded(State())
   private let fate: @Sendable (Call) -> Fate
 
-  init(_ fate: @escaping @Sendable (Call) -> Fate) { self.fate = fate }
+  /// The limit on the size of files.
+  private let limit: Int64?
+
+  init(limit: Int64? = nil, _ fate: @escaping @Sendable (Call) -> Fate) { (self.limit, self.fate) = (limit, fate) }
 
   var calls: [Call] { state.withLock { $0.calls } }
 
@@ -96,6 +99,14 @@ final class FaultyFiles: FileCalls {
     try begin("open", path)
     return opened(try system.openForAppending(path, exclusively: exclusively), path)
   }
+  func makeFile(_ path: String, mode: UInt32) throws(FileError) -> Int32 {
+    try begin("makeFile", path)
+    return opened(try system.makeFile(path, mode: mode), path)
+  }
+  func openStream(_ path: String) throws(FileError) -> Int32 {
+    try begin("openStream", path)
+    return opened(try system.openStream(path), path)
+  }
   func openForReading(_ path: String) throws(FileError) -> Int32 {
     try begin("openForReading", path)
     return opened(try system.openForReading(path), path)
@@ -127,6 +138,14 @@ final class FaultyFiles: FileCalls {
     try begin("flush")
     try system.flush(descriptor)
   }
+  func flushDirectory(_ path: String) throws(FileError) {
+    try begin("flushDirectory", path)
+    try system.flushDirectory(path)
+  }
+  func reserve(_ count: Int64, from offset: Int64, in descriptor: Int32) throws(FileError) {
+    try begin("reserve")
+    try system.reserve(count, from: offset, in: descriptor)
+  }
   func truncate(_ descriptor: Int32, to size: Int64) throws(FileError) {
     try begin("truncate")
     try system.truncate(descriptor, to: size)
@@ -142,6 +161,10 @@ final class FaultyFiles: FileCalls {
   func status(at path: String) throws(FileError) -> FileStatus {
     try begin("statusAt", path)
     return try system.status(at: path)
+  }
+  func status(ofName path: String) throws(FileError) -> FileStatus {
+    try begin("statusOfName", path)
+    return try system.status(ofName: path)
   }
   func readLink(_ path: String) throws(FileError) -> String? {
     try begin("readLink", path)
@@ -163,5 +186,8 @@ final class FaultyFiles: FileCalls {
     try begin("makeDirectory", path)
     try system.makeDirectory(path)
   }
-  func sizeLimit() -> Int64? { system.sizeLimit() }
+  func sizeLimit() -> Int64? { limit ?? system.sizeLimit() }
+  // The files of a test are not those of its process.
+  func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32? { nil }
+  func disarmCrashLine(_ slot: Int32) {}
 }

@@ -10,9 +10,12 @@ final class Probe {
   /// Starts it; `limit` is the longest file in KiB that it may write, as the shell's `ulimit -f` has it.
   init(
     _ path: String, seed: UInt64, size: Int, flush: Bool, count: Int = .max, limit: Int? = nil,
-    hasStandardError: Bool = true
+    hasStandardError: Bool = true, end: String? = nil
   ) throws {
-    let arguments = [path, "\(seed)", "\(size)", flush ? "flush" : "never", "\(count)"]
+    let arguments = [path, "\(seed)", "\(size)", flush ? "flush" : "never", "\(count)"] + (end.map { [$0] } ?? [])
+    // The backtracer takes seconds, and what it says is not read here.
+    process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    process.standardError = end == nil ? process.standardError : FileHandle.nullDevice
     if limit != nil || !hasStandardError {
       let line = (limit.map { "ulimit -f \($0); " } ?? "") + "exec \"$0\" \"$@\"" + (hasStandardError ? "" : " 2>&-")
       process.executableURL = URL(filePath: "/bin/bash")
@@ -43,6 +46,12 @@ final class Probe {
       if let line = lines.first(where: isWanted) { return line }
       guard read(until: said.count + 1) else { return nil }
     }
+  }
+
+  /// Reads what it says until it ends by itself.
+  func finish() {
+    while read(until: said.count + 1) {}
+    process.waitUntilExit()
   }
 
   /// Kills it, and reads what it had said by then.

@@ -20,6 +20,7 @@ extension [JournalEntry] {
   var headers: [RunHeader] { compactMap { if case .line(.run(let header)) = $0.content { header } else { nil } } }
   var clocks: [JournalClockMark] { compactMap { if case .line(.clock(let mark)) = $0.content { mark } else { nil } } }
   var alive: [Duration] { compactMap { if case .line(.alive(let instant)) = $0.content { instant } else { nil } } }
+  var stops: [JournalStop] { compactMap { if case .line(.stopped(let stop)) = $0.content { stop } else { nil } } }
   var damage: [JournalDamage] { compactMap { if case .damaged(let damage) = $0.content { damage } else { nil } } }
 }
 

@@ -9,15 +9,15 @@ import PubSub
   import Darwin
 #endif
 
-/// A program that posts and journals as fast as it can until it is killed: `JournalProbe FILE SEED SIZE FLUSH COUNT`.
+/// A program that posts and journals as fast as it can until it is killed: `JournalProbe FILE SEED SIZE FLUSH COUNT [END]`.
 ///
 /// SIZE is the length of a file of the journal, FLUSH `flush` or `never`, COUNT the number of inputs after which it waits to be
-/// killed instead. On standard output it says first how the run before ended, and then, after each input, the input's number:
+/// killed instead, or ends itself in the way END. On standard output it says first how the run before ended, and then, after each input, the input's number:
 /// all that the input led to has been appended by then.
 @main struct JournalProbe {
   @MainActor static func main() async {
     let arguments = CommandLine.arguments
-    guard arguments.count == 6, let seed = UInt64(arguments[2]), let size = Int(arguments[3]),
+    guard (6...7).contains(arguments.count), let seed = UInt64(arguments[2]), let size = Int(arguments[3]),
       let count = Int(arguments[5])
     else { exit(64) }
     let application = Application(delegate: BareDelegate())
@@ -35,8 +35,63 @@ import PubSub
       say("\(number)")
     }
     say("done")
+    if arguments.count == 7 {
+      var words = arguments[6].split(separator: " ").map(String.init)
+      if words.first == "full" {
+        // More lines than the limit has room for, and then no other.
+        words.removeFirst()
+        await application.handle(.launch)
+        for _ in 0..<400 { await application.handle(.memoryWarning) }
+      }
+      if words == ["terminate"] {
+        await application.handle(.terminate)
+        Glibc.exit(0)
+      }
+      end(words.joined())
+    }
     while true { pause() }
     withExtendedLifetime((counting, failing)) {}
+  }
+
+  /// Ends the process.
+  nonisolated static func end(_ way: String) {
+    switch way {
+    case "fatalError": fatalError("the test's")
+    case "abort": abort()
+    case "null": UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1
+    case "overflow": say("\(Int.max - Int(arguments.count) + Int(arguments.count * 2))")
+    case "stack": say("\(depth(of: arguments.count))")
+    case "signal": raise(SIGFPE)
+    case "thread":
+      var thread = pthread_t()
+      pthread_create(&thread, nil, { _ in fatalError("a thread's") }, nil)
+      while true { pause() }
+    case "child":
+      // A crash of a child is not the parent's.
+      let child = forkChild()
+      if child == 0 { abort() }
+      var status: Int32 = 0
+      waitpid(child, &status, 0)
+      kill(getpid(), SIGKILL)
+    case "kill": kill(getpid(), SIGKILL)
+    default: Glibc.exit(0)
+    }
+  }
+
+  private nonisolated static var arguments: [String] { CommandLine.arguments }
+
+  @inline(never) private nonisolated static func depth(of number: Int) -> Int {
+    withUnsafeTemporaryAllocation(of: Int.self, capacity: 1_024) { memory in
+      memory[0] = number
+      return depth(of: number + 1) + memory[0]
+    }
+  }
+
+  /// `fork`, which Swift does not offer.
+  private nonisolated static func forkChild() -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    guard let symbol = dlsym(nil, "fork") else { Glibc.exit(70) }
+    return unsafeBitCast(symbol, to: Fork.self)()
   }
 
   /// Writes a line by one call.

@@ -23,12 +23,14 @@ public enum ExtremeJournals {
     #"{"journal":"clock","t":10.0,"wall":1795284010.0,"up":510.5}"#,
     #"{"journal":"clock","t":11.0,"wall":1795280411.0}"#,
     #"{"journal":"alive","t":71.0}"#,
+    #"{"journal":"stopped","t":71.5,"error":"No space left on device"}"#,
     #"{"journal":"run","version":1,"run":"RUN","part":1,"program":"trips","pid":4711,"boot":"boot-1","#
       + #""start":1795280400.5,"t":72.0,"wall":1795280472.5,"upStart":500.5,"up":572.5,"state":"active"}"#,
     #"{"t":73.0,"kind":"state","name":"background","state":"background","scene":null,"cause":"home"}"#,
     #"{"journal":"entry","t":75.0,"began":74.0,"kind":"resource","name":"feed","source":"Trips/Feed.swift:12","#
       + #""step":"release","outcome":"completed"}"#,
     #"{"journal":"alive","t":135.0}"#,
+    #"{"journal":"crash","t":135.5,"signal":"SIGSEGV"}"#,
     #"{"t":136.0,"kind":"report","name":"watchdog:feed","state":"background","scene":"main","cause":"home"}"#,
   ]
 

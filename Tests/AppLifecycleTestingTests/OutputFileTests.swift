@@ -1,0 +1,86 @@
+import Foundation
+import TestTraits
+import Testing
+
+/// The file that `-o` names appears as a whole, and only where its user wants it.
+@Suite(.timeLimit(.hang)) struct OutputFileTests: JournalToolSuite {
+  let folder: URL
+
+  init() throws { folder = try Self.makeFolder() }
+
+  private var page: String { folder.appending(path: "page.html").path }
+  private let files = FileManager.default
+
+  private func mode(of path: String) throws -> Int {
+    try #require(files.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+  }
+
+  private func names() throws -> [String] { try files.contentsOfDirectory(atPath: folder.path).sorted() }
+
+  private func text(of path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+  @Test(arguments: [("0", 0o644), ("022", 0o644), ("077", 0o600), ("002", 0o644)])
+  func `no other user may write it, and the umask counts`(mask: String, mode: Int) throws {
+    defer { try? files.removeItem(at: folder) }
+    #expect(try Tool.shell("umask \(mask) && exec \"$0\" states -o '\(page)'", input: "").status == 0)
+    #expect(try self.mode(of: page) == mode && text(of: page).hasSuffix("</html>\n"))
+    // What was private stays so.
+    try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: page)
+    #expect(try Tool.shell("umask 0 && exec \"$0\" states -o '\(page)'", input: "").status == 0)
+    #expect(try self.mode(of: page) == 0o600 && names() == ["page.html"])
+  }
+
+  @Test @MainActor func `a file that cannot be written to its end leaves the former one`() async throws {
+    defer { try? files.removeItem(at: folder) }
+    try await makeJournal("launch; home; open; kill")
+    for command in ["states", "timeline '\(path)'"] {
+      try "former".write(toFile: page, atomically: false, encoding: .utf8)
+      let line = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \(command) -o '\(page)'"
+      let result = try Tool.shell(line, input: "")
+      #expect(result.status == 74 && result.error == "lifecycle: cannot write \(page): File too large\n")
+      #expect(try text(of: page) == "former" && names() == ["page.html", "trips.jsonl"], "\(command)")
+    }
+    // A run that is not there.
+    #expect(try Tool.run("timeline", "--session", "9", path, "-o", page).status == 1)
+    #expect(try text(of: page) == "former" && names() == ["page.html", "trips.jsonl"])
+  }
+
+  @Test func `a link of one's own is followed and stays`() throws {
+    defer { try? files.removeItem(at: folder) }
+    let real = folder.appending(path: "real.html").path
+    try files.createSymbolicLink(atPath: page, withDestinationPath: "real.html")
+    for _ in 1...2 {
+      #expect(try Tool.run("states", "-o", page).status == 0)
+      #expect(try files.destinationOfSymbolicLink(atPath: page) == "real.html")
+      #expect(try text(of: real).hasSuffix("</html>\n") && names() == ["page.html", "real.html"])
+    }
+    try files.removeItem(atPath: page)
+    try files.createSymbolicLink(atPath: page, withDestinationPath: "page.html")
+    let loop = try Tool.run("states", "-o", page)
+    #expect(loop.status == 74 && loop.error == "lifecycle: cannot open \(page): Too many levels of symbolic links\n")
+  }
+
+  @Test func `another user's link is not followed`() throws {
+    defer { try? files.removeItem(at: folder) }
+    guard geteuid() == 0 else { return print("skipped: only root can make a link of another user") }
+    let victim = folder.appending(path: "victim").path
+    try "precious".write(toFile: victim, atomically: false, encoding: .utf8)
+    try files.createSymbolicLink(atPath: page, withDestinationPath: victim)
+    #expect(lchown(page, 65_534, 65_534) == 0)
+    for command in [["states"], ["timeline", path]] {
+      try "".write(toFile: path, atomically: false, encoding: .utf8)
+      let result = try Tool.run(command + ["-o", page])
+      #expect(result.status == 74 && result.error == "lifecycle: cannot open \(page): Operation not permitted\n")
+      #expect(try text(of: victim) == "precious")
+    }
+  }
+
+  @Test func `a device or a pipe is written as it is`() throws {
+    defer { try? files.removeItem(at: folder) }
+    let states = try Tool.run("states", "--format", "html", "-o", "-").output
+    #expect(try Tool.run("states", "--format", "html", "-o", "/dev/stdout").output == states)
+    #expect(
+      try Tool.run("states", "--format", "html", "-o", "/dev/null") == Tool.Result(status: 0, output: "", error: ""))
+    #expect(try Tool.run("states", "--format", "html", "-o", folder.path).status == 74)
+  }
+}
