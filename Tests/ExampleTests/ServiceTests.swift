@@ -248,7 +248,7 @@ import Testing
       let lines = finished.errors.split(separator: "\n")
       #expect(
         lines.first?.hasPrefix(
-          #"previous run: the device restarted (process 1, last state background; boot \u{1B}[2J\nz, now "#) == true)
+          #"previous run: the device restarted (process 1, last state background; boot \u{1B}[2J\u{A}z, now "#) == true)
     }
   }
 

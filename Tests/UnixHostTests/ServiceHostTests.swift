@@ -238,7 +238,8 @@ import Testing
       try await probe.isNotRunning()
     }
     #expect(finished.ending == .exited(0))
-    #expect(finished.errors.hasPrefix("ServiceProbe: \(failure)"), "\(finished.errors)")
+    let line = "ServiceProbe: “reader” threw an error while it handled ServiceHost.Reload: "
+    #expect(finished.errors.hasPrefix(line), "\(finished.errors)")
   }
 
   /// A resource that was given up: the manager's own time-out has to act, and knows why.

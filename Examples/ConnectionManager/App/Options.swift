@@ -32,7 +32,9 @@ struct Options: Hashable, Sendable {
       case "--session": session.append(try Self.command(argument, rest.popFirst()))
       case "--subscribe": subscribe = try Self.command(argument, rest.popFirst())
       case "--check": checkInterval = try Self.milliseconds(argument, rest.popFirst(), atLeast: 1)
-      case "--retry": retry.first = try Self.milliseconds(argument, rest.popFirst(), atLeast: 0)
+      case "--retry":
+        retry.first = try Self.milliseconds(argument, rest.popFirst(), atLeast: 0)
+        if retry.first == .zero { retry.longest = .zero }
       case "--help", "-h": wantsHelp = true
       case _ where argument.hasPrefix("-"): throw Mistake(description: "unknown option “\(argument)”")
       default:
@@ -85,7 +87,7 @@ struct Options: Hashable, Sendable {
                            '' for none (CONFIG SET notify-keyspace-events KEA)
       --subscribe COMMAND  asks for what is shown (PSUBSCRIBE __keyevent@*__:*)
       --check MS           PING so often, and wait so long for the answer (5000)
-      --retry MS           the wait after the first failure, doubled after each further one (250)
+      --retry MS           the wait after the first failure, doubled after each further one (250); 0: no wait
       --help               this text
     """
 }

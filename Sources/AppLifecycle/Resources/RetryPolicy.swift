@@ -18,8 +18,9 @@
 public struct RetryPolicy: Sendable, Hashable {
   /// The delay after the first failure in a row.
   ///
-  /// A break after ``resetAfter`` is no failure, so no delay follows it: the resource is acquired again at once. No delay
-  /// is below ``shortest``.
+  /// A break after ``resetAfter`` is no failure, so no delay follows it: the resource is acquired again at once. A delay
+  /// below ``shortest`` counts as ``shortest``, so zero grows, too. For the shortest delay after each failure set
+  /// ``longest`` to zero as well.
   public var first: Duration
   /// The longest delay.
   public var longest: Duration

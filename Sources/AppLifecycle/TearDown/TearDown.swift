@@ -120,9 +120,9 @@ extension TearDown {
     if isOver { self.wait = nil }
   }
 
-  /// Asks at half of the time that is left whether the thread pool runs tasks; a simulation has threads of its own.
+  /// Asks at half of the time that is left whether the thread pool runs tasks.
   private func askPool(before deadline: Duration) -> Deadlines.ID? {
-    guard tasks.executor == nil else { return nil }
+    guard deadlines.areReal else { return nil }
     let now = time.running.now()
     return deadlines.set(now + max(.zero, deadline - now) / 2) { [tasks, weak self] in
       tasks.startOnMainActor { [weak self] in self?.probe = ThreadPoolProbe() }

@@ -31,6 +31,9 @@ package final class Deadlines: Sendable {
     self.sleepsOnlyForNeed = sleepsOnlyForNeed
   }
 
+  /// Whether the deadlines are real: on a clock of the system, and not on one of a simulation or a test.
+  package var areReal: Bool { systemClock != nil }
+
   /// Calls `action` when the deadline has passed, on the timer thread or on the task that sleeps for the deadlines.
   ///
   /// - Complexity: logarithmic in the number of deadlines that are set.

@@ -187,23 +187,27 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
     parts.mailbox.send { [application = parts.application, link = parts.link, budget = reloadBudget] in
       let report = await application.bus.postAndWait(
         ServiceHost.Reload(application: application), from: application, within: budget)
-      let failure = report.failure(within: budget)
-      if let failure { HostMessage(.error, failure).send(waits: false) }
-      link.send(.reloaded(failure: failure))
+      // An error is a `HandlerFailure`, too, for which the host has a line already.
+      let late = report.overrun(of: budget)
+      if let late { HostMessage(.error, late).send(waits: false) }
+      let texts = [report.errors, late].compactMap(\.self)
+      link.send(.reloaded(failure: texts.isEmpty ? nil : texts.joined(separator: "; ")))
     }
   }
 }
 
 extension DeliveryReport {
-  /// A text about the handlers of a reload that threw or exceeded its budget; nil if there were none.
-  fileprivate func failure(within budget: Duration) -> String? {
+  /// A text about the handlers of a reload that threw; nil if none did.
+  fileprivate var errors: String? {
     let errors = failures.compactMap { delivery in
       if case .threw(let error) = delivery.outcome { "\(delivery.subscriber): \("\(error)".bounded)" } else { nil }
     }
+    return errors.isEmpty ? nil : "the reload failed: \(errors.joined(separator: ", "))"
+  }
+
+  /// A text about the handlers of a reload that exceeded its budget; nil if none did.
+  fileprivate func overrun(of budget: Duration) -> String? {
     let late = stragglers.map { "\($0.subscriber)" }
-    var texts: [String] = []
-    if !errors.isEmpty { texts.append("the reload failed: \(errors.joined(separator: ", "))") }
-    if !late.isEmpty { texts.append("the reload overran its budget of \(budget): \(late.joined(separator: ", "))") }
-    return texts.isEmpty ? nil : texts.joined(separator: "; ")
+    return late.isEmpty ? nil : "the reload overran its budget of \(budget): \(late.joined(separator: ", "))"
   }
 }

@@ -226,7 +226,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       waiting = []
       if machine.readsTerminal { take(elements) }
     }
-    if unixhost_stderr_tend() { device.showLateErrors() }
+    // While the terminal is lent, its screen is that of the child.
+    if unixhost_stderr_tend(), !machine.isLent { device.showLateErrors() }
     // A program that neither draws nor reads is not notified of the loss, so check here.
     if machine.holdsTerminal, device.look == .background { yieldTerminal() }
     if let time = nextLook, now >= time {
