@@ -22,7 +22,7 @@ static const struct {
   const char *name;
 } crash_signals[] = {
     {SIGILL, "SIGILL"}, {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
-    {SIGFPE, "SIGFPE"}, {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
+    {SIGFPE, "SIGFPE"}, {SIGSEGV, "SIGSEGV"},
 };
 #define CRASH_SIGNAL_COUNT (sizeof crash_signals / sizeof *crash_signals)
 static struct sigaction actions_found[CRASH_SIGNAL_COUNT];
@@ -83,25 +83,35 @@ static void write_line(const struct slot *slot, int descriptor, const char *name
   (void)ignored;
 }
 
-// Whether the instruction that caused the signal causes it again when it is executed again.
-static bool happens_again(int number, const siginfo_t *info) {
-  if (info->si_code <= 0) return false;
-  switch (number) {
-  case SIGILL:
-  case SIGFPE:
-  case SIGSEGV: return true;
-  case SIGBUS:
-#if defined(BUS_MCEERR_AO)
-    return info->si_code != BUS_MCEERR_AO;
-#else
-    return true;
-#endif
-  default: return false;
+// Calls the action that was found before: another handler, such as Swift's backtracer, or the end of the process.
+//
+// A handler is called with the original context, because the signal need not come again: another process may have sent
+// it, or an instruction that traps may have been passed.
+static void call_found(const struct sigaction *found, int number, siginfo_t *info, void *context) {
+  bool is_handler = (found->sa_flags & SA_SIGINFO) || (found->sa_handler != SIG_DFL && found->sa_handler != SIG_IGN);
+  sigaction(number, found, NULL);
+  if (!is_handler) {
+    // The signal stays blocked until the handler has returned, and ends the process then.
+    raise(number);
+    return;
   }
+  // The mask that the handler would have had: Swift's backtracer meets faults of its own, which must not be blocked.
+  sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+  if (!(found->sa_flags & SA_NODEFER)) sigaddset(&mask, number);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  pthread_sigmask(SIG_BLOCK, &found->sa_mask, NULL);
+  if (found->sa_flags & SA_SIGINFO) {
+    found->sa_sigaction(number, info, context);
+  } else {
+    found->sa_handler(number);
+  }
+  // Swift's backtracer leaves the default action, and returns also from a signal that does not come again.
+  struct sigaction present;
+  if (sigaction(number, NULL, &present) == 0 && !(present.sa_flags & SA_SIGINFO) && present.sa_handler == SIG_DFL)
+    raise(number);
 }
 
 static void on_crash(int number, siginfo_t *info, void *context) {
-  (void)context;
   int saved_errno = errno;
   for (size_t i = 0; i < CRASH_SIGNAL_COUNT; i++) {
     if (crash_signals[i].number != number) continue;
@@ -111,12 +121,9 @@ static void on_crash(int number, siginfo_t *info, void *context) {
       if (descriptor >= 0 && slots[j].owner == getpid()) write_line(&slots[j], descriptor, crash_signals[i].name);
     }
     atomic_fetch_sub(&writers, 1);
-    // The action that was found comes next: another handler, such as Swift's backtracer, or the end of the process.
-    sigaction(number, &actions_found[i], NULL);
+    errno = saved_errno;
+    call_found(&actions_found[i], number, info, context);
   }
-  errno = saved_errno;
-  // The signal stays blocked until this handler has returned.
-  if (!happens_again(number, info)) raise(number);
 }
 
 // After a stack overflow a handler needs another stack.
@@ -147,7 +154,8 @@ static void install(void) {
     action.sa_sigaction = on_crash;
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(crash_signals[i].number, &action, NULL);
+    // Another thread may have installed a handler meanwhile.
+    sigaction(crash_signals[i].number, &action, &actions_found[i]);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <time.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -27,10 +28,13 @@ bool pubsub_timer_start(void (*body)(void)) {
 #endif
   pthread_cond_init(&condition, &attributes);
   pthread_condattr_destroy(&attributes);
-  // The thread inherits this mask: signals belong to the threads of the program.
-  sigset_t all, present;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &present);
+  // The thread inherits this mask: signals belong to the threads of the program, except those of a fault, for which
+  // crash handlers stand, and the one with which a backtracer or a profiler interrupts each thread.
+  static const int open[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF};
+  sigset_t blocked, present;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
+  pthread_sigmask(SIG_SETMASK, &blocked, &present);
   pthread_t thread;
   bool is_started = pthread_create(&thread, NULL, begin, (void *)body) == 0;
   pthread_sigmask(SIG_SETMASK, &present, NULL);

@@ -140,8 +140,7 @@ static void set_default(int number, struct sigaction *before);
 static void on_late_order(int number) {
   int saved_errno = errno;
   if (!acts_on_child(number) && unixhost_now() >= atomic_load(&copies_end)) {
-    set_default(number, NULL);
-    raise(number);
+    unixhost_die_by_signal(number);
   }
   errno = saved_errno;
 }

@@ -3,7 +3,8 @@
 ///
 /// It interprets cursor moves, erasing, insertion and deletion of lines and characters, scrolling regions, the
 /// alternate screen, private modes, automatic wrap, wide characters, the window title and its stack, the cursor's shape
-/// and kitty's stacks of keyboard flags. It parses colors and ignores them. It skips unknown sequences by the grammar of control sequences, so that no part of a sequence appears as text.
+/// and kitty's stacks of keyboard flags. It parses colors and ignores them. It skips unknown sequences by the grammar of
+/// control sequences, so that no part of a sequence appears as text.
 package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// A character cell; nil is the right half of a wide character.
   typealias Cell = Character?

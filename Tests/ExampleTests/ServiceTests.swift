@@ -191,6 +191,25 @@ import Testing
     }
   }
 
+  /// The journal's handler, the host's and Swift's backtracer each have their turn.
+  @Test(arguments: [SIGSEGV, SIGABRT, SIGTRAP], ["yes", "no"])
+  func `A fatal signal ends it, is traced by Swift, and is a crash for the next run`(
+    signal: Int32, backtrace: String
+  ) async throws {
+    try await withTemporaryDirectory { directory in
+      let journal = directory.file("runs.jsonl")
+      let crashed = try await withService(
+        ["--journal", journal], environment: ["SWIFT_BACKTRACE": "enable=\(backtrace)"], in: directory
+      ) { daemon in kill(daemon.pid, signal) }
+      #expect(crashed.ending == .killed(signal))
+      #expect(crashed.errors.contains("Program crashed") == (backtrace == "yes"), "\(crashed.errors)")
+      let next = try await withTemporaryDirectory { own in
+        try await withService(["--journal", journal], in: own) { daemon in kill(daemon.pid, SIGTERM) }
+      }
+      #expect(next.errors.contains("previous run: crashed"), "\(next.errors)")
+    }
+  }
+
   @Test func `A journal holds the whole run, and can be played again`() async throws {
     try await withTemporaryDirectory { directory in
       let journal = directory.file("runs.jsonl")

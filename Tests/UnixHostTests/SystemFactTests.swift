@@ -208,6 +208,17 @@ import Testing
 
   // MARK: Gaps
 
+  /// Waits until the thread of the host waits for events.
+  private func hostWaits(in pid: Int32) async throws {
+    while true {
+      for thread in try fileNames(in: "/proc/\(pid)/task") {
+        guard let status = try? readFile("/proc/\(pid)/task/\(thread)/status") else { continue }
+        if status.contains("lifecycle host"), status.contains("State:\tS") { return }
+      }
+      try Task.checkCancellation()
+    }
+  }
+
   /// The milliseconds that the probe says it was suspended.
   private func suspension(by agent: String, of probe: ProbeSession) async throws -> Int {
     let line = try await probe.log.line(startingWith: "suspended by \(agent) for ")
@@ -270,6 +281,8 @@ import Testing
     try await ProbeSession.run("ServiceProbe") { probe in
       async let finished = runProgram(probe.arguments())
       try await probe.log.line(startingWith: "acquire end")
+      // Of a gap while the thread is at work nothing is said: the work may be the reason.
+      try await hostWaits(in: try probe.pid())
       try freezer.take(try probe.pid())
       try freezer.setFrozen(true)
       try await pass(seconds: 4)

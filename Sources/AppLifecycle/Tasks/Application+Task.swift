@@ -15,8 +15,8 @@ extension Application {
   /// kills the process. No transition waits for the task. For work that must be finished in the background use
   /// ``performBackgroundTask(named:_:)``. For work of a phase use ``run(while:label:fileID:line:_:)``.
   ///
-  /// The task inherits neither the task-local values nor the priority of the code that starts it, as all work of the
-  /// application: bind the values that it needs in its body.
+  /// Like all work of the application, the task inherits neither the task-local values nor the priority of the code that
+  /// starts it. Bind the values that the task needs in its body.
   ///
   /// The task may outlive the handler that starts it. An application that is not running can start tasks, too. The ledger
   /// lists a task that threw an error as failed, `try await task.value` throws the error, and the error is posted as

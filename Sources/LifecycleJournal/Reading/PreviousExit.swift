@@ -5,7 +5,8 @@ public import AppLifecycle
 /// ``kind`` is the reason, and ``state`` the state in which the process ended. Only evidence makes a crash: a line that the
 /// handler of a fatal signal wrote. A process that vanished without a line was killed, as by SIGKILL; a program that calls
 /// `exit` itself looks the same. After a restart of the device, a run without an end is ``Kind/deviceRestarted``: a power
-/// failure, and also an earlier kill. Where the journal itself could not be written to the end, the end is ``Kind/unknown``.
+/// failure, and also an earlier kill. Where the journal could not be written to the end, and no line shows how the
+/// run ended, the end is ``Kind/unknown``.
 public struct PreviousExit: Sendable, Hashable {
   /// How a run ended.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -13,9 +14,9 @@ public struct PreviousExit: Sendable, Hashable {
     case firstRun
     /// The run ended in order, after `applicationWillTerminate`.
     case terminated
-    /// The process received a fatal signal: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV or SIGSYS.
+    /// The process received a fatal signal: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE or SIGSEGV.
     case crashed
-    /// The process vanished without a word, as after SIGKILL or a signal that the program does not handle.
+    /// The process vanished without a line, as after SIGKILL or a signal that the program does not handle.
     case killed
     /// An overrun of a time limit was reported, and no input and no state other than *not running* followed.
     ///

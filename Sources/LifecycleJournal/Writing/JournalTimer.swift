@@ -16,7 +16,11 @@ final class JournalTimer: Sendable {
     switch step {
     case .set(let time, let number):
       // The clock of the deadlines stands still while the process does, and the application's clock goes on.
-      let next = deadlines.set(deadlines.now() + max(.zero, time - now)) { action(number) }
+      let next = deadlines.set(deadlines.now() + max(.zero, time - now)) { [deadlines] in
+        // The thread of the timers must not wait for a disk or for handlers, nor for a thread that cannot be created.
+        guard deadlines.areReal, ThreadPoolProbe.systemCreatesThreads else { return action(number) }
+        TaskStarter().start { action(number) }
+      }
       replace(with: next)
     case .clear: replace(with: nil)
     }

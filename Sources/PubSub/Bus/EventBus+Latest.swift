@@ -29,9 +29,9 @@ extension EventBus {
     core.latest(type, from: subject)
   }
 
-  /// Removes the latest event of a sticky type, and those of all subjects; a later subscriber receives no replay until the next post.
+  /// Removes the latest event of a sticky type, and the latest events of all its subjects.
   ///
-  /// Subscribers that have received the event keep it. Any thread may call this method; the bus releases the event on
+  /// A later subscriber receives no replay until the next post. Subscribers that have received the event keep it. Any thread may call this method; the bus releases the event on
   /// that thread.
   ///
   /// - Parameter type: the events.

@@ -4,8 +4,8 @@ internal import CPubSub
 ///
 /// It yields spans: consecutive handlers in one buffer that are also consecutive in the order of delivery. It visits
 /// one priority after another. Within a priority it merges the lists by identifier: the handlers of all posts, those of
-/// the post's subject, and those of a wider subject to which that one belongs. It skips handlers that subscribed after the post began. The post protects the memory
-/// that the walk reads.
+/// the post's subject, and those of the wider subject to which the post's subject belongs. It skips handlers that
+/// subscribed after the post began. The post protects the memory that the walk reads.
 struct DeliveryOrder {
   /// Consecutive handlers of one priority.
   struct Span {

@@ -3,8 +3,8 @@
 /// Each iterator is a subscriber of its own. It holds every event that is posted after it was made, and its end ends no
 /// other iterator. The first iterator holds every event that is posted after the *sequence* was made, so no event is
 /// lost before a task begins to iterate. You can iterate a kept sequence again and again, for instance in each run of a
-/// body. There each run gets the events since its own loop began, the first run as all others: no run begins with events
-/// from the time in which the phase was closed. A sequence that the body itself makes has them from its making on.
+/// body. There each run, also the first, gets the events since its own loop began, so no run begins with events from the
+/// time in which the phase was closed. A sequence that the body itself makes has the events since it was made.
 ///
 ///     let prices = bus.events(PriceDidChange.self)
 ///     await application.run(while: .active) {

@@ -8,9 +8,9 @@ import CUnixHost
 
 /// The environment of the process.
 ///
-/// This is the only place where the hosts read it. Variables name files and sockets that a host writes to. A program
-/// with privileges of its own (set-user-ID, set-group-ID, file capabilities) must not write there for its caller, so it
-/// has no variables.
+/// This is the only place where the hosts read it. Variables name files and sockets to which a host writes. A program
+/// with privileges of its own (set-user-ID, set-group-ID, file capabilities) must not write to a file that its caller
+/// chooses, so for such a program every variable counts as not set.
 enum Environment {
   /// Returns the value of a variable; nil if it is not set, or if the program has privileges of its own.
   static func variable(_ name: String) -> String? { unixhost_getenv(name).map { String(cString: $0) } }

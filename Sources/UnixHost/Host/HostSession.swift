@@ -63,6 +63,8 @@ import PubSub
         // The timers of the tear-down's budgets must run also if no thread can be created later.
         guard TimerThread.shared.start(), NativeThread.start({ work(parts) }) else {
           signals.close(repetitionsEnd: nil)
+          var watch = watch
+          watch.close()
           return continuation.resume(returning: refused("no thread can be created", EAGAIN))
         }
       }

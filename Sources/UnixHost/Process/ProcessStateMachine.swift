@@ -249,9 +249,9 @@ extension ProcessStateMachine {
     emit(.armExtension(Self.patience))
   }
 
-  /// Handles the wish for a reload.
+  /// Handles a request for a reload.
   ///
-  /// A wish before the service is ready, or during a reload, leads to a reload afterwards; several lead to one.
+  /// Requests before the service is ready, or during a reload, lead to one reload afterwards.
   private mutating func wantReload() {
     wantsReload = true
     reloadIfWanted()

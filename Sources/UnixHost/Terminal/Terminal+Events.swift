@@ -9,9 +9,8 @@ extension Terminal {
   /// and then draw once.
   ///
   /// If the main actor handles no input, the host stops reading the terminal after about 8 MiB, or some ten thousand
-  /// keys.
-  /// After another second it reads on, so that the keys that make signals still work, and omits everything else. The
-  /// first event afterwards has the number of ``omittedBytes``.
+  /// keys. After another second it reads on, so that the keys that make signals still work, and omits everything else.
+  /// ``omittedBytes`` of the first event afterwards says how much.
   ///
   ///     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, event in
   ///       for key in event.keys { view.press(key) }
