@@ -48,7 +48,8 @@ import Testing
       let bus = EventBus()
       let (hasPosted, isMarked, ended) = (Gate(), DispatchSemaphore(value: 0), Gate())
       let subscription = bus.subscribe(to: Tick.self) { _ in }
-      DispatchQueue.global().async {
+      let poster = DispatchQueue(label: "poster")
+      poster.async {
         bus.post(Tick())
         #expect(pubsub_record_of_thread().pointee.duties == 0)
         hasPosted.open()
@@ -70,6 +71,8 @@ import Testing
       bus.subscribe(to: Tick.self) { _ in hasPosted.open() }.cancel()
       isMarked.signal()
       await ended.wait()
+      // What the block holds would be a leak if the process ended before the block has.
+      poster.sync {}
       subscription.cancel()
     }
   }
