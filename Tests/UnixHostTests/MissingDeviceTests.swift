@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// Whether a write of a process to its standard input waits, as everyone expects who shares that file.
+  /// Whether a write of a process to its standard input waits, as all processes that share the open file expect.
   private func waits(_ pid: Int32) throws -> Bool {
     let file = try #require(fopen("/proc/\(pid)/fdinfo/0", "r"))
     defer { fclose(file) }
