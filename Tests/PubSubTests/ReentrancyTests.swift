@@ -92,8 +92,18 @@ import Testing
       bus.subscribe(owner, to: Tick.self, on: MainActor.shared) { [log] _, _ in log.add("of an owner") },
       bus.subscribe(to: Shown.self) { [log] (_: Shown) async in log.add("main-actor event") },
       bus.subscribe(to: Shown.self, buffering: .bounded(1, dropping: .oldest)) { [log] _ in log.add("buffered") },
+      bus.subscribe(to: Tick.self) { @MainActor [log] _ async in log.add("isolated") },
+      bus.subscribe(to: Tick.self) { @MainActor [log] (_: Tick) async throws in log.add("isolated, throwing") },
+      bus.subscribe(to: Tick.self, replay: .latest) { @MainActor [log] _ in log.add("isolated, with replay") },
+      bus.subscribe(to: Tick.self, buffering: .unbounded) { @MainActor [log] _ in log.add("isolated, buffered") },
+      bus.subscribe(owner, to: Tick.self) { @MainActor [log] _, _ async in log.add("isolated, of an owner") },
+      bus.subscribe(named: Tick.name) { @MainActor [log] _ async in log.add("isolated, by name") },
+      bus.subscribeToAll(priority: .low) { @MainActor [log] _ async in log.add("isolated, of everything") },
+      bus.subscribe(to: Tick.self, onMainActor),
     ]
-    let waiting = Task.detached { [bus] in await bus.postAndWait(Tick()).deliveries.map(\.outcome.description) }
+    let waiting = Task.detached { [bus] in
+      await bus.postAndWait(Tick()).deliveries.map { "\($0.subscriber.line) \($0.outcome)" }
+    }
     bus.post(Shown())
     // Nothing is called on the main actor as long as this keeps it.
     for subscription in subscriptions {
@@ -102,7 +112,36 @@ import Testing
     for subscription in subscriptions { subscription.cancel() }
     for subscription in subscriptions { await subscription.cancelAndDrain() }
     #expect(log.all == [])
-    #expect(await waiting.value == ["cancelled", "cancelled"])
+    // The one of the lowest priority has got the other event only.
+    let awaited = [subscriptions[0...1], subscriptions[4...9], subscriptions[11...11]].joined()
+    #expect(await waiting.value == awaited.map { "\($0.subscriber.line) cancelled" })
+  }
+
+  @MainActor private func onMainActor(_ tick: Tick) async { log.add("isolated, a method") }
+
+  @MainActor @Test(.timeLimit(.hang))
+  func `Rule 12: once its owner is released on the main actor, no handler begins there`() async {
+    var owner: Thing? = Thing()
+    weak let released = owner
+    let subscriptions = owner.map { owner in
+      [
+        bus.subscribe(owner, to: Tick.self, on: MainActor.shared) { [log] _, _ in log.add("main actor") },
+        bus.subscribe(owner, to: Tick.self) { @MainActor [log] _, _ async in log.add("isolated") },
+        bus.subscribe(owner, to: Shown.self) { [log] (_, _: Shown) async in log.add("main-actor event") },
+      ]
+    }
+    bus.post(Tick())
+    bus.post(Shown())
+    for subscription in subscriptions ?? [] {
+      while subscription.registration?.mailbox?.runUnderWay == nil { sched_yield() }
+    }
+    owner = nil
+    #expect(released == nil, "a run that waits for the main actor does not hold it")
+    for subscription in subscriptions ?? [] {
+      while subscription.registration?.mailbox?.runUnderWay != nil { await Task.yield() }
+    }
+    #expect(log.all == [])
+    #expect(bus.subscriptions.isEmpty)
   }
 
   private actor Keeper {

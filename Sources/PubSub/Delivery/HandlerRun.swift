@@ -28,24 +28,12 @@ extension HandlerRun {
   /// The error of a run whose owner has been released, so that its subscription ends.
   struct OwnerIsGone: Error {}
 
-  /// Calls a handler on the main actor, unless its subscription was cancelled while the run waited for the actor.
+  /// Calls a handler on its actor, unless its subscription was cancelled while the run waited for the actor.
   ///
-  /// So no handler begins after code on the main actor has cancelled its subscription.
-  @MainActor static func onMainActor(_ handler: @MainActor () async throws -> Void) async throws {
-    try checkThatStands()
-    try await handler()
-  }
-
-  /// Calls a handler on its owner, an actor, unless its subscription was cancelled while the run waited for the actor.
-  static func on<Owner: Actor, E: BusEvent>(
-    _ owner: isolated Owner, with event: E, _ handler: @Sendable (isolated Owner, E) throws -> Void
-  ) throws {
-    try checkThatStands()
-    try handler(owner, event)
-  }
-
-  private static func checkThatStands() throws(Cancelled) {
+  /// So no handler begins on an actor after code on that actor has cancelled its subscription.
+  static func begin(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
     if let run = HandlerContext.current?.run, run.receiver.isCancelled { throw Cancelled() }
+    try await handler()
   }
 }
 

@@ -84,7 +84,7 @@ extension EventBus {
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
-    _ handler: @escaping @Sendable (E) async throws -> Void
+    _ handler: @escaping @isolated(any) @Sendable (E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
     return Subscription(registerMailbox(type, details, replay: replay, handle: handler))
@@ -113,9 +113,6 @@ extension EventBus {
     _ handler: @escaping @MainActor (E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    let registration = registerMailbox(type, details, replay: replay) { event in
-      try await HandlerRun.onMainActor { try await handler(event) }
-    }
-    return Subscription(registration)
+    return Subscription(registerMailbox(type, details, replay: replay, handle: handler))
   }
 }

@@ -22,7 +22,7 @@ extension EventBus {
   public func subscribe<E: Event>(
     to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, buffering: Buffering,
-    _ handler: @escaping @Sendable (Received<E>) async throws -> Void
+    _ handler: @escaping @isolated(any) @Sendable (Received<E>) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
     return Subscription(registerMailbox(type, details, buffering, replay: replay, handle: handler))
@@ -52,9 +52,6 @@ extension EventBus {
     _ handler: @escaping @MainActor (Received<E>) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    let registration = registerMailbox(type, details, buffering, replay: replay) { received in
-      try await HandlerRun.onMainActor { try await handler(received) }
-    }
-    return Subscription(registration)
+    return Subscription(registerMailbox(type, details, buffering, replay: replay, handle: handler))
   }
 }

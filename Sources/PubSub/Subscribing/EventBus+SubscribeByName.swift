@@ -41,7 +41,7 @@ extension EventBus {
   public func subscribe(
     named name: EventName, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
-    _ handler: @escaping @Sendable (any BusEvent) async throws -> Void
+    _ handler: @escaping @isolated(any) @Sendable (any BusEvent) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
     return Subscription(registerWildcardMailbox(named: name, details, handle: handler))
@@ -83,7 +83,8 @@ extension EventBus {
   /// - Complexity: linear in the number of event types that have been subscribed to.
   public func subscribeToAll(
     from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal, label: String? = nil,
-    fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (any BusEvent) async throws -> Void
+    fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @isolated(any) @Sendable (any BusEvent) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
     return Subscription(registerWildcardMailbox(named: nil, details, handle: handler))

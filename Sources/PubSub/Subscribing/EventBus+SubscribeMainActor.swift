@@ -92,10 +92,7 @@ extension EventBus {
     _ handler: @escaping @MainActor (E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    let registration = registerMailbox(type, details, replay: replay) { event in
-      try await HandlerRun.onMainActor { try await handler(event) }
-    }
-    return Subscription(registration)
+    return Subscription(registerMailbox(type, details, replay: replay, handle: handler))
   }
 
   /// Subscribes a main-actor handler, and first calls it with the latest event of a sticky type, before this method

@@ -58,15 +58,11 @@ extension EventBus {
     _ owner: Owner, to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil,
     priority: Priority = .normal, replay: Replay = .none, label: String? = nil, fileID: String = #fileID,
     line: Int = #line,
-    _ handler: @escaping @Sendable (Owner, E) async throws -> Void
+    _ handler: @escaping @isolated(any) @Sendable (Owner, E) async throws -> Void
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      guard let owner else { throw HandlerRun.OwnerIsGone() }
-      try await handler(owner, event)
-    }
-    return Subscription(registration)
+    return Subscription(registerMailbox(type, details, of: owner, replay: replay, handle: handler))
   }
 
   /// Subscribes a handler for an owner; it runs on the main actor, with a mailbox of its own: one event at a time, in
@@ -99,11 +95,7 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      guard let owner else { throw HandlerRun.OwnerIsGone() }
-      try await HandlerRun.onMainActor { try await handler(owner, event) }
-    }
-    return Subscription(registration)
+    return Subscription(registerMailbox(type, details, of: owner, replay: replay, handle: handler))
   }
 
   /// Subscribes a main-actor handler for an owner; it runs on the main actor, before the post returns.
@@ -202,11 +194,7 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      guard let owner else { throw HandlerRun.OwnerIsGone() }
-      try await HandlerRun.onMainActor { try await handler(owner, event) }
-    }
-    return Subscription(registration)
+    return Subscription(registerMailbox(type, details, of: owner, replay: replay, handle: handler))
   }
 
   /// Subscribes a handler for an actor; it runs on the actor, with a mailbox of its own: one event at a time, in the
@@ -239,10 +227,6 @@ extension EventBus {
   ) -> Subscription {
     let details = SubscriptionDetails(
       subject: subject, priority: priority, label: label, fileID: fileID, line: line, owner: owner)
-    let registration = registerMailbox(type, details, replay: replay) { [weak owner] (event: E) in
-      guard let owner else { throw HandlerRun.OwnerIsGone() }
-      try await HandlerRun.on(owner, with: event, handler)
-    }
-    return Subscription(registration)
+    return Subscription(registerMailbox(type, details, on: owner, replay: replay, handle: handler))
   }
 }
