@@ -48,13 +48,18 @@ import Testing
   }
 
   private func takeFirst(_ queue: inout EventQueue) -> Item? {
-    if let count = queue.takeGap() { return .missed(count) }
+    if let gap = queue.takeGap() { return .missed(gap.count) }
     if queue.events.isEmpty { return nil }
     let isMarked = queue.nextMarked == queue.events.first
     let event = queue.takeFirst(as: Box.self).number
-    guard isMarked, let delivery = queue.takeMark().delivery else { return .event(event) }
+    let mark = isMarked ? queue.takeMark() : nil
+    #expect(mark?.report == Self.report(of: event), "each event keeps what it was posted with")
+    guard let delivery = mark?.delivery else { return .event(event) }
     return .awaited(event, delivery: delivery.index)
   }
+
+  /// Every third event is posted inside a handler of a report.
+  private static func report(of event: Int) -> Report? { event % 3 == 0 ? .failure : nil }
 
   private func released(_ dropped: RawEvents?) {
     guard var dropped else { return }
@@ -82,11 +87,12 @@ import Testing
         case 0..<5:
           let box = Box(number)
           last = box
-          queue.append(box, .posted)
+          queue.append(box, .posted, inside: Self.report(of: number))
           released(queue.takeDropped())
           model.append(number)
         case 5..<7:
-          queue.append(Box(number), .awaited(AwaitedDelivery(post: post, index: number)))
+          queue.append(
+            Box(number), .awaited(AwaitedDelivery(post: post, index: number)), inside: Self.report(of: number))
           model.items.append(.awaited(number, delivery: number))
         case 7:
           let delivery = Int.random(in: 0...number, using: &random)

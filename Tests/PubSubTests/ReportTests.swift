@@ -70,6 +70,131 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
+  /// Reported for the handler that throws, whoever posts it.
+  private struct Failing: Event {}
+  /// Reported because its handler posts it again.
+  private struct Deep: Event {}
+
+  /// What a handler of a report does.
+  enum Deed: CaseIterable, Sendable { case throwsError, postsAll, waitsForAll, postsInChildTask }
+
+  /// Does what leads to reports.
+  private func misbehave(_ deed: Deed, on bus: EventBus) async throws {
+    guard rest.take() else { return }
+    switch deed {
+    case .throwsError: throw Failure()
+    case .postsAll: misbehaveAtOnce(on: bus)
+    case .waitsForAll:
+      await bus.postAndWait(Lonely())
+      await bus.postAndWait(Failing())
+      await bus.postAndWait(Deep())
+    case .postsInChildTask: await withTaskGroup { $0.addTask { misbehaveAtOnce(on: bus) } }
+    }
+  }
+
+  private func misbehaveAtOnce(on bus: EventBus) {
+    bus.post(Lonely())
+    bus.post(Failing())
+    bus.post(Deep())
+  }
+
+  @Test(arguments: Deed.allCases, [true, false])
+  func `Rule 22: reports end, whatever asynchronous handlers of reports do`(deed: Deed, hearsFailures: Bool)
+    async throws
+  {
+    try await withSimulation { [self] clock in
+      let bus = EventBus(clock: clock)
+      var subscriptions = subscribeToFail(on: bus)
+      subscriptions += [
+        bus.subscribe(to: Undelivered.self) { _ async throws in try await misbehave(deed, on: bus) },
+        bus.subscribe(to: PostRefused.self) { _ async throws in try await misbehave(deed, on: bus) },
+        bus.subscribe(named: "Undelivered") { _ async throws in try await misbehave(deed, on: bus) },
+      ]
+      if hearsFailures {
+        subscriptions.append(
+          bus.subscribe(to: HandlerFailure.self) { _ async throws in try await misbehave(deed, on: bus) })
+      }
+      misbehaveAtOnce(on: bus)
+      await clock.settle()
+      #expect(rest.left > 200)
+      withExtendedLifetime(subscriptions) {}
+    }
+  }
+
+  @Test(arguments: [Deed.throwsError, .postsAll], [true, false])
+  func `Rule 22: reports end, whatever synchronous handlers of reports do`(deed: Deed, hearsFailures: Bool) async throws
+  {
+    try await withSimulation { [self] clock in
+      let bus = EventBus(clock: clock)
+      let handle = { @Sendable [self] in
+        guard rest.take() else { return }
+        if deed == .throwsError { throw Failure() }
+        misbehaveAtOnce(on: bus)
+      }
+      var subscriptions = subscribeToFail(on: bus)
+      subscriptions += [
+        bus.subscribe(to: Undelivered.self) { _ in try handle() },
+        bus.subscribe(to: PostRefused.self) { _ in try handle() },
+      ]
+      if hearsFailures { subscriptions.append(bus.subscribe(to: HandlerFailure.self) { _ in try handle() }) }
+      misbehaveAtOnce(on: bus)
+      await clock.settle()
+      #expect(rest.left > 200)
+      withExtendedLifetime(subscriptions) {}
+    }
+  }
+
+  private func subscribeToFail(on bus: EventBus) -> [Subscription] {
+    [
+      bus.subscribe(to: Failing.self) { _ in throw Failure() },
+      bus.subscribe(to: Failing.self) { (_: Failing) async throws in throw Failure() },
+      bus.subscribe(to: Failing.self, buffering: .bounded(1, dropping: .oldest)) { _ in throw Failure() },
+      bus.subscribe(to: Deep.self) { _ in bus.post(Deep()) },
+    ]
+  }
+
+  @Test func `Rule 22: a report leads to one of a later kind, and that to none`() async throws {
+    try await withSimulation { [log, rest] clock in
+      let bus = EventBus(clock: clock)
+      let subscriptions = [
+        bus.subscribe(to: Undelivered.self) { (undelivered: Undelivered) async throws in
+          guard rest.take() else { return }
+          log.add("undelivered \(type(of: undelivered.event).name)")
+          bus.post(Lonely())
+          throw Failure(number: 1)
+        },
+        bus.subscribe(to: HandlerFailure.self) { (failure: HandlerFailure) async throws in
+          guard rest.take() else { return }
+          log.add("\(failure.eventName) \(failure.error)")
+          bus.post(Lonely())
+          throw Failure(number: 2)
+        },
+      ]
+      bus.post(Tick())
+      await clock.settle()
+      #expect(log.all == ["undelivered Tick", "Undelivered Failure(number: 1)"])
+      withExtendedLifetime(subscriptions) {}
+    }
+  }
+
+  @Test func `Rules 18 and 19: a failure that no handler hears is undelivered, once`() async throws {
+    try await withSimulation { [log, rest] clock in
+      let bus = EventBus(clock: clock)
+      let subscriptions = [
+        bus.subscribe(to: Undelivered.self) { (undelivered: Undelivered) async throws in
+          guard rest.take() else { return }
+          log.add("\(type(of: undelivered.event).name)")
+          throw Failure(number: 1)
+        },
+        bus.subscribe(to: Tick.self) { (_: Tick) async throws in throw Failure(number: 2) },
+      ]
+      bus.post(Tick())
+      await clock.settle()
+      #expect(log.all == ["HandlerFailure"])
+      withExtendedLifetime(subscriptions) {}
+    }
+  }
+
   @Test func `Rule 21: a refusal is told on the bus that refused`() {
     let inner = EventBus(nestingLimit: 1)
     let subscriptions = [

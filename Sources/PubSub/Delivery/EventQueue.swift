@@ -4,11 +4,15 @@
 /// events that must be released, and the caller releases them after unlocking: a deinitializer may call back and take
 /// the same lock.
 struct EventQueue {
-  /// An attribute of one event: no bound drops it, and a post may wait for its delivery.
+  /// The attributes of one event that differ from those of most events.
   struct Mark {
     var number: Int
-    /// The delivery for which a post waits; nil for a promised event, for which no post waits.
+    /// Whether no bound drops the event.
+    var isPromised: Bool
+    /// The delivery for which a post waits; nil if none does.
     var delivery: AwaitedDelivery?
+    /// The report inside whose handler the event was posted; nil if there was none.
+    var report: Report?
   }
 
   /// A place in the queue where events were dropped.
@@ -16,9 +20,16 @@ struct EventQueue {
     /// The number of the event before which the dropped events stood.
     var before: Int
     var count: Int
+    /// The report inside whose handlers all of the dropped events were posted; nil if there was none for one of them.
+    var report: Report?
+
+    mutating func add(_ more: Int, inside other: Report?) {
+      count += more
+      report = report.flatMap { report in other.map { Report.earlier(report, $0) } }
+    }
   }
 
-  /// The largest number of events that the queue holds, not counting marked events.
+  /// The largest number of events that the queue holds, not counting promised events.
   let limit: Int
   let dropsOldest: Bool
   private(set) var events = RawEvents()
@@ -45,37 +56,59 @@ struct EventQueue {
 
   // MARK: Adding events
 
-  /// Adds an event.
+  /// Adds an event, which was posted inside a handler of a report or not.
   @inline(__always)
-  mutating func append<E>(_ event: E, _ purpose: HoldPurpose) {
+  mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside report: Report? = nil) {
+    if report == nil, !isBounded, !purpose.isAwaited { return events.append(event, as: E.self) }
+    appendWithAttributes(event, purpose, report)
+  }
+
+  private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ report: Report?) {
     switch purpose {
-    case .posted where !isBounded, .promised where !isBounded: events.append(event, as: E.self)
-    case .posted: appendWithinBound(event)
-    case .promised: append(event, delivery: nil)
-    case .awaited(let delivery): append(event, delivery: delivery)
+    case .posted:
+      if appendWithinBound(event, report), let report { mark(report: report) }
+    case .promised:
+      events.append(event, as: E.self)
+      mark(isPromised: true, report: report)
+    case .awaited(let delivery):
+      events.append(event, as: E.self)
+      mark(isPromised: true, delivery, report: report)
     }
   }
 
+  /// Gives a mark to the latest event.
+  private mutating func mark(isPromised: Bool = false, _ delivery: AwaitedDelivery? = nil, report: Report?) {
+    marks.append(Mark(number: events.end - 1, isPromised: isPromised, delivery: delivery, report: report))
+  }
+
   /// Adds an event; if the queue is full, drops one event and records a gap in its place.
-  private mutating func appendWithinBound<E>(_ event: E) {
-    if events.count - marks.count < limit { return events.append(event, as: E.self) }
-    // The oldest event that may be dropped comes after the marked events at the front, if there is one.
+  ///
+  /// - Returns: false if it dropped the event itself.
+  private mutating func appendWithinBound<E>(_ event: E, _ report: Report?) -> Bool {
+    if events.count - marks.count(where: \.isPromised) < limit {
+      events.append(event, as: E.self)
+      return true
+    }
+    // The oldest event that may be dropped comes after the promised events at the front, if there is one.
     var oldest = events.first
-    for mark in marks {
+    for mark in marks where mark.isPromised {
       guard mark.number == oldest else { break }
       oldest += 1
     }
     guard dropsOldest, oldest < events.end else {
-      widenGap(before: events.end)
-      return dropped.append(event, as: E.self)
+      widenGap(before: events.end, report)
+      dropped.append(event, as: E.self)
+      return false
     }
     dropped.append(events.removeMovingFormer(oldest, as: E.self), as: E.self)
+    let mark = marks.firstIndex { $0.number == oldest }.map { marks.remove(at: $0) }
     // The events before the dropped one were renumbered by one, so their marks and gaps must be, too.
     for index in marks.indices where marks[index].number < oldest { marks[index].number += 1 }
     for index in gaps.indices where gaps[index].before <= oldest { gaps[index].before += 1 }
     mergeGaps()
-    widenGap(before: oldest + 1)
+    widenGap(before: oldest + 1, mark?.report)
     events.append(event, as: E.self)
+    return true
   }
 
   var hasDropped: Bool { !dropped.isEmpty }
@@ -87,19 +120,12 @@ struct EventQueue {
     return dropped
   }
 
-  /// Adds an event with a mark, so that no bound drops it.
-  private mutating func append<E>(_ event: E, delivery: AwaitedDelivery?) {
-    marks.append(Mark(number: events.end, delivery: delivery))
-    events.append(event, as: E.self)
-  }
-
   // MARK: Taking events
 
-  /// Returns the number of events that were dropped before the first event, and forgets it; nil if there were none.
-  mutating func takeGap() -> Int? {
+  /// Returns the gap before the first event, and forgets it; nil if there is none.
+  mutating func takeGap() -> Gap? {
     guard let gap = gaps.first, gap.before == events.first else { return nil }
-    gaps.removeFirst()
-    return gap.count
+    return gaps.removeFirst()
   }
 
   mutating func takeFirst<E>(as type: E.Type) -> E { events.takeFirst(as: type) }
@@ -140,12 +166,12 @@ struct EventQueue {
     if batch.capacity <= 16 { batch.giveMemory(to: &events) }
   }
 
-  private mutating func widenGap(before position: Int) {
+  private mutating func widenGap(before position: Int, _ report: Report?) {
     let index = gaps.lastIndex { $0.before <= position }
     if let index, gaps[index].before == position {
-      gaps[index].count += 1
+      gaps[index].add(1, inside: report)
     } else {
-      gaps.insert(Gap(before: position, count: 1), at: index.map { $0 + 1 } ?? 0)
+      gaps.insert(Gap(before: position, count: 1, report: report), at: index.map { $0 + 1 } ?? 0)
     }
   }
 
@@ -153,7 +179,11 @@ struct EventQueue {
     guard gaps.count > 1 else { return }
     var merged: [Gap] = []
     for gap in gaps {
-      if merged.last?.before == gap.before { merged[merged.count - 1].count += gap.count } else { merged.append(gap) }
+      if merged.last?.before == gap.before {
+        merged[merged.count - 1].add(gap.count, inside: gap.report)
+      } else {
+        merged.append(gap)
+      }
     }
     gaps = merged
   }

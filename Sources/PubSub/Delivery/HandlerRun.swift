@@ -15,6 +15,8 @@ struct HandlerRun: Sendable {
   ///
   /// Through it, the wait graph follows the chain of waits to the poster.
   let cause: AwaitedPost?
+  /// The latest kind of report that the run handles, or inside whose handler its event was posted; nil if there is none.
+  let report: Report?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }
 }

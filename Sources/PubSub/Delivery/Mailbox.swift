@@ -63,9 +63,10 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = form.element(event, store)
+    let report = Report.ofPost(to: store)
     return state.withLock { state in
       if state.isClosed { return .nothing }
-      state.queue.append(element, purpose)
+      state.queue.append(element, purpose, inside: report)
       return state.shouldWake() ? [.isHeld, .sleeps] : .isHeld
     }
   }
@@ -102,8 +103,10 @@ extension Mailbox {
           if isClosed.load(ordering: .relaxed) { break }
           await handle(batch.takeFirst(as: Element.self))
         }
-      case .handleAwaited(let delivery): await handle(batch.takeFirst(as: Element.self), for: delivery)
-      case .tellMissed(let count): if let missed = form.missed { await handle(missed(count)) }
+      case .handleInside(let report): await handle(batch.takeFirst(as: Element.self), inside: report)
+      case .handleAwaited(let delivery, let report):
+        await handle(batch.takeFirst(as: Element.self), for: delivery, inside: report)
+      case .tellMissed(let gap): if let missed = form.missed { await handle(missed(gap.count), inside: gap.report) }
       case .drop: batch.removeAll(as: Element.self)
       case .leave: return start(with: batch)
       case .end(let actions):
@@ -114,19 +117,20 @@ extension Mailbox {
     }
   }
 
-  private func handle(_ element: Element) async {
+  private func handle(_ element: Element, inside report: Report? = nil) async {
+    let run = nextRun(with: element, cause: nil, inside: report)
     do {
-      try await call(with: element, cause: nil)
+      try await call(with: element, run)
     } catch is HandlerRun.Cancelled {
       return
     } catch is HandlerRun.OwnerIsGone {
       whenOwnerIsGone?()
     } catch {
-      report(error, element)
+      self.report(error, of: run, element)
     }
   }
 
-  private func handle(_ element: Element, for delivery: AwaitedDelivery) async {
+  private func handle(_ element: Element, for delivery: AwaitedDelivery, inside report: Report?) async {
     switch delivery.post.begin(delivery) {
     case .withdrawn: return
     case .begun: break
@@ -134,8 +138,9 @@ extension Mailbox {
       state.withLock { $0.noteCancelledTask() }
       withUnsafeCurrentTask { $0?.cancel() }
     }
+    let run = nextRun(with: element, cause: delivery.post, inside: report)
     do {
-      try await call(with: element, cause: delivery.post)
+      try await call(with: element, run)
       delivery.post.end(delivery, .delivered)
     } catch is HandlerRun.Cancelled {
       delivery.post.end(delivery, .cancelled)
@@ -146,22 +151,30 @@ extension Mailbox {
       let isFailure = error.isFailure
       let isInTime = delivery.post.isOpen(delivery)
       // Report first: the poster may go on, and end the process, as soon as the delivery has ended.
-      if isFailure, !delivery.post.reportsErrors { report(error, element, hasRecipient: isInTime) }
+      if isFailure, !delivery.post.reportsErrors { self.report(error, of: run, element, hasRecipient: isInTime) }
       // After the deadline the post no longer takes the error.
-      if !delivery.post.end(delivery, .threw(error)), isFailure, delivery.post.reportsErrors { report(error, element) }
+      if !delivery.post.end(delivery, .threw(error)), isFailure, delivery.post.reportsErrors {
+        self.report(error, of: run, element)
+      }
     }
   }
 
-  private func report(_ error: any Error, _ element: Element, hasRecipient: Bool = false) {
+  private func report(_ error: any Error, of run: HandlerRun, _ element: Element, hasRecipient: Bool = false) {
     bus?.core.reportFailure(
-      of: subscriber, error, with: form.event(element), in: form.eventType(element), hasRecipient: hasRecipient)
+      of: subscriber, error, with: form.event(element), in: run.eventType, inside: run.report,
+      hasRecipient: hasRecipient)
   }
 
-  private func call(with element: Element, cause: AwaitedPost?) async throws {
-    let number = runs.load(ordering: .relaxed) + 1
-    runs.store(number, ordering: .releasing)
-    defer { runs.store(number + 1, ordering: .releasing) }
-    let run = HandlerRun(receiver: self, number: number, eventType: form.eventType(element), cause: cause)
+  private func nextRun(with element: Element, cause: AwaitedPost?, inside report: Report?) -> HandlerRun {
+    let type = form.eventType(element)
+    return HandlerRun(
+      receiver: self, number: runs.load(ordering: .relaxed) + 1, eventType: type, cause: cause,
+      report: report ?? Report(type))
+  }
+
+  private func call(with element: Element, _ run: HandlerRun) async throws {
+    runs.store(run.number, ordering: .releasing)
+    defer { runs.store(run.number + 1, ordering: .releasing) }
     try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler(element) }
   }
 }

@@ -5,12 +5,14 @@
 struct MailboxState {
   /// The next step of a run.
   enum Step {
-    /// Call the handler with this number of lost events.
-    case tellMissed(Int)
+    /// Call the handler with the number of lost events.
+    case tellMissed(EventQueue.Gap)
     /// Handle this number of events of the batch.
     case handle(Int)
+    /// Handle one event of the batch, which was posted inside a handler of a report.
+    case handleInside(Report)
     /// Handle one event of the batch, for which a post waits.
-    case handleAwaited(AwaitedDelivery)
+    case handleAwaited(AwaitedDelivery, inside: Report?)
     /// Release the batch, and ask for the next step again.
     case drop
     /// Continue with the rest of the batch in a new task: this task was cancelled, and a cancelled task stays
@@ -88,7 +90,7 @@ struct MailboxState {
     }
     if isClosed { return batch.isEmpty ? end(&batch) : .drop }
     if batch.isEmpty {
-      if let missed = queue.takeGap() { return .tellMissed(missed) }
+      if let gap = queue.takeGap() { return .tellMissed(gap) }
       if queue.events.isEmpty { return end(&batch) }
       guard !queue.isBounded else { return nextWithinBound(&batch, as: type) }
       queue.takeAll(into: &batch)
@@ -105,9 +107,10 @@ struct MailboxState {
   }
 
   private mutating func handleMarked() -> Step {
-    guard let delivery = queue.takeMark().delivery else { return .handle(1) }
+    let mark = queue.takeMark()
+    guard let delivery = mark.delivery else { return mark.report.map { .handleInside($0) } ?? .handle(1) }
     underWay = delivery
-    return .handleAwaited(delivery)
+    return .handleAwaited(delivery, inside: mark.report)
   }
 
   private mutating func end(_ batch: inout RawEvents) -> Step {

@@ -34,6 +34,8 @@ enum HoldPurpose {
   case promised
   /// A post waits for the delivery of the event.
   case awaited(AwaitedDelivery)
+
+  var isAwaited: Bool { if case .awaited = self { true } else { false } }
 }
 
 /// The result of delivering an event to a receiver.

@@ -10,8 +10,8 @@
 ///   `acquire`, `release`, `run`, `check`, `task`, `every`, `observe`, `run(while: .active)`.
 ///
 /// It also says that a handler gave up a wait (``DrainTimeout``). A `CancellationError` of a cancelled task is no
-/// failure, and is not posted. An error that a handler of `HandlerFailure` throws is not posted, because reports could
-/// then cause reports without end; an application and its host still note it.
+/// failure, and is not posted. An error that occurs inside a handler of `HandlerFailure` is not posted, because reports
+/// could then cause reports without end; an application and its host still note it.
 ///
 /// The error stops no other handler, and changes no exit status.
 public struct HandlerFailure: Event {
@@ -31,13 +31,25 @@ public struct HandlerFailure: Event {
   package let isNoted: Bool
   /// Whether the change of a managed resource's health tells of the error, with what follows.
   package let isToldByResource: Bool
+  /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
+  let report: Report?
 
   package init(
     _ subscriber: Subscriber, _ eventName: EventName, event: (any BusEvent)? = nil, _ error: any Error,
     hasRecipient: Bool = false, isNoted: Bool = false, isToldByResource: Bool = false
   ) {
+    self.init(
+      subscriber, eventName, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
+      isToldByResource: isToldByResource, report: nil)
+  }
+
+  init(
+    _ subscriber: Subscriber, _ eventName: EventName, event: (any BusEvent)?, _ error: any Error, hasRecipient: Bool,
+    isNoted: Bool, isToldByResource: Bool = false, report: Report?
+  ) {
     (self.subscriber, self.eventName, self.event, self.error) = (subscriber, eventName, event, error)
     (self.hasRecipient, self.isNoted, self.isToldByResource) = (hasRecipient, isNoted, isToldByResource)
+    self.report = report
   }
 }
 

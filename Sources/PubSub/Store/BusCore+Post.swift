@@ -125,7 +125,7 @@ extension BusCore {
 
   /// Refuses a post: delivers nothing, and notes the first refused post of the thread for a later report.
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
-    guard record.pointee.refusal == nil else { return }
+    guard record.pointee.refusal == nil, Report.refusal.mayBePosted() else { return }
     let chain = (0..<pubsub_depth(record)).compactMap { depth -> EventName? in
       let topic = pubsub_frame_at(record, depth).topic?.assumingMemoryBound(to: pubsub_topic.self)
       return topic.map { Self.store(of: $0)._withUnsafeGuaranteedRef { $0.name } }
@@ -164,28 +164,25 @@ extension BusCore {
     // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count as a receiver.
     guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, topic != store.topic
     else { return }
-    post(Undelivered(event: store.event(at: event)))
+    let event = store.event(at: event)
+    if Report.undelivered.mayBePosted(after: (event as? HandlerFailure)?.report) { post(Undelivered(event: event)) }
   }
 
-  /// Reports the error of a handler.
+  /// Reports the error of a handler; `report` is the report inside whose handler it was called, if there is one.
   func reportFailure(
     of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type,
-    hasRecipient: Bool = false, isNoted: Bool = false
+    inside report: Report? = nil, hasRecipient: Bool = false, isNoted: Bool = false
   ) {
-    report(
+    self.report(
       HandlerFailure(
-        subscriber, type.name, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted),
-      isPosted: type != HandlerFailure.self)
+        subscriber, type.name, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
+        report: report ?? Report(type)))
   }
 
   /// Reports an error of the program's code; all such errors pass this function.
-  ///
-  /// - Parameters:
-  ///   - failure: the failure.
-  ///   - isPosted: whether it is posted; a handler of `HandlerFailure` that fails would otherwise be called again.
-  func report(_ failure: HandlerFailure, isPosted: Bool = true) {
+  func report(_ failure: HandlerFailure) {
     for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
-    if isPosted { post(failure) }
+    if Report.failure.mayBePosted(after: failure.report) { post(failure) }
   }
 
   /// Calls a closure with each failure, before it is posted, on the thread of the failure, as long as the owner exists.

@@ -92,8 +92,8 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
 
   private func takeWithinBound(into place: UnsafeMutablePointer<Element>) -> Bool {
     inbox.withLock { inbox in
-      if let missed, let count = inbox.queue.takeGap() {
-        place.initialize(to: missed(count))
+      if let missed, let gap = inbox.queue.takeGap() {
+        place.initialize(to: missed(gap.count))
       } else if !inbox.queue.events.isEmpty {
         if inbox.queue.nextMarked == inbox.queue.events.first { _ = inbox.queue.takeMark() }
         place.initialize(to: inbox.queue.takeFirst(as: Element.self))
