@@ -21,7 +21,12 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   let subscriber: Subscriber
   private let form: Form
-  private let handler: @Sendable (Element) async throws -> Void
+  private typealias Handler = @Sendable (Element) async throws -> Void
+  /// The handler; nil once the mailbox is closed.
+  ///
+  /// Tasks that the handler started, and posts under way, may keep the mailbox much longer than the subscription lasts.
+  /// They must not keep what the handler captured.
+  private let handler: Guarded<Handler?>
   private let tasks: TaskStarter
   /// The priority of the code that subscribed.
   private let priority: TaskPriority
@@ -44,7 +49,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   ) {
     self.subscriber = subscriber
     self.form = form
-    self.handler = handler
+    self.handler = Guarded(handler)
     self.bus = bus
     tasks = bus.tasks
     priority = Task.currentPriority
@@ -95,18 +100,21 @@ extension Mailbox {
   }
 
   private func run(_ rest: RawEvents) async {
+    // Without a handler the mailbox is closed, and no step handles an event.
+    let handler: Handler = handler.withLock { $0 } ?? { @Sendable _ in }
     var batch = rest
     while true {
       switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
       case .handle(let count):
         for _ in 0..<count {
           if isClosed.load(ordering: .relaxed) { break }
-          await handle(batch.takeFirst(as: Element.self))
+          await handle(batch.takeFirst(as: Element.self), handler)
         }
-      case .handleInside(let report): await handle(batch.takeFirst(as: Element.self), inside: report)
+      case .handleInside(let report): await handle(batch.takeFirst(as: Element.self), handler, inside: report)
       case .handleAwaited(let delivery, let report):
-        await handle(batch.takeFirst(as: Element.self), for: delivery, inside: report)
-      case .tellMissed(let gap): if let missed = form.missed { await handle(missed(gap.count), inside: gap.report) }
+        await handle(batch.takeFirst(as: Element.self), handler, for: delivery, inside: report)
+      case .tellMissed(let gap):
+        if let missed = form.missed { await handle(missed(gap.count), handler, inside: gap.report) }
       case .drop: batch.removeAll(as: Element.self)
       case .leave: return start(with: batch)
       case .end(let actions):
@@ -117,10 +125,10 @@ extension Mailbox {
     }
   }
 
-  private func handle(_ element: Element, inside report: Report? = nil) async {
+  private func handle(_ element: Element, _ handler: @escaping Handler, inside report: Report? = nil) async {
     let run = nextRun(with: element, cause: nil, inside: report)
     do {
-      try await call(with: element, run)
+      try await call(handler, with: element, run)
     } catch is HandlerRun.Cancelled {
       return
     } catch is HandlerRun.OwnerIsGone {
@@ -130,7 +138,9 @@ extension Mailbox {
     }
   }
 
-  private func handle(_ element: Element, for delivery: AwaitedDelivery, inside report: Report?) async {
+  private func handle(
+    _ element: Element, _ handler: @escaping Handler, for delivery: AwaitedDelivery, inside report: Report?
+  ) async {
     switch delivery.post.begin(delivery) {
     case .withdrawn: return
     case .begun: break
@@ -140,7 +150,7 @@ extension Mailbox {
     }
     let run = nextRun(with: element, cause: delivery.post, inside: report)
     do {
-      try await call(with: element, run)
+      try await call(handler, with: element, run)
       delivery.post.end(delivery, .delivered)
     } catch is HandlerRun.Cancelled {
       delivery.post.end(delivery, .cancelled)
@@ -172,7 +182,7 @@ extension Mailbox {
       report: report ?? Report(type))
   }
 
-  private func call(with element: Element, _ run: HandlerRun) async throws {
+  private func call(_ handler: @escaping Handler, with element: Element, _ run: HandlerRun) async throws {
     runs.store(run.number, ordering: .releasing)
     defer { runs.store(run.number + 1, ordering: .releasing) }
     try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler(element) }
@@ -199,6 +209,8 @@ extension Mailbox: AsynchronousReceiver {
   func close() {
     isClosed.store(true, ordering: .releasing)
     let (events, marks, actions) = state.withLock { $0.close() }
+    // After the state, so that a run that finds no handler finds the mailbox closed.
+    _ = handler.withLock { $0.take() }
     for mark in marks { mark.delivery.map { $0.post.cancelled($0) } }
     for events in events { release(events) }
     for action in actions { action() }

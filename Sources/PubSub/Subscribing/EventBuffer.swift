@@ -21,7 +21,10 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     self.missed = missed
   }
 
-  deinit {
+  deinit { removeAll() }
+
+  /// Releases all held events.
+  func removeAll() {
     let (events, dropped) = inbox.withLock { ($0.queue.removeAll().0, $0.queue.takeDropped()) }
     let rest = batch.withLock { batch in
       defer { batch = RawEvents() }

@@ -29,10 +29,10 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   /// An iterator over the events of one type; it suspends while it holds no event.
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline let buffer: EventBuffer<Element>
-    /// Released, and so cancelled, with the last copy of the iterator.
-    let subscription: Subscription?
+    /// Ends with the last copy of the iterator.
+    private let consumer: EventConsumer<Element>
 
-    init(_ consumer: EventConsumer<Element>) { (buffer, subscription) = (consumer.buffer, consumer.subscription) }
+    init(_ consumer: EventConsumer<Element>) { (buffer, self.consumer) = (consumer.buffer, consumer) }
 
     /// Returns the next event that is held, without waiting; nil if none is held.
     ///

@@ -1,11 +1,21 @@
-/// The subscriber behind an iterator: the buffer that the bus fills, and the subscription, which is released with the
-/// buffer.
-struct EventConsumer<Element: Sendable>: Sendable {
+/// The subscriber behind an iterator: the buffer that the bus fills, and the subscription; it ends with the last copy of
+/// the iterator.
+final class EventConsumer<Element: Sendable>: Sendable {
   let buffer: EventBuffer<Element>
   /// Nil if the bus or the subject has been released.
-  let subscription: Subscription?
+  private let subscription: Subscription?
 
-  /// A consumer that has already ended.
+  init(buffer: EventBuffer<Element>, subscription: Subscription?) {
+    (self.buffer, self.subscription) = (buffer, subscription)
+  }
+
+  deinit {
+    subscription?.cancel()
+    // A post under way may keep the buffer, and must not keep the events.
+    buffer.removeAll()
+  }
+
+  /// Makes a consumer that has already ended.
   static func ended(_ buffer: EventBuffer<Element>) -> EventConsumer {
     buffer.finish()
     return EventConsumer(buffer: buffer, subscription: nil)

@@ -1,0 +1,193 @@
+import PubSub
+import TestTraits
+import Testing
+
+private struct Carrier: Event {
+  let thing: Thing
+}
+
+/// What a handler captured, or an iterator holds, does not outlive its subscription in the bus.
+@Suite(.timeLimit(.hang)) struct `What the bus holds for a subscriber` {
+  let bus = EventBus()
+
+  /// Runs tasks only when it is told to.
+  private final class HeldExecutor: TaskExecutor {
+    private let jobs = Guarded<[UnownedJob]>([])
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { $0.append(job) }
+    }
+    func runAll() {
+      for job in jobs.withLock({ jobs in
+        defer { jobs = [] }; return jobs
+      }) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+  }
+
+  /// Makes something that a handler captures, and calls `subscribe` with it.
+  private func capturing(_ subscribe: (Thing) -> Subscription) -> (Subscription, WeakThing) {
+    let thing = Thing()
+    return (subscribe(thing), WeakThing(thing))
+  }
+
+  private struct WeakThing: Sendable {
+    weak let thing: Thing?
+    init(_ thing: Thing) { self.thing = thing }
+  }
+
+  enum Form: CaseIterable, Sendable { case plain, bounded, named, all, ofOwner, onMainActor }
+
+  /// Subscribes an asynchronous handler that does `work`, and captures something.
+  private func subscribe(
+    _ form: Form, owner: Thing = Thing(), to bus: EventBus? = nil, _ work: @escaping @Sendable () async -> Void
+  ) -> (Subscription, WeakThing) {
+    let bus = bus ?? self.bus
+    return capturing { thing in
+      let handle = { @Sendable in
+        await work()
+        withExtendedLifetime(thing) {}
+      }
+      return switch form {
+      case .plain: bus.subscribe(to: Tick.self) { _ async in await handle() }
+      case .bounded: bus.subscribe(to: Tick.self, buffering: .bounded(1, dropping: .oldest)) { _ in await handle() }
+      case .named: bus.subscribe(named: Tick.name) { _ async in await handle() }
+      case .all: bus.subscribeToAll { _ async in await handle() }
+      case .ofOwner: bus.subscribe(owner, to: Tick.self) { _, _ async in await handle() }
+      case .onMainActor: bus.subscribe(to: Tick.self, on: .shared) { _ in await handle() }
+      }
+    }
+  }
+
+  @Test(arguments: Form.allCases, [false, true])
+  func `Rule 6: a task that a handler started does not keep what the cancelled handler captured`(
+    form: Form, waits: Bool
+  ) async {
+    let (hasBegun, mayEnd, ended) = (Gate(), Gate(), Gate())
+    let owner = Thing()
+    let (subscription, captured) = subscribe(form, owner: owner) {
+      Task {
+        hasBegun.open()
+        await mayEnd.wait()
+        ended.open()
+      }
+    }
+    if waits { await bus.postAndWait(Tick()) } else { bus.post(Tick()) }
+    await hasBegun.wait()
+    await subscription.cancelAndDrain()
+    #expect(captured.thing == nil)
+    mayEnd.open()
+    await ended.wait()
+    withExtendedLifetime((subscription, owner)) {}
+  }
+
+  @Test(arguments: Form.allCases)
+  func `Rule 6: a post that waited for a handler does not keep what it captured, once cancelled`(form: Form) async {
+    let (hasBegun, mayEnd, ended) = (Gate(), Gate(), Gate())
+    let owner = Thing()
+    let (subscription, captured) = subscribe(form, owner: owner) {}
+    // Its task inherits the context of its run, and with it the post.
+    let other = bus.subscribe(to: Tick.self) { (_: Tick) async in
+      Task {
+        hasBegun.open()
+        await mayEnd.wait()
+        ended.open()
+      }
+    }
+    await bus.postAndWait(Tick())
+    await hasBegun.wait()
+    await subscription.cancelAndDrain()
+    #expect(captured.thing == nil)
+    mayEnd.open()
+    await ended.wait()
+    withExtendedLifetime((subscription, other, owner)) {}
+  }
+
+  @Test(arguments: Form.allCases)
+  func `Rule 6: a post under way does not keep what an asynchronous handler captured, once cancelled`(form: Form) {
+    let captured = Guarded<WeakThing?>(nil)
+    let owner = Thing()
+    let subscription = bus.subscribe(to: Tick.self) { [self] _ in
+      let (subscription, thing) = subscribe(form, owner: owner) {}
+      subscription.cancel()
+      captured.withLock { $0 = thing }
+      #expect(thing.thing == nil)
+      withExtendedLifetime(subscription) {}
+    }
+    bus.post(Tick())
+    #expect(captured.withLock { $0 } != nil)
+    withExtendedLifetime((subscription, owner)) {}
+  }
+
+  @Test(arguments: Form.allCases)
+  func `Rule 6: a run that has not begun does not keep what its handler captured, once cancelled`(form: Form) async {
+    let executor = HeldExecutor()
+    let (bus, owner) = (EventBus(taskExecutor: executor), Thing())
+    let (subscription, captured) = subscribe(form, owner: owner, to: bus) {}
+    bus.post(Tick())
+    bus.post(Tick())
+    subscription.cancel()
+    #expect(captured.thing == nil)
+    executor.runAll()
+    await subscription.cancelAndDrain()
+    withExtendedLifetime(owner) {}
+  }
+
+  @Test func `Rule 12: an owner that goes while its handler runs and events wait takes the handler with it`() async {
+    let (hasBegun, mayEnd) = (Gate(), Gate())
+    let log = Log<String>()
+    var owner: Thing? = Thing()
+    let (subscription, captured) = subscribe(.ofOwner, owner: owner!) {
+      log.add("called")
+      hasBegun.open()
+      await mayEnd.wait()
+    }
+    for _ in 0..<3 { bus.post(Tick()) }
+    await hasBegun.wait()
+    owner = nil
+    mayEnd.open()
+    while captured.thing != nil { await Task.yield() }
+    #expect(log.all == ["called"])
+    #expect(subscription.isCancelled && bus.subscriptions.isEmpty)
+  }
+
+  @Test func `Rule 12: a handler of one event keeps nothing after it`() {
+    let (subscription, captured) = capturing { thing in
+      bus.subscribeOnce(to: Tick.self) { _ in withExtendedLifetime(thing) {} }
+    }
+    bus.post(Tick())
+    #expect(captured.thing == nil)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test(arguments: [Buffering.unbounded, .bounded(2, dropping: .oldest)])
+  func `Rule 11: what an iterator holds goes with it, also inside a post that is under way`(buffering: Buffering) async
+  {
+    let isChecked = Guarded(false)
+    let subscription = bus.subscribe(to: Tick.self) { [bus] _ in
+      // Only this thread uses them.
+      nonisolated(unsafe) var sequence: EventSequence<Received<Carrier>>? = bus.events(
+        Carrier.self, buffering: buffering)
+      nonisolated(unsafe) var iterator = sequence?.makeAsyncIterator()
+      let things = (0..<2).map { _ in
+        let thing = Thing()
+        bus.post(Carrier(thing: thing))
+        return WeakThing(thing)
+      }
+      #expect(things.allSatisfy { $0.thing != nil })
+      // Another post to the type keeps the iterator's buffer.
+      let inner = bus.subscribe(to: Carrier.self) { _ in
+        _ = iterator?.nextIfHeld()
+        (sequence, iterator) = (nil, nil)
+        #expect(things.allSatisfy { $0.thing == nil })
+        isChecked.withLock { $0 = true }
+      }
+      bus.post(Carrier(thing: Thing()))
+      withExtendedLifetime(inner) {}
+    }
+    bus.post(Tick())
+    #expect(isChecked.withLock { $0 })
+    withExtendedLifetime(subscription) {}
+  }
+}
