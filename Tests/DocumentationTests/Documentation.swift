@@ -42,4 +42,32 @@ enum Documentation {
     }
     return blocks
   }
+
+  /// The code blocks in the doc comments of a library: lines that are indented by four after an empty line.
+  static func samplesInComments(of library: String) throws -> [(file: String, lines: [String])] {
+    let folder = root.appending(path: "Sources/\(library)")
+    let files = (FileManager.default.enumerator(atPath: folder.path())?.compactMap { $0 as? String } ?? []).sorted()
+    return try files.filter { $0.hasSuffix(".swift") }.flatMap { file in
+      let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      return samplesInComments(text).map { (file, $0) }
+    }
+  }
+
+  private static func samplesInComments(_ text: String) -> [[String]] {
+    var blocks: [[String]] = []
+    var isInBlock = false
+    var isAfterEmptyLine = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let comment = line.drop { $0 == " " }
+      if comment.hasPrefix("///     "), isInBlock || isAfterEmptyLine {
+        if !isInBlock { blocks.append([]) }
+        isInBlock = true
+        blocks[blocks.count - 1].append(String(comment.dropFirst(8)))
+      } else {
+        isInBlock = isInBlock && comment == "///"
+        isAfterEmptyLine = comment == "///"
+      }
+    }
+    return blocks
+  }
 }

@@ -14,6 +14,17 @@ import Testing
     }
   }
 
+  @Test func `has no sample in a comment of the bus that is not compiled and run`() throws {
+    let compiled = try Self.compiledSources()
+    let samples = try Documentation.samplesInComments(of: "PubSub")
+    #expect(samples.count >= 3)
+    for (file, block) in samples {
+      let sample = block.flatMap { Self.significant($0[...]) }
+      let isCompiled = compiled.contains { $0.firstRange(of: sample) != nil }
+      #expect(isCompiled, "\(file): no test compiles\n\(sample.joined(separator: "\n"))")
+    }
+  }
+
   /// A listing wider than the column of a rendered page scrolls sideways; at a window of 1,440 points it has 88 characters.
   @Test(arguments: try Documentation.pages.filter { $0.hasPrefix("Sources/") })
   func `has no Swift sample that is wider than a page`(page: String) throws {

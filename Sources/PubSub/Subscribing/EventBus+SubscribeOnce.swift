@@ -5,8 +5,11 @@ internal import CPubSub
 extension EventBus {
   /// Subscribes a handler to the next event of a type; it runs on the poster's thread, before that post returns.
   ///
-  /// The handler is called at most once, however many threads post. Its subscription ends before the call, so a post inside the handler
-  /// does not reach it. For the next event in asynchronous code, use `await bus.events(E.self).first { _ in true }`.
+  /// The handler is called at most once, however many threads post. Its subscription ends before the call, so a post
+  /// inside the handler does not reach it. Asynchronous code awaits the next event of a sequence:
+  ///
+  ///     var prices = bus.events(PriceDidChange.self).makeAsyncIterator()
+  ///     let next = await prices.next()
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -29,8 +32,11 @@ extension EventBus {
 
   /// Subscribes a main-actor handler to the next event of a type; it runs on the main actor, before that post returns.
   ///
-  /// The handler is called at most once. Its subscription ends before the call, so a post inside the handler does not reach it. For the
-  /// next event in asynchronous code, use `await bus.events(E.self).first { _ in true }`.
+  /// The handler is called at most once. Its subscription ends before the call, so a post inside the handler does not
+  /// reach it. Asynchronous code awaits the next event of a sequence:
+  ///
+  ///     var prices = bus.events(PriceDidChange.self).makeAsyncIterator()
+  ///     let next = await prices.next()
   ///
   /// - Parameters:
   ///   - type: the events.

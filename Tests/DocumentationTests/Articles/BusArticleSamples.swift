@@ -1,3 +1,4 @@
+import AppLifecycle
 import AppLifecycleTesting
 import PubSub
 import Synchronization
@@ -25,6 +26,35 @@ struct WillFlush: Event {}
 
     bus.post(PriceDidChange(price: 7))
     #expect(bus.latest(of: PriceDidChange.self)?.price == 7)
+  }
+
+  @MainActor @Test func `code on the main actor awaits the next event`() async {
+    let bus = EventBus()
+    let post = Task { bus.post(PriceDidChange(price: 7)) }
+    var prices = bus.events(PriceDidChange.self).makeAsyncIterator()
+    let next = await prices.next()
+    #expect(next?.price == 7)
+    await post.value
+  }
+
+  @MainActor @Test func `a body that runs again and again iterates a sequence from outside`() async throws {
+    let shown = Guarded<[Int]>([])
+    func show(_ price: PriceDidChange) { shown.withLock { $0.append(price.price) } }
+    final class AppDelegate: ApplicationDelegate {}
+    let system = SimulatedSystem { AppDelegate() }
+    let (bus, application) = (system.bus, system.application)
+    try await system.play("launch")
+    bus.post(PriceDidChange(price: 1))
+    application.task {
+      let prices = bus.events(PriceDidChange.self)
+      await application.run(while: .active) {
+        for await price in prices { show(price) }
+      }
+    }
+    await system.clock.settle()
+    bus.post(PriceDidChange(price: 2))
+    try await system.play("home")
+    #expect(shown.withLock { $0 } == [2])
   }
 
   private func log(_ readings: EventSequence<Received<Reading>>) async -> [String] {
