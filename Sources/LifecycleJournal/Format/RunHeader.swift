@@ -77,6 +77,12 @@ public struct RunHeader: Sendable, Hashable {
     return line + ",\"state\":\(state.rawValue.asJSON)}"
   }
 
+  /// Returns whether a run begins with this header.
+  ///
+  /// - Parameter previous: the header before it; nil if it is the first.
+  /// - Returns: false if the run of the header before it goes on.
+  package func begins(after previous: RunHeader?) -> Bool { part == 0 || run != previous?.run }
+
   init?(_ object: JSONObject) {
     guard let version: Int = object.count("version"), version >= 1, let run = object.string("run"),
       let part: Int = object.count("part"), let program = object.string("program"),

@@ -1,56 +1,51 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Finds the last run of a journal without reading the runs before it.
 package struct LastRun {
-  let files: any FileCalls
-  let path: String
+  private let files: any FileCalls
+  private let path: String
+  private let chunk: Int
 
   /// Makes a search in a journal and its kept files.
-  package init(files: any FileCalls, path: String) { (self.files, self.path) = (files, path) }
-
-  private static let chunk: Int64 = 64 * 1_024
-  private static let mark = Array("{\"journal\":\"run\",".utf8)
+  ///
+  /// - Parameters:
+  ///   - files: the system calls.
+  ///   - path: the journal's file.
+  ///   - chunk: the number of bytes of a read, at least 1.
+  package init(files: any FileCalls, path: String, chunk: Int = 64 * 1_024) {
+    (self.files, self.path, self.chunk) = (files, path, chunk)
+  }
 
   /// Returns the summary of the last run; empty if there is none.
   ///
-  /// The use of memory does not grow with the file. The time is linear in the length of the run.
+  /// A run that began in a kept file is read from there if the summary needs it. The use of memory does not grow with
+  /// the file. The time is linear in the length of the run.
   package func summary() -> RunSummary {
-    let newest = summary(of: path)
-    guard let run = newest.summary.header?.run else { return newest.summary }
-    // The summary needs the records since the last change of state but one. If they are in a kept file, read that, too.
-    var (first, isBeginning) = newest
-    var commits = first.commits
-    var later: [String] = []
-    while !isBeginning, commits < 2 {
-      let name = JournalFiles.kept(later.count + 1, of: path)
-      let older = summary(of: name)
-      guard older.summary.header?.run == run else { break }
-      later.append(later.isEmpty ? path : JournalFiles.kept(later.count, of: path))
-      (first, isBeginning) = older
-      commits += first.commits
+    var summary = RunSummary()
+    var commits = 0
+    var names: [String] = []
+    for name in JournalFiles.all(of: path, files: files).reversed() {
+      guard let part = part(in: name), names.isEmpty || part.summary.header?.run == summary.header?.run else { break }
+      names.append(name)
+      summary = part.summary
+      commits += summary.commits
+      // How a run ended is told by the records since the last change of state but one.
+      if part.isBeginning || commits >= 2 || summary.header == nil { break }
     }
-    for name in later.reversed() {
+    for name in names.dropLast().reversed() {
       guard let descriptor = try? files.openForReading(name) else { continue }
-      take(from: 0, FileSource(files: files, descriptor: descriptor), into: &first)
+      take(from: 0, FileSource(files: files, descriptor: descriptor), into: &summary)
     }
-    return first
+    return summary
   }
 
   /// Returns the summary of the last run in one file, and whether the run begins there.
-  private func summary(of path: String) -> (summary: RunSummary, isBeginning: Bool) {
-    var summary = RunSummary()
-    guard let descriptor = try? files.openForReading(path) else { return (summary, true) }
+  private func part(in path: String) -> (summary: RunSummary, isBeginning: Bool)? {
+    guard let descriptor = try? files.openForReading(path) else { return nil }
     let source = FileSource(files: files, descriptor: descriptor)
-    guard let status = try? files.status(of: descriptor), status.isRegular else { return (summary, true) }
-    let header = lastHeader(in: source, size: status.size)
-    take(from: header?.offset ?? 0, source, into: &summary)
-    return (summary, header?.header.part ?? 0 == 0)
+    guard let status = try? files.status(of: descriptor), status.isRegular else { return nil }
+    let (offset, isBeginning) = place(in: source, size: status.size)
+    var summary = RunSummary()
+    take(from: offset, source, into: &summary)
+    return (summary, isBeginning)
   }
 
   private func take(from offset: Int64, _ source: FileSource, into summary: inout RunSummary) {
@@ -62,61 +57,24 @@ package struct LastRun {
     }
   }
 
-  /// Returns the last header in the file, and its offset.
-  private func lastHeader(in source: FileSource, size: Int64) -> (offset: Int64, header: RunHeader)? {
-    var end = size
-    while end > 0 {
-      let begin = max(end - Self.chunk, 0)
-      // Also read one byte before the chunk, for a line feed, and the rest of a mark after it.
-      let bytes = read(source, from: max(begin - 1, 0), to: min(end + Int64(Self.mark.count), size))
-      let first = begin > 0 ? 1 : 0
-      for index in lineStarts(in: bytes, from: first, to: Int(end - begin) + first).reversed()
-      where isMark(in: bytes, at: index) {
-        let offset = begin + Int64(index - first)
-        if let header = header(in: source, at: offset) { return (offset, header) }
-      }
-      end = begin
+  /// Returns the offset of the last run's first header in the file, 0 if there is none; and whether the run begins there.
+  private func place(in source: FileSource, size: Int64) -> (offset: Int64, isBeginning: Bool) {
+    var first: (offset: Int64, header: RunHeader)?
+    for line in LinesFromEnd(of: source, size: size, chunk: chunk) {
+      guard let header = header(in: line) else { continue }
+      if let first, first.header.begins(after: header) { return (first.offset, true) }
+      first = (line.offset, header)
+      // The search ends here, as the run before may be long.
+      if header.part == 0 { break }
     }
-    return nil
+    return (first?.offset ?? 0, first?.header.part == 0)
   }
 
-  /// Returns the indices in a range at which lines begin; the first byte of the file is one.
-  private func lineStarts(in bytes: [UInt8], from first: Int, to end: Int) -> [Int] {
-    var starts = first == 0 ? [0] : []
-    // A line may have a gigabyte, so the search is left to the system.
-    bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
-      let stop = min(end, bytes.count) - 1
-      var index = max(first - 1, 0)
-      while index < stop, let place = memchr(base + index, 0x0A, stop - index) {
-        index = UnsafeRawPointer(place) - base + 1
-        starts.append(index)
-      }
-    }
-    return starts
-  }
-
-  private func isMark(in bytes: [UInt8], at index: Int) -> Bool {
-    index + Self.mark.count <= bytes.count && bytes[index] == Self.mark[0]
-      && bytes[index..<(index + Self.mark.count)].elementsEqual(Self.mark)
-  }
-
-  private func header(in source: FileSource, at offset: Int64) -> RunHeader? {
-    guard let entry = JournalReader(source: source, from: offset).next(), case .line(.run(let header)) = entry.content
-    else { return nil }
+  private func header(in line: LinesFromEnd.Line) -> RunHeader? {
+    // The key `journal` has a `j` or an escape; a record, as most lines are, seldom has either byte.
+    guard line.contains(UInt8(ascii: "j")) || line.contains(UInt8(ascii: "\\")) else { return nil }
+    let result = line.bytes.withUnsafeBufferPointer { JournalLine.read($0) }
+    guard case .success(.run(let header)) = result else { return nil }
     return header
-  }
-
-  private func read(_ source: FileSource, from begin: Int64, to end: Int64) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Int(end - begin))
-    var count = 0
-    while count < bytes.count {
-      let read = bytes.withUnsafeMutableBytes {
-        try? source.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[count...]), at: begin + Int64(count))
-      }
-      guard let read, read > 0 else { break }
-      count += read
-    }
-    return Array(bytes.prefix(count))
   }
 }

@@ -92,7 +92,8 @@ extension PreviousExit: CustomStringConvertible {
     case .active, .inactive: "in the foreground"
     case .background: "in the background"
     case .suspended: "while suspended"
-    case .notRunning: run.launches == 0 ? "before its launch" : "after its end"
+    // Not by the launches, which may be in a part of the run that is not read.
+    case .notRunning: run.stateBefore == .notRunning ? "before its launch" : "after its end"
     }
   }
 

@@ -80,7 +80,7 @@ final class JournalScan {
   private func note(_ entry: JournalEntry) throws {
     switch entry.content {
     case .line(let line):
-      if case .run(let header) = line, header.run != run.header?.run {
+      if case .run(let header) = line, header.begins(after: run.header) {
         if sought == .name(header.run) { hasSought = true }
         if session > 0 { try didEndRun?(session, run, header) }
         session += 1

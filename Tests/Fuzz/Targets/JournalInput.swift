@@ -7,37 +7,23 @@ enum JournalInput {
   static func run(_ bytes: [UInt8]) throws {
     var choices = Choices(bytes)
     let step = [Int.max, 1, 7, 64][choices.next(below: 4)]
-    let lineLimit = [1 << 20, 300][choices.next(below: 2)]
+    let choice = choices.next(below: 256)
+    let lineLimit = [1 << 20, 300][choice % 2]
     let file = Array(choices.rest)
     let entries = Array(JournalReader(source: MemorySource(file, step: step), lineLimit: lineLimit))
     try check(entries, of: file)
     let again = Array(JournalReader(source: MemorySource(file), lineLimit: lineLimit))
     try promise(entries == again, "the entries depend on the sizes of the reads")
 
-    var (all, run) = (RunSummary(), RunSummary())
+    var summary = RunSummary()
     var records: [LifecycleRecord] = []
     for entry in entries {
-      switch entry.content {
-      case .line(let line):
-        if case .run(let header) = line, header.run != run.header?.run { run = RunSummary() }
-        if case .record(let record) = line { records.append(record) }
-        all.take(line)
-        run.take(line)
-      case .damaged(let damage):
-        all.take(damage)
-        run.take(damage)
-        _ = damage.description
-      }
+      if case .line(.record(let record)) = entry.content { records.append(record) }
+      if case .damaged(let damage) = entry.content { _ = damage.description }
+      summary.take(entry)
     }
-    for summary in [all, run] {
-      _ = (summary.length, summary.wallTime(at: summary.lastInstant), summary.hasEnded)
-      _ = PreviousExit(of: summary, bootID: "boot-1").description
-    }
-    let last = LastRun(files: MemoryFile(bytes: file), path: "journal").summary()
-    _ = PreviousExit(of: last, bootID: nil).description
-    if lineLimit == 1 << 20, let header = last.header {
-      try promise(header.run == run.header?.run, "the last run is not the one that a whole reading finds")
-    }
+    describe(summary)
+    try check(cut(file, at: choice / 2), step: step)
 
     _ = records.table
     let lines = records.jsonLines
@@ -57,30 +43,81 @@ enum JournalInput {
       (number, offset) = (entry.number, entry.offset)
     }
   }
+
+  // MARK: The last run
+
+  /// The last run, read from the end of the journal, is the one that a reading from its beginning finds last.
+  private static func check(_ files: [[UInt8]], step: Int) throws {
+    let found = LastRun(files: MemoryFiles(files), path: "journal", chunk: min(step, 64 * 1_024)).summary()
+    describe(found)
+    // The newest file may suffice.
+    let isWhole = found == lastRun(in: files) || found == lastRun(in: files.suffix(1))
+    try promise(isWhole, "the last run is not the one that a whole reading finds")
+  }
+
+  private static func lastRun(in files: [[UInt8]]) -> RunSummary {
+    var run = RunSummary()
+    for entry in files.flatMap({ JournalReader(source: MemorySource($0)) }) {
+      if case .line(.run(let header)) = entry.content, header.begins(after: run.header) { run = RunSummary() }
+      run.take(entry)
+    }
+    return run
+  }
+
+  private static func describe(_ run: RunSummary) {
+    _ = (run.length, run.wallTime(at: run.lastInstant), run.hasEnded)
+    for boot in [nil, "boot-1"] { _ = PreviousExit(of: run, bootID: boot).description }
+  }
+
+  /// Returns a kept file and the newest one, cut after so many 128ths and the rest of the line; one file for 0.
+  private static func cut(_ file: [UInt8], at place: Int) -> [[UInt8]] {
+    let index = file.count * place / 128
+    guard index > 0 else { return [file] }
+    let end = file[index...].firstIndex(of: 0x0A).map { $0 + 1 } ?? index
+    return [Array(file[..<end]), Array(file[end...])]
+  }
 }
 
-/// A file system with one file, which cannot be written.
-private struct MemoryFile: FileCalls {
-  let bytes: [UInt8]
+extension RunSummary {
+  fileprivate mutating func take(_ entry: JournalEntry) {
+    switch entry.content {
+    case .line(let line): take(line)
+    case .damaged(let damage): take(damage)
+    }
+  }
+}
 
-  private var status: FileStatus {
-    FileStatus(identity: .init(device: 1, number: 1), size: Int64(bytes.count), isRegular: true, names: 1)
+/// A file system with the files of a journal, which cannot be written.
+private struct MemoryFiles: FileCalls {
+  /// The files by their names; the index of one is its descriptor.
+  private let files: [(name: String, bytes: [UInt8])]
+
+  /// Takes the files of a journal, oldest first.
+  init(_ files: [[UInt8]]) {
+    self.files = files.reversed().enumerated().map { number, bytes in
+      (number == 0 ? "journal" : JournalFiles.kept(number, of: "journal"), bytes)
+    }
   }
 
   func openForReading(_ path: String) throws(FileError) -> Int32 {
-    guard path == "journal" else { throw FileError(number: 2) }
-    return 3
+    guard let index = files.firstIndex(where: { $0.name == path }) else { throw .noSuchFile }
+    return Int32(index)
   }
 
   func read(into target: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64) throws(FileError)
     -> Int
   {
-    MemorySource(bytes).read(into: target, at: offset)
+    MemorySource(files[Int(descriptor)].bytes).read(into: target, at: offset)
   }
 
-  func status(of descriptor: Int32) throws(FileError) -> FileStatus { status }
-  func status(at path: String) throws(FileError) -> FileStatus { status }
-  func status(ofName path: String) throws(FileError) -> FileStatus { status }
+  func status(of descriptor: Int32) throws(FileError) -> FileStatus {
+    let size = Int64(files[Int(descriptor)].bytes.count)
+    return FileStatus(
+      identity: .init(device: 1, number: UInt64(descriptor)), size: size, isRegular: true, names: 1)
+  }
+
+  func status(at path: String) throws(FileError) -> FileStatus { try status(of: openForReading(path)) }
+  func status(ofName path: String) throws(FileError) -> FileStatus { try status(at: path) }
   func close(_ descriptor: Int32) {}
   func readLink(_ path: String) throws(FileError) -> String? { nil }
   func sizeLimit() -> Int64? { nil }
@@ -103,4 +140,5 @@ private struct MemoryFile: FileCalls {
 
 extension FileError {
   fileprivate static let readOnly = FileError(number: 30)
+  fileprivate static let noSuchFile = FileError(number: 2)
 }
