@@ -34,8 +34,7 @@ internal import PubSub
   /// Adds the collected handlers to the ledger, and empties the list.
   func flush(into ledger: inout LedgerKeeper) {
     if returned.isEmpty { return }
-    // The list has room for every announced handler. The ledger keeps it for long, so a list less than half full is
-    // copied to the size that it needs.
+    // The ledger keeps the list for long, so a list less than half full is copied to the size that it needs.
     let kept = returned.capacity > 2 * returned.count ? returned.map(\.self) : returned
     ledger.note(kept, step: method, on: page)
     returned = []
@@ -43,15 +42,13 @@ internal import PubSub
 }
 
 extension HandlerNotes: PostObserver {
-  func handlersFollow(_ count: Int) { if observers != nil, returned.isEmpty { returned.reserveCapacity(count) } }
-
   func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? {
     application?.callBegins(
       LedgerEntry(.subscriber, subscriber, step: method, began: time, duration: .zero, outcome: .completed),
       isSynchronous: isSynchronous)
   }
 
-  func handlerReturned(_ site: consuming Site, began: Duration, ended: Duration) {
+  func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended: Duration) {
     var isOrdinary = observers?.isEmpty ?? false
     if let deadline, ended > deadline { isOrdinary = false }
     if isOrdinary { return returned.append(HandlerTime(site: site, began: began, ended: ended)) }
@@ -65,17 +62,18 @@ extension HandlerNotes: PostObserver {
     let outcome: LedgerEntry.Outcome =
       switch delivery.outcome {
       case .delivered: .completed
-      case .threw(let error): .failed(String(describing: error))
-      case .cancelled: .cancelled
-      case .late: .overran
-      case .cutShort, .dropped: .cutShort
+      case .threw(let error): delivery.isOfCancellation ? .cancelled : .failed(String(describing: error))
+      case .timedOut: delivery.isLate ? .overran : .cutShort
+      case .skipped, .cancelled: .cutShort
       }
+    var entry = LedgerEntry(
+      .subscriber, delivery.subscriber, step: method, began: delivery.began, duration: delivery.duration,
+      outcome: outcome)
+    guard case .cancelled = delivery.outcome else {
+      return application.note(entry, of: delivery.call, on: page, isTearDown: isTearDown)
+    }
     // A handler that was not called gets no entry, and took no time, however long its event waited.
-    let isDropped = if case .dropped = delivery.outcome { true } else { false }
-    let entry = LedgerEntry(
-      .subscriber, delivery.subscriber, step: method, began: delivery.began,
-      duration: isDropped ? .zero : delivery.duration, outcome: outcome)
-    if isDropped { return application.tell(.callEnded(entry, of: delivery.call)) }
-    application.note(entry, of: delivery.call, on: page, isTearDown: isTearDown)
+    entry.duration = .zero
+    if let call = delivery.call { application.tell(.callEnded(entry, of: call)) }
   }
 }

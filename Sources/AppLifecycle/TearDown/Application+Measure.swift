@@ -36,7 +36,7 @@ extension Application {
     let notes = HandlerNotes(of: self, method, on: ownLedger.ownPage, isTearDown: awaits)
     let post = ownLedger.noteHandlers(notes) {
       // Where the active phase closes, no transition waits, and handlers of *will…* events must run before the change.
-      bus.postObserved(
+      bus.postMeasured(
         event, from: subject, within: wider, for: scope, now: timing.now, awaits: awaits, pauses: phase != .active,
         observer: notes)
     }

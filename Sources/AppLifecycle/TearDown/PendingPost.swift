@@ -2,7 +2,7 @@ internal import PubSub
 
 /// A post of a closing notification, for whose asynchronous handlers the application waits.
 struct PendingPost {
-  let post: ObservedPost
+  let post: MeasuredPost
   /// The phase that stays open until the handlers have ended; nil if no phase does.
   let closes: LifecyclePhase?
   /// The time after which the handlers are late if no budget runs.

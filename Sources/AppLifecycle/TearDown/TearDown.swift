@@ -296,7 +296,7 @@ extension TearDown {
     }
   }
 
-  private func didSettle(_ post: ObservedPost) {
+  private func didSettle(_ post: MeasuredPost) {
     guard let index = pendingPosts.firstIndex(where: { $0.post === post }) else { return }
     clearTimer(of: index)
     pendingPosts.remove(at: index)
@@ -319,7 +319,7 @@ extension TearDown {
   }
 
   /// Reports late handlers for which no transition waits, and continues the tear-down without them.
-  private func handlersAreLate(of post: ObservedPost) {
+  private func handlersAreLate(of post: MeasuredPost) {
     guard let application, let index = pendingPosts.firstIndex(where: { $0.post === post }),
       pendingPosts[index].timer != nil
     else { return }

@@ -211,7 +211,7 @@ extension Mailbox: AsynchronousReceiver {
     let (events, marks, actions) = state.withLock { $0.close() }
     // After the state, so that a run that finds no handler finds the mailbox closed.
     _ = handler.withLock { $0.take() }
-    for mark in marks { mark.delivery.map { $0.post.cancelled($0) } }
+    for delivery in marks.compactMap(\.delivery) { delivery.post.end(delivery, .cancelled) }
     for events in events { release(events) }
     for action in actions { action() }
   }

@@ -6,9 +6,11 @@ struct AwaitedDelivery: Sendable, Equatable {
   static func == (one: Self, other: Self) -> Bool { one.post === other.post && one.index == other.index }
 }
 
-/// The wait of a post for its asynchronous handlers; it ends with the last handler or at the deadline.
+/// The wait of a post for its asynchronous handlers, which the post shares with their mailboxes; it ends with the last
+/// handler or at the deadline.
 ///
-/// Its lock is a leaf: nothing is called while it is held.
+/// Its lock is a leaf: nothing is called while it is held. It keeps a receiver until the delivery ends. Each call that
+/// ends one is made by code that keeps the receiver for longer, so no receiver is released under the lock.
 final class AwaitedPost: Sendable {
   /// The instruction to a mailbox that has reached a delivery in its queue.
   enum Beginning {
@@ -19,19 +21,16 @@ final class AwaitedPost: Sendable {
     case withdrawn
   }
 
-  private enum Phase {
-    case queued, running
-    case ended(DeliveryReport.Outcome, Duration)
-  }
-
   private struct Slot {
-    let receiver: any AsynchronousReceiver
-    let handedOver: Duration
-    var phase = Phase.queued
+    /// The receiver; nil once the delivery has ended.
+    var receiver: (any AsynchronousReceiver)?
+    var isRunning = false
+    var delivery: ObservedDelivery
   }
 
   private struct State {
     var slots: [Slot] = []
+    var ended: [ObservedDelivery] = []
     /// The number of deliveries that have not ended.
     var open = 0
     var isExpired = false
@@ -39,8 +38,12 @@ final class AwaitedPost: Sendable {
     var isOver = false
     var waiter: UnsafeContinuation<Void, Never>?
 
-    mutating func end(_ index: Int, _ outcome: DeliveryReport.Outcome, at time: Duration) {
-      slots[index].phase = .ended(outcome, time - slots[index].handedOver)
+    mutating func end(_ index: Int, _ outcome: DeliveryReport.Outcome, at time: Duration, isLate: Bool = false) {
+      var delivery = slots[index].delivery
+      (delivery.outcome, delivery.duration, delivery.isLate) = (outcome, time - delivery.began, isLate)
+      if isCancelled, case .threw(let error) = outcome { delivery.isOfCancellation = error is CancellationError }
+      ended.append(delivery)
+      slots[index].receiver = nil
       open -= 1
     }
 
@@ -60,33 +63,30 @@ final class AwaitedPost: Sendable {
   private let state = Guarded(State())
 
   init(poster: HandlerContext?, now: @escaping @Sendable () -> Duration, reportsErrors: Bool = false) {
-    self.poster = poster
-    self.now = now
-    self.reportsErrors = reportsErrors
+    (self.poster, self.now, self.reportsErrors) = (poster, now, reportsErrors)
   }
 
-  /// Whether the handlers were cancelled before the deadline.
-  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  /// Whether the post waits for a handler at present.
+  var isOpen: Bool { state.withLock { $0.open > 0 } }
+
+  /// Whether the wait has ended at the deadline.
+  var isExpired: Bool { state.withLock { $0.isExpired } }
 
   /// Whether the wait is over and the post has been reported.
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// The receivers that the post waits for at present.
-  var awaited: [any AsynchronousReceiver] {
-    state.withLock { state in
-      state.slots.compactMap { if case .ended = $0.phase { nil } else { $0.receiver } }
-    }
-  }
+  var awaited: [any AsynchronousReceiver] { state.withLock { $0.slots.compactMap(\.receiver) } }
 }
 
 // MARK: - Deliveries
 
 extension AwaitedPost {
   /// Begins to wait for a receiver, to which the caller then gives the event; returns nil if the deadline has passed.
-  func add(_ receiver: any AsynchronousReceiver, at time: Duration) -> AwaitedDelivery? {
+  func add(_ receiver: any AsynchronousReceiver, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
     state.withLock { state in
       if state.isExpired { return nil }
-      state.slots.append(Slot(receiver: receiver, handedOver: time))
+      state.slots.append(Slot(receiver: receiver, delivery: delivery))
       state.open += 1
       return AwaitedDelivery(post: self, index: state.slots.count - 1)
     }
@@ -95,24 +95,22 @@ extension AwaitedPost {
   /// Notes that the mailbox has reached a delivery, and returns what it must do.
   func begin(_ delivery: AwaitedDelivery) -> Beginning {
     state.withLock { state in
-      guard case .queued = state.slots[delivery.index].phase else { return .withdrawn }
-      state.slots[delivery.index].phase = .running
+      guard state.slots[delivery.index].receiver != nil else { return .withdrawn }
+      state.slots[delivery.index].isRunning = true
       return state.isCancelled ? .begunCancelled : .begun
     }
   }
 
   /// Whether the post still waits for the handler of a delivery.
-  func isOpen(_ delivery: AwaitedDelivery) -> Bool {
-    state.withLock { if case .running = $0.slots[delivery.index].phase { true } else { false } }
-  }
+  func isOpen(_ delivery: AwaitedDelivery) -> Bool { state.withLock { $0.slots[delivery.index].receiver != nil } }
 
-  /// Notes that the handler has returned; returns false if that was after the deadline, so that the report does not
-  /// have the outcome.
+  /// Notes that the handler has returned, or will not be called; returns false if that was after the deadline, so that
+  /// the report does not have the outcome.
   @discardableResult
   func end(_ delivery: AwaitedDelivery, _ outcome: DeliveryReport.Outcome) -> Bool {
     let time = now()
     let (isInTime, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
-      guard case .running = state.slots[delivery.index].phase else { return (false, nil) }
+      guard state.slots[delivery.index].receiver != nil else { return (false, nil) }
       state.end(delivery.index, outcome, at: time)
       return (true, state.takeWaiter())
     }
@@ -120,24 +118,12 @@ extension AwaitedPost {
     return isInTime
   }
 
-  /// Notes that the subscription was cancelled while the event was queued.
-  func cancelled(_ delivery: AwaitedDelivery) {
-    let time = now()
-    let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
-      guard case .queued = state.slots[delivery.index].phase else { return nil }
-      state.end(delivery.index, .cancelled, at: time)
-      return state.takeWaiter()
-    }
-    waiter?.resume()
-  }
-
-  func outcome(_ delivery: AwaitedDelivery) -> (DeliveryReport.Outcome, Duration) {
+  /// Takes the deliveries that have ended, in the order in which the post reached the handlers.
+  func takeEnded() -> [ObservedDelivery] {
     state.withLock { state in
-      guard case .ended(let outcome, let duration) = state.slots[delivery.index].phase else {
-        preconditionFailure("the delivery has not ended")
-      }
-      return (outcome, duration)
-    }
+      defer { state.ended = [] }
+      return state.ended
+    }.sorted { $0.position < $1.position }
   }
 }
 
@@ -148,7 +134,7 @@ extension AwaitedPost {
   ///
   /// If the waiting task is cancelled, the handlers are cancelled.
   func wait() async {
-    if state.withLock({ $0.open == 0 }) { return }
+    if !isOpen { return }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         let isDone = state.withLock { state in
@@ -163,38 +149,40 @@ extension AwaitedPost {
   }
 
   /// Ends the wait at the deadline: removes queued events, and cancels running handlers.
-  func expire() {
+  ///
+  /// - Parameter late: the receivers that are to blame.
+  func expire(blaming late: Set<ObjectIdentifier> = []) {
     let time = now()
-    var queued: [AwaitedDelivery] = []
-    var running: [AwaitedDelivery] = []
-    let (slots, waiter) = state.withLock { state -> ([Slot], UnsafeContinuation<Void, Never>?) in
+    let (open, waiter) = state.withLock { state -> ([OpenDelivery], UnsafeContinuation<Void, Never>?) in
       state.isExpired = true
-      let slots = state.slots
-      for index in slots.indices {
-        switch slots[index].phase {
-        case .ended: continue
-        case .queued: queued.append(AwaitedDelivery(post: self, index: index))
-        case .running: running.append(AwaitedDelivery(post: self, index: index))
-        }
-        state.end(index, .timedOut, at: time)
+      let open = openDeliveries(in: state)
+      for (receiver, delivery, _) in open {
+        state.end(delivery.index, .timedOut, at: time, isLate: late.contains(ObjectIdentifier(receiver)))
       }
-      return (slots, state.takeWaiter())
+      return (open, state.takeWaiter())
     }
-    for delivery in queued { slots[delivery.index].receiver.withdraw(delivery) }
-    for delivery in running { slots[delivery.index].receiver.cancelRun(of: delivery) }
+    for (receiver, delivery, isRunning) in open {
+      if isRunning { receiver.cancelRun(of: delivery) } else { receiver.withdraw(delivery) }
+    }
     waiter?.resume()
   }
 
   /// Cancels the handlers for which the post waits, including handlers that begin later.
   func cancel() {
-    let running = state.withLock { state in
+    let open = state.withLock { state in
       state.isCancelled = true
-      return state.slots.indices.compactMap { index -> (any AsynchronousReceiver, AwaitedDelivery)? in
-        guard case .running = state.slots[index].phase else { return nil }
-        return (state.slots[index].receiver, AwaitedDelivery(post: self, index: index))
-      }
+      return openDeliveries(in: state)
     }
-    for (receiver, delivery) in running { receiver.cancelRun(of: delivery) }
+    for (receiver, delivery, isRunning) in open where isRunning { receiver.cancelRun(of: delivery) }
+  }
+
+  private typealias OpenDelivery = (receiver: any AsynchronousReceiver, AwaitedDelivery, isRunning: Bool)
+
+  private func openDeliveries(in state: State) -> [OpenDelivery] {
+    state.slots.indices.compactMap { index in
+      let slot = state.slots[index]
+      return slot.receiver.map { ($0, AwaitedDelivery(post: self, index: index), slot.isRunning) }
+    }
   }
 
   /// Notes that the post has been reported.

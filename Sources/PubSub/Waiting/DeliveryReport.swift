@@ -46,6 +46,11 @@ public struct DeliveryReport: Sendable {
   /// A delivery for each subscriber that the post reached, in the order of delivery.
   public let deliveries: [Delivery]
 
+  /// Whether the bus refused the post, or the rest of it, because it was nested too deep (``PostRefused``).
+  ///
+  /// Subscribers that are not among the ``deliveries`` have not received the event.
+  public let isRefused: Bool
+
   /// The deliveries that timed out.
   public var stragglers: [Delivery] { deliveries.filter { if case .timedOut = $0.outcome { true } else { false } } }
 

@@ -76,146 +76,38 @@ extension EventBus {
     let context = HandlerContext.enclosing
     let deadlines = deadlines(on: clock)
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
-    let wait = WaitForPost(
-      core: core, post: AwaitedPost(poster: context, now: deadlines.now), deadlines: deadlines,
+    let report = ReportObserver()
+    let post = MeasuredPost(
+      event, WaitingWalk(event, of: core, from: subject), on: self, by: context, now: deadlines.now, observer: report,
       // Clocks count nanoseconds in 64 bits, so a budget of more than a century could overflow in the addition.
-      deadline: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) })
-    return DeliveryReport(deliveries: await wait.deliver(event, WaitingWalk(event, of: core, from: subject)))
+      until: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) }, on: deadlines)
+    if post.begin() { await post.finish() }
+    return report.report(isRefused: post.isRefused)
   }
 }
 
-/// One `postAndWait` under way.
-private final class WaitForPost {
-  private enum Ending {
-    case ended(DeliveryReport.Outcome, Duration)
-    case awaited(AwaitedDelivery)
+/// Collects the outcomes of a post for its report.
+private final class ReportObserver: PostObserver {
+  private var ended: [(position: Int, delivery: DeliveryReport.Delivery)] = []
+  var wantsBeginnings: Bool { false }
+
+  func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? { nil }
+
+  func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended end: Duration) {
+    ended.append((position, .init(subscriber: site.subscriber, outcome: .delivered, duration: end - began)))
   }
 
-  private struct Entry {
-    let id: UInt64
-    let subscriber: Subscriber
-    let ending: Ending
+  func deliveryEnded(_ delivery: ObservedDelivery) {
+    ended.append(
+      (
+        delivery.position,
+        .init(subscriber: delivery.subscriber, outcome: delivery.outcome, duration: delivery.duration)
+      ))
   }
 
-  private let core: BusCore
-  private let post: AwaitedPost
-  private let deadlines: Deadlines
-  private let deadline: Duration?
-  private var timer: Deadlines.ID?
-  private var entries: [Entry] = []
-
-  init(core: BusCore, post: AwaitedPost, deadlines: Deadlines, deadline: Duration?) {
-    (self.core, self.post, self.deadlines, self.deadline) = (core, post, deadlines, deadline)
-  }
-
-  func deliver<E: BusEvent>(_ event: E, _ start: WaitingWalk) async -> [DeliveryReport.Delivery] {
-    var walk = start
-    let token = WaitGraph.begin(in: post.poster) { [post] in post.awaited }
-    defer {
-      token?.end()
-      timer.map(deadlines.clear)
-      post.finish()
-    }
-    while !walk.isOver {
-      withUnsafePointer(to: event) { goOn(&walk, with: $0, of: E.self) }
-      await post.wait()
-    }
-    return entries.map(report)
-  }
-
-  private func goOn<E: BusEvent>(_ walk: inout WaitingWalk, with event: UnsafePointer<E>, of type: E.Type) {
-    // The walk visits the receivers of each priority first; sort the entries, because the report is in order of
-    // subscription.
-    var first = entries.count
-    func sort() {
-      entries[first...].sort { ($0.id < $1.id) != E.traits.contains(.reversed) }
-      first = entries.count
-    }
-    walk.goOn(
-      with: event,
-      hand: { hand(event, to: $0, $1, of: $2) },
-      call: { call($0, with: event) },
-      mustPause: {
-        sort()
-        return !post.awaited.isEmpty
-      })
-    sort()
-  }
-
-  private func add(_ entry: HandlerBuffer.Entry, _ ending: Ending) {
-    entries.append(Entry(id: entry.id, subscriber: entry.subscriber, ending: ending))
-  }
-
-  /// Returns the time; if the deadline has passed, reports the entry as timed out and returns nil.
-  private func time(for entry: HandlerBuffer.Entry) -> Duration? {
-    let time = deadlines.now()
-    guard let deadline, deadline <= time else { return time }
-    add(entry, .ended(.timedOut, .zero))
-    return nil
-  }
-
-  /// Ends the subscription if its owner or subject has been released; returns whether it has.
-  private func isGone(_ entry: HandlerBuffer.Entry) -> Bool {
-    guard let registration = entry.registration, registration.isExpired else { return false }
-    registration.cancel()
-    return true
-  }
-
-  private func hand(
-    _ event: UnsafeRawPointer, to receiver: Receiver, _ entry: HandlerBuffer.Entry, of store: HandlerStore
-  ) -> Bool {
-    if isGone(entry) { return false }
-    guard let time = time(for: entry) else { return true }
-    guard let mailbox = receiver.mailbox else {
-      // A sequence that holds the event has received it; as a promised event, no bound drops it.
-      let isHeld = receiver.take(event, of: store, .promised)
-      add(entry, .ended(isHeld ? .delivered : .cancelled, .zero))
-      return true
-    }
-    if timer == nil, let deadline { timer = deadlines.set(deadline) { [post] in post.expire() } }
-    let waited = WaitGraph.extend(waitIn: post.poster, by: mailbox) { post.add(mailbox, at: time) }
-    switch waited {
-    case .none:
-      _ = mailbox.take(event, of: store, .promised)
-      add(entry, .ended(.skipped, .zero))
-    case .some(.none): add(entry, .ended(.timedOut, .zero))
-    case .some(.some(let delivery)):
-      add(entry, .awaited(delivery))
-      if !mailbox.take(event, of: store, .awaited(delivery)) { post.cancelled(delivery) }
-    }
-    return true
-  }
-
-  private func call<E: BusEvent>(_ span: DeliveryOrder.Span, with event: UnsafePointer<E>) -> Bool {
-    var isReceived = false
-    for place in span.places where span.isSynchronous(at: place) {
-      if call(span, place, with: event) { isReceived = true }
-    }
-    return isReceived
-  }
-
-  private func call<E: BusEvent>(_ span: DeliveryOrder.Span, _ place: Int, with event: UnsafePointer<E>) -> Bool {
-    let entry = span.buffer.entries[place]
-    // A call finds out by itself that the owner is gone, but past the deadline there is no call.
-    if let deadline, deadline <= deadlines.now(), isGone(entry) { return false }
-    guard let time = time(for: entry) else { return true }
-    switch span.call(place, with: event) {
-    case .ownerIsGone: return false
-    case .returned: add(entry, .ended(.delivered, deadlines.now() - time))
-    case .threw(let error):
-      add(entry, .ended(.threw(error), deadlines.now() - time))
-      guard error.isFailure else { break }
-      core.reportFailure(of: entry.subscriber, error, with: event.pointee, in: E.self, hasRecipient: true)
-    }
-    return true
-  }
-
-  private func report(_ entry: Entry) -> DeliveryReport.Delivery {
-    let (outcome, duration) =
-      switch entry.ending {
-      case .ended(let outcome, let duration): (outcome, duration)
-      case .awaited(let delivery): post.outcome(delivery)
-      }
-    return DeliveryReport.Delivery(subscriber: entry.subscriber, outcome: outcome, duration: duration)
+  /// Makes the report; its deliveries are in the order of subscription within a priority, whichever ended first.
+  func report(isRefused: Bool) -> DeliveryReport {
+    ended.sort { $0.position < $1.position }
+    return DeliveryReport(deliveries: ended.map(\.delivery), isRefused: isRefused)
   }
 }

@@ -1,6 +1,6 @@
 /// The graph of all waits inside handlers and work; it finds waits that could never end, before they begin.
 ///
-/// The nodes are receivers and owners of work. Edges lead from a receiver to everything that its running handler waits
+/// The nodes are handlers and owners of work. Edges lead from a handler to everything that its present run waits
 /// for, and from an owner to everything that its unfinished work waits for. Only a wait that begins inside a handler or
 /// inside work can close a circle, so only such a wait searches the graph. There is one graph for all buses, because a
 /// handler on one bus may wait for a handler on another. These waits are rare, so one lock guards the graph. No mailbox
@@ -69,7 +69,7 @@ enum WaitGraph {
 
   /// Begins the wait of a post made in a context; nil outside a handler and outside work.
   ///
-  /// The targets of the wait are the receivers that `awaited` returns when the graph is searched.
+  /// The targets of the wait are the handlers that `awaited` returns when the graph is searched.
   static func begin(
     in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [any AsynchronousReceiver]
   ) -> WaitToken? {
@@ -98,16 +98,21 @@ enum WaitGraph {
     withExtendedLifetime(ended) {}
   }
 
-  /// Adds a receiver to a wait that has begun, by calling `extend`; returns its result, or nil if the receiver would
-  /// close a circle.
-  static func extend<Result: Sendable>(
-    waitIn context: HandlerContext?, by receiver: any AsynchronousReceiver, _ extend: () -> Result
-  ) -> Result? {
-    guard let context else { return extend() }
-    return state.withLock { state in state.leads(from: [.receiver(receiver)], to: context) ? nil : extend() }
+  /// Adds a handler to a wait that has begun, by calling `extend`; returns false, without the call, if the handler
+  /// would close a circle.
+  static func extend(waitIn context: HandlerContext?, by receiver: any AsynchronousReceiver, _ extend: () -> Void) -> Bool {
+    guard let context else {
+      extend()
+      return true
+    }
+    return state.withLock { state in
+      if state.leads(from: [.receiver(receiver)], to: context) { return false }
+      extend()
+      return true
+    }
   }
 
-  /// Returns whether the running handler of a receiver waits, along the chain of waits, for the work of an owner.
+  /// Returns whether the present run of a handler waits, along the chain of waits, for the work of an owner.
   static func leads(from receiver: any AsynchronousReceiver, to owner: WorkOwner) -> Bool {
     state.withLock { $0.leads(from: [.receiver(receiver)], to: HandlerContext(run: nil, work: owner)) }
   }

@@ -1,0 +1,270 @@
+/// A post that measures its handlers and waits for the asynchronous ones: that of `postAndWait`, or of a notification of
+/// the life cycle.
+///
+/// It begins without suspending: when ``begin()`` returns, the synchronous handlers have run, up to the first priority
+/// for which it must wait. ``finish()`` waits, and delivers to the later priorities. The observer receives each outcome.
+///
+/// Only the poster uses it, on one actor. Mailboxes share its ``AwaitedPost``.
+package final class MeasuredPost: @unchecked Sendable {
+  private let event: any BusEvent
+  private let bus: EventBus
+  private let observer: any PostObserver
+  private let wantsBeginnings: Bool
+  private let now: @Sendable () -> Duration
+  /// The code that waits; nil if the post is made outside handlers and work.
+  private let poster: HandlerContext?
+  /// Whether the post waits for asynchronous handlers; if not, their mailboxes get the event as from any post.
+  private let awaits: Bool
+  /// Whether the handlers of a priority wait for the asynchronous handlers of earlier priorities.
+  private let pauses: Bool
+  /// Whether the observer keeps the errors in a ledger; if not, they are in the caller's report.
+  private let isNoted: Bool
+  /// The deadline, after which no handler receives the event; nil if handlers receive it also after ``expire(blames:blamesQueued:besides:)``.
+  private let deadline: Duration?
+  private let deadlines: Deadlines?
+  private var timer: Deadlines.ID?
+  private var walk: WaitingWalk
+  /// The wait; nil until the post reaches the first handler for which it waits.
+  private var wait: AwaitedPost?
+  private var token: WaitToken?
+  private var isAbandoned = false
+
+  init(
+    _ event: any BusEvent, _ walk: WaitingWalk, on bus: EventBus, by poster: HandlerContext?,
+    now: @escaping @Sendable () -> Duration, observer: any PostObserver, awaits: Bool = true, pauses: Bool = true,
+    isNoted: Bool = false, until deadline: Duration? = nil, on deadlines: Deadlines? = nil
+  ) {
+    (self.event, self.walk, self.bus, self.poster, self.now) = (event, walk, bus, poster, now)
+    (self.observer, wantsBeginnings, self.isNoted) = (observer, observer.wantsBeginnings, isNoted)
+    (self.awaits, self.pauses, self.deadline, self.deadlines) = (awaits, pauses, deadline, deadlines)
+  }
+
+  /// Whether the post was refused, because it was nested too deep.
+  var isRefused: Bool { walk.isRefused }
+
+  /// Delivers up to the first priority for which the post must wait; returns whether the caller must call ``finish()``.
+  func begin() -> Bool {
+    goOn(with: event)
+    return wait != nil
+  }
+
+  /// Waits for the handlers, including those of later priorities, and reports each outcome to the observer.
+  ///
+  /// If the waiting task is cancelled, the handlers are cancelled.
+  package func finish() async {
+    await wait?.wait()
+    while !walk.isOver, !isAbandoned {
+      goOn(with: event)
+      await wait?.wait()
+    }
+    if let timer { deadlines?.clear(timer) }
+    wait?.finish()
+    token?.end()
+    noteEnds()
+  }
+}
+
+// MARK: - Delivery
+
+extension MeasuredPost {
+  private func goOn<E: BusEvent>(with event: E) {
+    // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
+    let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
+    withUnsafePointer(to: event) { address in
+      // The clock is read once for each handler: the end of one handler is the beginning of the next.
+      var time = now()
+      walk.goOn(
+        with: address,
+        hand: { receiver, place, store in
+          defer { time = now() }
+          return hand(address, of: store, to: receiver, at: place, time)
+        },
+        call: { place in
+          var call: UInt64?
+          if wantsBeginnings || hasPassed(at: time) {
+            if place.endsIfExpired() { return false }
+            if isLate(place, at: time) { return true }
+            call = begins(place, &time, isSynchronous: true)
+            // The observer may have cancelled the subscription.
+            if !place.stands { return wasDropped(place, call, at: time) }
+          }
+          let began = time
+          let outcome = tasks.naming(place.entry.subscriber) { place.call(with: address) }
+          time = now()
+          switch outcome {
+          case .returned:
+            if call == nil {
+              observer.handlerReturned(place.entry.site, at: place.position, began: began, ended: time)
+            } else {
+              ended(place, .delivered, from: began, to: time, call)
+            }
+          case .threw(let error):
+            if error.isFailure { report(error, of: place.entry.subscriber, with: event) }
+            ended(place, .threw(error), from: began, to: time, call)
+            time = now()
+          case .ownerIsGone: return wasDropped(place, call, at: began)
+          }
+          return true
+        },
+        mustPause: { pauses && wait?.isOpen ?? false })
+    }
+  }
+
+  /// Gives the event to a mailbox or a sequence; returns whether the receiver takes part in the post.
+  private func hand(
+    _ event: UnsafeRawPointer, of store: HandlerStore, to receiver: Receiver, at place: HandlerPlace, _ now: Duration
+  ) -> Bool {
+    if place.endsIfExpired() { return false }
+    if isLate(place, at: now) { return true }
+    var time = now
+    guard let mailbox = receiver.mailbox else {
+      // A sequence that holds the event has received it; if handlers are awaited, no bound drops the event.
+      let call = begins(place, &time, isSynchronous: true)
+      guard receiver.take(event, of: store, awaits ? .promised : .posted) else {
+        return wasDropped(place, call, at: time)
+      }
+      ended(place, .delivered, from: time, to: time, call)
+      return true
+    }
+    guard awaits else { return mailbox.take(event, of: store, .posted) }
+    let call = begins(place, &time, isSynchronous: false)
+    var delivery = ObservedDelivery(to: place, call: call, began: time)
+    let wait = wait ?? beginWait()
+    var awaited: AwaitedDelivery?
+    let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) { awaited = wait.add(mailbox, delivery) }
+    if let awaited {
+      if !mailbox.take(event, of: store, .awaited(awaited)) { wait.end(awaited, .cancelled) }
+      return true
+    }
+    if !mayWait { delivery.outcome = .skipped }
+    if !mayWait || deadline == nil { _ = mailbox.take(event, of: store, .promised) }
+    observer.deliveryEnded(delivery)
+    return true
+  }
+
+  private func beginWait() -> AwaitedPost {
+    let wait = AwaitedPost(poster: poster, now: now, reportsErrors: isNoted)
+    self.wait = wait
+    token = WaitGraph.begin(in: poster) { wait.awaited }
+    if let deadline { timer = deadlines?.set(deadline) { wait.expire() } }
+    return wait
+  }
+
+  /// Returns whether the deadline has passed; if so, reports the handler as timed out.
+  private func isLate(_ place: HandlerPlace, at time: Duration) -> Bool {
+    guard hasPassed(at: time) else { return false }
+    ended(place, .timedOut, from: time, to: time, nil)
+    return true
+  }
+
+  /// Whether the deadline has passed, after which no handler receives the event.
+  private func hasPassed(at time: Duration) -> Bool {
+    guard let deadline else { return false }
+    // A clock that cannot sleep ends the wait early.
+    return deadline <= time || wait?.isExpired ?? false
+  }
+
+  private func begins(_ place: HandlerPlace, _ time: inout Duration, isSynchronous: Bool) -> UInt64? {
+    guard wantsBeginnings else { return nil }
+    // Read the clock again: the observer's time must not count as the handler's.
+    defer { time = now() }
+    return observer.handlerBegins(place.entry.subscriber, at: time, isSynchronous: isSynchronous)
+  }
+
+  private func ended(
+    _ place: HandlerPlace, _ outcome: DeliveryReport.Outcome, from began: Duration, to end: Duration, _ call: UInt64?
+  ) {
+    var delivery = ObservedDelivery(to: place, call: call, began: began)
+    (delivery.outcome, delivery.duration) = (outcome, end - began)
+    observer.deliveryEnded(delivery)
+  }
+
+  /// Reports that a handler was not called after all, if its beginning was reported; returns false: it received
+  /// nothing.
+  private func wasDropped(_ place: HandlerPlace, _ call: UInt64?, at time: Duration) -> Bool {
+    if call != nil { ended(place, .cancelled, from: time, to: time, call) }
+    return false
+  }
+
+  private func noteEnds() {
+    for delivery in wait?.takeEnded() ?? [] {
+      // The mailboxes have reported the errors, unless the observer notes them.
+      if isNoted, case .threw(let error) = delivery.outcome, !delivery.isOfCancellation {
+        report(error, of: delivery.subscriber, with: event)
+      }
+      observer.deliveryEnded(delivery)
+    }
+  }
+
+  private func report(_ error: any Error, of subscriber: Subscriber, with event: any BusEvent) {
+    bus.core.reportFailure(
+      of: subscriber, error, with: event, in: type(of: event), hasRecipient: !isNoted, isNoted: isNoted)
+  }
+}
+
+// MARK: - Ending the wait
+
+extension MeasuredPost {
+  /// Cancels the handlers: running handlers now, and handlers that begin later from the start.
+  package func cancel() { wait?.cancel() }
+
+  /// Ends the wait, and cancels the handlers that still run.
+  ///
+  /// The observer gets all outcomes now, and ``finish()`` returns soon. Handlers that have not received the event by
+  /// then still receive it.
+  ///
+  /// - Parameters:
+  ///   - blames: whether the running handlers are to blame; false if other code has used up their time.
+  ///   - blamesQueued: whether to blame also the handlers that have not begun, because they have no thread to run on.
+  ///   - blamed: the handlers of other posts that have been blamed for the same deadline; this method adds the handlers
+  ///     of this post.
+  /// - Returns: the newly blamed handlers, in order of delivery.
+  package func expire(
+    blames: Bool, blamesQueued: Bool = false, besides blamed: inout Set<ObjectIdentifier>
+  ) -> [Subscriber] {
+    // If the event is still queued, the handler is either busy with an earlier event, and so late, or the executor has
+    // not let it run.
+    let late = (blames ? wait?.awaited ?? [] : []).filter {
+      (blamesQueued || $0.runUnderWay != nil) && blamed.insert(ObjectIdentifier($0)).inserted
+    }
+    wait?.expire(blaming: Set(late.map { ObjectIdentifier($0) }))
+    noteEnds()
+    return late.map(\.subscriber)
+  }
+
+  /// Ends the post when the simulated process is gone: calls no further handler, and cancels running handlers.
+  package func abandon() {
+    isAbandoned = true
+    var blamed: Set<ObjectIdentifier> = []
+    _ = expire(blames: false, besides: &blamed)
+  }
+}
+
+extension EventBus {
+  /// Posts a notification of the life cycle, and reports the duration of each handler to an observer.
+  ///
+  /// - Parameters:
+  ///   - event: what happened.
+  ///   - subject: the object that the event is about.
+  ///   - wider: an object to which the subject belongs; subscriptions to it receive the post, too.
+  ///   - work: the work that waits for the asynchronous handlers.
+  ///   - now: returns the time; the durations of handlers are differences of it.
+  ///   - awaits: whether the post waits for asynchronous handlers; if not, their mailboxes get the event, as from any
+  ///     post.
+  ///   - pauses: whether the handlers of a priority wait for the asynchronous handlers of earlier priorities; if not,
+  ///     all synchronous handlers have run when the call returns.
+  ///   - observer: receives the outcome of each handler; for awaited handlers, during ``MeasuredPost/finish()``.
+  /// - Returns: the post for whose handlers the caller must wait, which keeps the observer alive; nil if there are
+  ///   none.
+  @MainActor package func postMeasured<E: MainActorEvent>(
+    _ event: E, from subject: (any AnyObject & Sendable)?, within wider: (any AnyObject & Sendable)? = nil,
+    for work: any AwaitedWork,
+    now: @escaping @Sendable () -> Duration, awaits: Bool, pauses: Bool, observer: any PostObserver
+  ) -> MeasuredPost? {
+    let post = MeasuredPost(
+      event, WaitingWalk(event, of: core, from: subject, within: wider), on: self,
+      by: HandlerContext(run: nil, work: work), now: now, observer: observer, awaits: awaits, pauses: pauses,
+      isNoted: true)
+    return post.begin() ? post : nil
+  }
+}
