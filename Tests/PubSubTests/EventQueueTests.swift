@@ -139,7 +139,7 @@ import Testing
     async throws
   {
     try await withSimulation { clock in
-      let deadlines = Deadlines(clock: clock, tasks: TaskStarter(clock: clock))
+      let deadlines = Deadlines(ClockHandle(clock), tasks: TaskStarter(clock: clock))
       let passed = Log<Int>()
       var random = SplitMix64(seed: 1)
       var ids: [Int: Deadlines.ID] = [:]
@@ -151,13 +151,6 @@ import Testing
       #expect(passed.all == (0..<500).filter { $0 % 3 == 0 })
       #expect(clock.sleepers == 0)
     }
-  }
-
-  @Test func `Rule 17: a clock without parts is known by its type`() {
-    let bus = EventBus()
-    #expect(ContinuousClock().hasNoParts && SuspendingClock().hasNoParts && !ManualClock().hasNoParts)
-    #expect(bus.deadlines(on: SuspendingClock()) === bus.deadlines(on: SuspendingClock()))
-    #expect(bus.deadlines(on: nil) === bus.core.deadlines)
   }
 
   /// An event that no bound drops anyway needs no mark; in a sequence nothing would ever take it.

@@ -80,7 +80,7 @@ private enum Requester {
         slept.open()
         throw CancellationError()
       })
-    let deadlines = Deadlines(clock, tasks: TaskStarter(), sleepsOnlyForNeed: true)
+    let deadlines = Deadlines(clock, tasks: TaskStarter())
     let id = Requester.$name.withValue("A") { deadlines.set(.seconds(1)) {} }
     await slept.wait()
     deadlines.clear(id)

@@ -107,7 +107,7 @@ public import PubSub
     (timing, running) = (processTime.elapsed, processTime.running)
     self.clock = ApplicationClock(clock, timing: timing, processTime: processTime)
     tasks = TaskStarter(clock: clock)
-    deadlines = Deadlines(running, tasks: tasks, sleepsOnlyForNeed: isSimulated)
+    deadlines = Deadlines(running, tasks: tasks)
     observers = ObserverList()
     ownLedger = ApplicationLedger(limit: configuration.ledgerLimit)
     manager = ResourceManager(
@@ -140,7 +140,6 @@ public import PubSub
     for scene in sceneDirectory.loseProcess() { scene.loseProcess() }
     background.loseProcess()
     background.stopClock()
-    deadlines.rest()
     processTime.resume()
   }
 }

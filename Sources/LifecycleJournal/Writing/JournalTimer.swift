@@ -34,9 +34,6 @@ final class JournalTimer: Sendable {
     if let last { deadlines.clear(last) }
   }
 
-  /// Clears the timer, and ends the clock's sleep if it has no other deadline.
-  func end() {
-    replace(with: nil)
-    deadlines.rest()
-  }
+  /// Clears the timer.
+  func end() { replace(with: nil) }
 }

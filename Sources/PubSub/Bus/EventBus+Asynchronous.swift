@@ -138,22 +138,4 @@ extension EventBus {
       })
   }
 
-  /// Returns the deadlines on a clock, or, for nil, on the bus's own clock.
-  ///
-  /// Clocks of a type without stored properties are interchangeable, so their deadlines are kept for later posts.
-  /// Deadlines on any other clock serve one post.
-  func deadlines(on clock: (any Clock<Duration>)?) -> Deadlines {
-    guard let clock else { return core.deadlines }
-    guard clock.hasNoParts else {
-      let tasks = clock is any SimulatedClock ? TaskStarter(clock: clock) : tasks
-      return Deadlines(clock: clock, tasks: tasks, sleepsOnlyForNeed: true)
-    }
-    return deadlinesByClock.withLock { deadlines in
-      let key = ObjectIdentifier(type(of: clock))
-      if let known = deadlines[key] { return known }
-      let new = Deadlines(clock: clock, tasks: tasks)
-      deadlines[key] = new
-      return new
-    }
-  }
 }

@@ -16,8 +16,6 @@ public final class EventBus: Sendable {
   /// The core's topic table: a copy that saves a post one load, on a cache line that no subscribing thread writes to.
   private let table: BusCore.TopicTable
   let tasks: TaskStarter
-  /// The deadlines on clocks other than the bus's own, by the type of the clock.
-  let deadlinesByClock = Guarded<[ObjectIdentifier: Deadlines]>([:])
 
   /// Creates a bus without subscribers.
   ///
@@ -36,15 +34,11 @@ public final class EventBus: Sendable {
 
   private init(tasks: TaskStarter, clock: any Clock<Duration>, nestingLimit: Int) {
     self.tasks = tasks
-    core = BusCore(limit: min(max(nestingLimit, 1), 1024), deadlines: Deadlines(clock: clock, tasks: tasks))
+    core = BusCore(limit: min(max(nestingLimit, 1), 1024), deadlines: Deadlines(ClockHandle(clock), tasks: tasks))
     table = core.table
   }
 
-  deinit {
-    core.endAll()
-    core.deadlines.rest()
-    for deadlines in deadlinesByClock.withLock({ $0.values.map { $0 } }) { deadlines.rest() }
-  }
+  deinit { core.endAll() }
 }
 
 // MARK: - Posting

@@ -4,11 +4,6 @@
   internal import Musl
 #endif
 
-extension Clock {
-  /// Whether this type has no stored properties, so that all clocks of the type are interchangeable.
-  var hasNoParts: Bool { MemoryLayout<Self>.size == 0 }
-}
-
 /// A clock of any type, whose instants are durations since the handle was made, so that they can be stored and
 /// compared.
 package struct ClockHandle: Sendable {
@@ -34,14 +29,14 @@ package struct ClockHandle: Sendable {
     (self.now, systemClock, passTime) = (now, system, nil)
     sleepUntil = { deadline in
       let wait = OneShot()
-      let id = TimerThread.shared.set(deadline, on: system, reading: now) { wait.settle(true) }
+      let clear = TimerThread.shared.set(after: deadline - now(), on: system) { wait.settle(true) }
       let isOver = await withTaskCancellationHandler {
         await wait.value
       } onCancel: {
         wait.settle(false)
       }
       if isOver { return }
-      TimerThread.shared.clear(id)
+      clear()
       throw CancellationError()
     }
   }

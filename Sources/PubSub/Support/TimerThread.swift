@@ -16,17 +16,11 @@ package final class TimerThread: Sendable {
     case suspending
   }
 
-  private struct Timer: Sendable {
-    let deadline: Duration
-    let now: @Sendable () -> Duration
-    let action: @Sendable () -> Void
-  }
-
   private struct State: Sendable {
-    var heaps: [DeadlineHeap<Timer>] = [DeadlineHeap(), DeadlineHeap()]
+    /// The timers on each clock.
+    var lists = [DeadlineList(), DeadlineList()]
     /// The deadline on each clock for which the thread waits.
     var awaited: [Duration?] = [nil, nil]
-    var lastID: Deadlines.ID = 0
     var isStarted = false
   }
 
@@ -39,7 +33,7 @@ package final class TimerThread: Sendable {
   ///
   /// A program that must end in order although no thread can be created any more starts it at its beginning.
   ///
-  /// - Returns: whether the thread runs; false if the system cannot create it. Each new deadline tries again.
+  /// - Returns: whether the thread runs; false if the system cannot create it. Each new timer tries again.
   @discardableResult package func start() -> Bool {
     state.withLock { state in
       if !state.isStarted { state.isStarted = pubsub_timer_start { TimerThread.shared.run() } }
@@ -47,39 +41,31 @@ package final class TimerThread: Sendable {
     }
   }
 
-  /// Calls `action` on the thread when a deadline has passed.
+  /// Calls `action` on the thread after a delay.
   ///
   /// - Parameters:
-  ///   - deadline: the deadline, as a reading of `now`.
-  ///   - clock: the clock with which `now` goes; `now` may also stand still at times.
-  ///   - now: reads the time.
-  ///   - action: must not block, as other deadlines wait for its return.
-  /// - Returns: the identifier with which to clear the deadline.
-  /// - Complexity: logarithmic in the number of deadlines that are set.
+  ///   - delay: the delay; the action is never called earlier.
+  ///   - clock: the clock that measures the delay.
+  ///   - action: must not block, as other timers wait for its return.
+  /// - Returns: clears the timer; does nothing if it has gone off.
   func set(
-    _ deadline: Duration, on clock: SystemClock, reading now: @escaping @Sendable () -> Duration,
-    _ action: @escaping @Sendable () -> Void
-  ) -> Deadlines.ID {
+    after delay: Duration, on clock: SystemClock, _ action: @escaping @Sendable () -> Void
+  ) -> @Sendable () -> Void {
     start()
-    let time = clocks[clock.rawValue].now() + (deadline - now())
+    let clock = clock.rawValue
+    let time = clocks[clock].now() + delay
     let (id, mustWake) = state.withLock { state in
-      state.lastID += 1
-      state.heaps[clock.rawValue].insert(
-        time, state.lastID, Timer(deadline: deadline, now: now, action: action))
-      return (state.lastID, state.awaited[clock.rawValue].map { time < $0 } ?? true)
+      (state.lists[clock].insert(time, action), state.awaited[clock].map { time < $0 } ?? true)
     }
     if mustWake { pubsub_timer_wake() }
-    return id
+    return { [self] in
+      // What the action has captured is released outside the lock.
+      let action = state.withLock { $0.lists[clock].remove(id) }
+      withExtendedLifetime(action) {}
+    }
   }
 
-  /// Clears a deadline; does nothing if it has passed.
-  func clear(_ id: Deadlines.ID) {
-    // What the action has captured is released outside the lock.
-    let former = state.withLock { state in state.heaps.indices.compactMap { state.heaps[$0].remove(id) } }
-    withExtendedLifetime(former) {}
-  }
-
-  /// Looks at all deadlines again, because the machine has slept.
+  /// Looks at all timers again, because the machine has slept.
   package func machineHasSlept() { if state.withLock({ $0.isStarted }) { pubsub_timer_wake() } }
 
   // MARK: The thread
@@ -90,28 +76,24 @@ package final class TimerThread: Sendable {
   private func run() {
     while true {
       let (due, wait) = state.withLock { takeDue(&$0) }
-      for timer in due { timer.action() }
+      for action in due { action() }
       if due.isEmpty { pubsub_timer_wait(wait.map { Int64(clamping: $0.nanoseconds) } ?? -1) }
     }
   }
 
-  /// Takes the timers whose deadline has passed, and computes the wait for the next one.
-  private func takeDue(_ state: inout State) -> (due: [Timer], wait: Duration?) {
-    var due: [Timer] = []
+  /// Takes the timers that go off, and computes the wait for the next one.
+  private func takeDue(_ state: inout State) -> (due: [DeadlineList.Action], wait: Duration?) {
+    var due: [DeadlineList.Action] = []
     var wait: Duration?
-    for clock in clocks.indices {
-      let now = clocks[clock].now()
-      for (id, timer) in state.heaps[clock].takeDue(at: now) {
-        let left = timer.deadline - timer.now()
-        if left > .zero { state.heaps[clock].insert(now + left, id, timer) } else { due.append(timer) }
-      }
-      let next = state.heaps[clock].earliest
-      state.awaited[clock] = next
-      guard let next else { continue }
-      let left = clock == SystemClock.continuous.rawValue ? min(next - now, Self.longestWait) : next - now
+    for (clock, handle) in clocks.enumerated() {
+      let now = handle.now()
+      due += state.lists[clock].takeDue(at: now)
+      state.awaited[clock] = state.lists[clock].earliest
+      guard let next = state.awaited[clock] else { continue }
+      let left = handle.systemClock == .continuous ? min(next - now, Self.longestWait) : next - now
       wait = min(wait ?? left, left)
     }
-    return (due, wait.map { max(.zero, $0) })
+    return (due, wait)
   }
 }
 

@@ -74,15 +74,19 @@ extension EventBus {
     _ event: E, from subject: (any AnyObject & Sendable)?, within budget: Duration?, clock: (any Clock<Duration>)?
   ) async -> DeliveryReport {
     let context = HandlerContext.enclosing
-    let deadlines = deadlines(on: clock)
+    let deadlines = clock.map { Deadlines(ClockHandle($0), tasks: tasks(on: $0)) } ?? core.deadlines
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let report = ReportObserver()
     let post = MeasuredPost(
       event, WaitingWalk(event, of: core, from: subject), on: self, by: context, now: deadlines.now, observer: report,
-      // Clocks count nanoseconds in 64 bits, so a budget of more than a century could overflow in the addition.
-      until: budget.map { deadlines.now() + min($0, .seconds(100 * 365 * 86_400)) }, on: deadlines)
+      until: budget.map { deadlines.instant(after: $0) }, on: deadlines)
     if post.begin() { await post.finish() }
     return report.report(isRefused: post.isRefused)
+  }
+
+  /// The starter of the task that sleeps on a clock.
+  private func tasks(on clock: any Clock<Duration>) -> TaskStarter {
+    clock is any SimulatedClock ? TaskStarter(clock: clock) : tasks
   }
 }
 
