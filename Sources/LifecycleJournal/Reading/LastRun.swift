@@ -27,7 +27,7 @@ package struct LastRun {
       names.append(name)
       summary = part.summary
       commits += summary.commits
-      // How a run ended is told by the records since the last change of state but one.
+      // The records since the last change of state but one tell how the run ended.
       if part.isBeginning || commits >= 2 || summary.header == nil { break }
     }
     for name in names.dropLast().reversed() {
