@@ -100,7 +100,9 @@ enum WaitGraph {
 
   /// Adds a handler to a wait that has begun, by calling `extend`; returns false, without the call, if the handler
   /// would close a circle.
-  static func extend(waitIn context: HandlerContext?, by receiver: any AsynchronousReceiver, _ extend: () -> Void) -> Bool {
+  static func extend(waitIn context: HandlerContext?, by receiver: any AsynchronousReceiver, _ extend: () -> Void)
+    -> Bool
+  {
     guard let context else {
       extend()
       return true
