@@ -62,7 +62,7 @@ extension EventBus {
   private func calling<Element: Sendable>(
     _ handler: @escaping @isolated(any) @Sendable (Element) async throws -> Void
   ) -> @Sendable (Element) async throws -> Void {
-    guard let actor = handler.isolation else { return { try await handler($0) } }
+    guard let actor = handler.isolation else { return handler }
     return { element in try await HandlerRun.begin(on: actor) { try await handler(element) } }
   }
 

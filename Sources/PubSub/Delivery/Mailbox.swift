@@ -21,7 +21,11 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   let subscriber: Subscriber
   private let form: Form
-  private typealias Handler = @Sendable (Element) async throws -> Void
+  /// A closure in a struct: a closure that is itself the value of a generic type costs a wrapper each time it is read.
+  private struct Handler: Sendable {
+    let call: @Sendable (Element) async throws -> Void
+  }
+
   /// The handler; nil once the mailbox is closed.
   ///
   /// Tasks that the handler started, and posts under way, may keep the mailbox much longer than the subscription lasts.
@@ -49,7 +53,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   ) {
     self.subscriber = subscriber
     self.form = form
-    self.handler = Guarded(handler)
+    self.handler = Guarded(Handler(call: handler))
     self.bus = bus
     tasks = bus.tasks
     priority = Task.currentPriority
@@ -101,7 +105,7 @@ extension Mailbox {
 
   private func run(_ rest: RawEvents) async {
     // Without a handler the mailbox is closed, and no step handles an event.
-    let handler: Handler = handler.withLock { $0 } ?? { @Sendable _ in }
+    let handler = handler.withLock { $0 } ?? Handler { _ in }
     var batch = rest
     while true {
       switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
@@ -125,7 +129,7 @@ extension Mailbox {
     }
   }
 
-  private func handle(_ element: Element, _ handler: @escaping Handler, inside report: Report? = nil) async {
+  private func handle(_ element: Element, _ handler: Handler, inside report: Report? = nil) async {
     let run = nextRun(with: element, cause: nil, inside: report)
     do {
       try await call(handler, with: element, run)
@@ -139,7 +143,7 @@ extension Mailbox {
   }
 
   private func handle(
-    _ element: Element, _ handler: @escaping Handler, for delivery: AwaitedDelivery, inside report: Report?
+    _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery, inside report: Report?
   ) async {
     switch delivery.post.begin(delivery) {
     case .withdrawn: return
@@ -182,10 +186,10 @@ extension Mailbox {
       report: report ?? Report(type))
   }
 
-  private func call(_ handler: @escaping Handler, with element: Element, _ run: HandlerRun) async throws {
+  private func call(_ handler: Handler, with element: Element, _ run: HandlerRun) async throws {
     runs.store(run.number, ordering: .releasing)
     defer { runs.store(run.number + 1, ordering: .releasing) }
-    try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler(element) }
+    try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler.call(element) }
   }
 }
 
