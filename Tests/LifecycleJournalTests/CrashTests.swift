@@ -100,6 +100,14 @@ import Testing
     }
   }
 
+  /// It shares the open file with its parent, and so the lock and the room that is reserved.
+  @Test func `a forked child that closes the journal leaves it to its parent`() throws {
+    let directory = try TemporaryDirectory()
+    let probe = try Probe(directory.file(), seed: 1, size: .max, flush: false, count: 4, end: "fork")
+    probe.finish()
+    #expect(probe.lines.suffix(2) == ["room kept", "lock kept"])
+  }
+
   /// Ways in which a process ends itself, with the signals that may be named for it.
   @Test(arguments: [
     ("fatalError", ["SIGILL", "SIGTRAP"]), ("abort", ["SIGABRT"]), ("null", ["SIGSEGV"]),

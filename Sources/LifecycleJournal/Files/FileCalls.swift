@@ -10,7 +10,9 @@ package protocol FileCalls: Sendable {
   func openStream(_ path: String) throws(FileError) -> Int32
   /// Opens a file for reading.
   func openForReading(_ path: String) throws(FileError) -> Int32
-  /// Closes a descriptor, and releases its lock.
+  /// Whether this process is a child that was forked from the one whose files these are, and shares its open files.
+  var isForked: Bool { get }
+  /// Closes a descriptor, and releases its lock unless the process is such a child.
   func close(_ descriptor: Int32)
   /// Appends bytes by one call; returns the number of bytes written, which may be smaller.
   func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int

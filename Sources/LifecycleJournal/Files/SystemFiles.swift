@@ -10,7 +10,11 @@ import CLifecycleJournal
 
 /// The system calls themselves.
 package struct SystemFiles: FileCalls {
+  private let owner = getpid()
+
   package init() {}
+
+  package var isForked: Bool { getpid() != owner }
 
   package func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
     // Non-blocking, so that a named pipe at the path cannot block the program. `O_NOCTTY`: a terminal must not become
@@ -38,7 +42,8 @@ package struct SystemFiles: FileCalls {
 
   package func close(_ descriptor: Int32) {
     // Unlock explicitly: a child between `fork` and `exec` has the same open file, and would hold the lock until then.
-    flock(descriptor, LOCK_UN)
+    // Such a child itself must not unlock it.
+    if !isForked { flock(descriptor, LOCK_UN) }
     closeFile(descriptor)
   }
 

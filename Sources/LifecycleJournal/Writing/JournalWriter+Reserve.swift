@@ -57,10 +57,11 @@ extension JournalWriter {
 
   /// Gives back the room that was not used.
   func releaseReserve(of file: OpenFile) {
-    // Another program may have changed the file, and its bytes are not this journal's to cut.
-    guard file.reserved > file.size, let size = try? files.status(of: file.descriptor).size, size == file.size else {
-      return
-    }
+    // A forked child's journal is its parent's. Another program may have changed the file, and its bytes are not this
+    // journal's to cut.
+    guard !files.isForked, file.reserved > file.size, let size = try? files.status(of: file.descriptor).size,
+      size == file.size
+    else { return }
     try? files.truncate(file.descriptor, to: size)
   }
 

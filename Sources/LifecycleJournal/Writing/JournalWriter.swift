@@ -233,7 +233,7 @@ struct JournalWriter: ~Copyable {
     guard !isClosed else { return }
     isClosed = true
     heartbeat = Heartbeat(interval: nil)
-    if let outage, file != nil {
+    if let outage, file != nil, !files.isForked {
       if (try? write(gap(of: outage, at: lastInstant).jsonLine + "\n")) != nil { self.outage = nil }
     }
     release()

@@ -118,6 +118,7 @@ private struct MemoryFiles: FileCalls {
 
   func status(at path: String) throws(FileError) -> FileStatus { try status(of: openForReading(path)) }
   func status(ofName path: String) throws(FileError) -> FileStatus { try status(at: path) }
+  var isForked: Bool { false }
   func close(_ descriptor: Int32) {}
   func readLink(_ path: String) throws(FileError) -> String? { nil }
   func sizeLimit() -> Int64? { nil }

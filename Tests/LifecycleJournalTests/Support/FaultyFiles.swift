@@ -44,6 +44,8 @@ final class FaultyFiles: FileCalls {
 
   init(limit: Int64? = nil, _ fate: @escaping @Sendable (Call) -> Fate) { (self.limit, self.fate) = (limit, fate) }
 
+  var isForked: Bool { system.isForked }
+
   var calls: [Call] { state.withLock { $0.calls } }
 
   /// Closes what is open: the process has died.

@@ -43,6 +43,10 @@ import PubSub
         await application.handle(.launch)
         for _ in 0..<400 { await application.handle(.memoryWarning) }
       }
+      if words == ["fork"] {
+        closeInChild(journal, at: arguments[1])
+        words = ["exit"]
+      }
       if words == ["terminate"] {
         await application.handle(.terminate)
         Glibc.exit(0)
@@ -51,6 +55,27 @@ import PubSub
     }
     while true { pause() }
     withExtendedLifetime((counting, failing)) {}
+  }
+
+  /// Closes the journal in a forked child, and says what its parent still has.
+  @MainActor private static func closeInChild(_ journal: Journal, at path: String) {
+    let room = blocks(of: path)
+    let child = forkChild()
+    if child == 0 {
+      journal.close()
+      _exit(0)
+    }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    say(blocks(of: path) == room ? "room kept" : "room lost")
+    say(Journal(at: path).failure == nil ? "lock lost" : "lock kept")
+  }
+
+  /// The room that a file takes on the disk.
+  private nonisolated static func blocks(of path: String) -> Int {
+    var status = stat()
+    stat(path, &status)
+    return Int(status.st_blocks)
   }
 
   /// Ends the process.
