@@ -3,12 +3,21 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition;
 static bool is_woken;
+static atomic_bool is_started;
+
+// A forked child has a copy of this state, and none of its parent's threads.
+static void forget_thread(void) {
+  mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  is_woken = false;
+  atomic_store(&is_started, false);
+}
 
 static void *begin(void *body) {
 #if defined(__APPLE__)
@@ -21,6 +30,9 @@ static void *begin(void *body) {
 }
 
 bool pubsub_timer_start(void (*body)(void)) {
+  if (atomic_load(&is_started)) return true;
+  static bool is_following_forks;
+  if (!is_following_forks) is_following_forks = pthread_atfork(NULL, NULL, forget_thread) == 0;
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
 #if !defined(__APPLE__)
@@ -36,10 +48,15 @@ bool pubsub_timer_start(void (*body)(void)) {
   for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
   pthread_sigmask(SIG_SETMASK, &blocked, &present);
   pthread_t thread;
-  bool is_started = pthread_create(&thread, NULL, begin, (void *)body) == 0;
+  // Before the thread runs, so that a wake-up finds it.
+  atomic_store(&is_started, true);
+  if (pthread_create(&thread, NULL, begin, (void *)body) == 0) {
+    pthread_detach(thread);
+  } else {
+    atomic_store(&is_started, false);
+  }
   pthread_sigmask(SIG_SETMASK, &present, NULL);
-  if (is_started) pthread_detach(thread);
-  return is_started;
+  return atomic_load(&is_started);
 }
 
 static void *end(void *nothing) { return nothing; }
@@ -81,6 +98,7 @@ void pubsub_timer_wait(int64_t nanoseconds) {
 }
 
 void pubsub_timer_wake(void) {
+  if (!atomic_load(&is_started)) return;
   pthread_mutex_lock(&mutex);
   is_woken = true;
   pthread_cond_signal(&condition);

@@ -21,7 +21,6 @@ package final class TimerThread: Sendable {
     var lists = [DeadlineList(), DeadlineList()]
     /// The deadline on each clock for which the thread waits.
     var awaited: [Duration?] = [nil, nil]
-    var isStarted = false
   }
 
   private let clocks = [ClockHandle(ContinuousClock()), ClockHandle(SuspendingClock())]
@@ -33,12 +32,10 @@ package final class TimerThread: Sendable {
   ///
   /// A program that must end in order although no thread can be created any more starts it at its beginning.
   ///
-  /// - Returns: whether the thread runs; false if the system cannot create it. Each new timer tries again.
+  /// - Returns: whether the thread runs; false if the system cannot create it. Each new timer tries again, also in a child
+  ///   that was forked without exec, which has no thread.
   @discardableResult package func start() -> Bool {
-    state.withLock { state in
-      if !state.isStarted { state.isStarted = pubsub_timer_start { TimerThread.shared.run() } }
-      return state.isStarted
-    }
+    state.withLock { _ in pubsub_timer_start { TimerThread.shared.run() } }
   }
 
   /// Calls `action` on the thread after a delay.
@@ -66,7 +63,7 @@ package final class TimerThread: Sendable {
   }
 
   /// Looks at all timers again, because the machine has slept.
-  package func machineHasSlept() { if state.withLock({ $0.isStarted }) { pubsub_timer_wake() } }
+  package func machineHasSlept() { pubsub_timer_wake() }
 
   // MARK: The thread
 
