@@ -45,6 +45,42 @@ import Testing
     #expect(judge.lost == .zero)
   }
 
+  /// A thread whose wait was over, and that got a processor late, stood still no moment of the rest.
+  @Test func `is not the wait before a thread lacks a processor`() {
+    var judge = waiting()
+    judge.works(reading(1.3, delay: .milliseconds(300)))
+    #expect(judge.lost == .zero)
+  }
+
+  /// Another thread reads the clock while the thread still lacks a processor: the system does not know that yet.
+  @Test func `is taken back when the thread has run, and was starved`() {
+    var judge = StandstillJudge(reading(0))
+    var delay = Duration.zero
+    for round in 0..<100 {
+      let begin = Double(round)
+      judge.willWait(until: .seconds(begin + 0.125), reading(begin, delay: delay))
+      judge.look(reading(begin + 0.5, delay: delay))
+      delay += .milliseconds(500)
+      judge.works(reading(begin + 0.625, delay: delay))
+    }
+    // The first mistake stands, as time that was lost never comes back; no other is added to it.
+    #expect(judge.lost == .milliseconds(500))
+    // A stop counts as far as it is longer than the mistake.
+    judge.willWait(until: .seconds(101), reading(100, delay: delay))
+    judge.works(reading(160, continues: 1, delay: delay))
+    #expect(judge.lost == .seconds(60))
+  }
+
+  @Test func `is taken back in part when the thread also lacked a processor`() {
+    var judge = waiting()
+    judge.look(reading(60))
+    // It waited from 50 s on.
+    judge.works(reading(61, delay: .seconds(11)))
+    judge.willWait(until: .seconds(62), reading(61, delay: .seconds(11)))
+    judge.works(reading(161, continues: 1, delay: .seconds(11)))
+    #expect(judge.lost == .seconds(150))
+  }
+
   /// The thread does not run although the process does: after the first verdict there is no second.
   @Test func `is found once until the thread has run`() {
     var judge = waiting()

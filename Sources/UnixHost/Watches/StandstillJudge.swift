@@ -5,12 +5,13 @@
 ///
 /// | evidence at a reading | verdict |
 /// | --- | --- |
-/// | the host's thread should have woken from its wait, and did not | the process stood still since the last reading |
+/// | the host's thread should have woken from its wait, and did not, although it did not wait for a processor | the process stood still since the last reading |
 /// | the thread was at work, SIGCONT has come, and there was no reading for longer than ``patience`` | the same |
 /// | anything else | the process ran |
 ///
-/// The time for which the thread waited for a processor does not count. A stop that is shorter than ``slack`` beyond
-/// the wait of the thread is not noticed.
+/// The time for which the thread waited for a processor does not count. The system reports that time only when the
+/// thread has got a processor: a verdict of another thread is corrected then. A stop that is shorter than ``slack``
+/// beyond the wait of the thread is not noticed.
 struct StandstillJudge: Sendable, Hashable {
   /// What is known at one moment.
   struct Reading: Sendable, Hashable {
@@ -27,8 +28,20 @@ struct StandstillJudge: Sendable, Hashable {
   /// The time without a reading after which a SIGCONT proves a stop.
   static let patience = SuspensionDetector.tick + slack
 
-  /// The time for which the process has stood still.
+  /// The first verdict while the thread waited, which its wait for a processor may disprove.
+  private struct Verdict: Sendable, Hashable {
+    var idle: Duration
+    /// The time by which the thread was late.
+    var delay: Duration
+    var reading: Reading
+  }
+
+  /// The time for which the process has stood still, as far as it has been counted; it never shrinks, so a correction
+  /// takes effect at the next stop.
   private(set) var lost = Duration.zero
+  /// The same time, corrected.
+  private var stood = Duration.zero
+  private var verdict: Verdict?
   private var last: Reading
   /// The time at which the host's thread wakes at the latest; nil while it is at work, or after it was late.
   private var wakesBy: Duration?
@@ -46,14 +59,25 @@ struct StandstillJudge: Sendable, Hashable {
   /// Looks at the evidence.
   mutating func look(_ reading: Reading) {
     defer { last = reading }
-    let waited = (reading.runDelay ?? .zero) - (last.runDelay ?? .zero)
-    let idle = reading.time - last.time - max(.zero, waited)
-    let isOverdue = reading.runDelay != nil && wakesBy.map { reading.time >= $0 + Self.slack } ?? false
+    let waited = reading.waited(since: last)
+    let idle = reading.time - last.time - waited
+    let delay = reading.runDelay == nil ? .zero : wakesBy.map { reading.time - $0 - waited } ?? .zero
     let wasContinued = reading.continues != last.continues
-    guard isOverdue && idle >= Self.slack || wasContinued && idle >= Self.patience else { return }
-    lost += idle
+    guard delay >= Self.slack && idle >= Self.slack || wasContinued && idle >= Self.patience else { return }
+    stood += idle
+    lost = max(lost, stood)
     // A thread that is late again before it has run lacks a processor.
     wakesBy = nil
+    if !wasContinued { verdict = Verdict(idle: idle, delay: delay, reading: reading) }
+  }
+
+  /// Corrects a verdict, because the thread runs, and its wait for a processor is known.
+  private mutating func correct(_ reading: Reading) {
+    guard let verdict = verdict.take() else { return }
+    // The wait ended just now; its part after the verdict does not matter.
+    let waited = reading.waited(since: verdict.reading) - (reading.time - verdict.reading.time)
+    guard waited > .zero else { return }
+    stood -= verdict.delay - waited < Self.slack ? verdict.idle : min(verdict.idle, waited)
   }
 
   /// Notes that the host's thread waits until a time.
@@ -65,6 +89,14 @@ struct StandstillJudge: Sendable, Hashable {
   /// Notes that the host's thread is at work.
   mutating func works(_ reading: Reading) {
     look(reading)
+    correct(reading)
     wakesBy = nil
+  }
+}
+
+extension StandstillJudge.Reading {
+  /// The time for which the host's thread has waited for a processor since an earlier reading.
+  fileprivate func waited(since earlier: Self) -> Duration {
+    max(.zero, (runDelay ?? .zero) - (earlier.runDelay ?? .zero))
   }
 }
