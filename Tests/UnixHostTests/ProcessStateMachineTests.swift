@@ -9,15 +9,15 @@ import Testing
   typealias Machine = ProcessStateMachine
   typealias Effect = Machine.Effect
 
-  private static let budgets = HostBudgets(willTerminate: .seconds(3), grace: .milliseconds(500))
+  static let budgets = HostBudgets(willTerminate: .seconds(3), grace: .milliseconds(500))
 
-  private func machine(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
+  func machine(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
     Machine(
       budgets: Self.budgets,
       terms: Machine.Terms(process: 42, watchdog: watchdog, timeoutExtension: .seconds(10), orders: orders))
   }
 
-  private func running(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
+  func running(watchdog: Duration? = nil, orders: EndOrders = EndOrders()) -> Machine {
     var machine = machine(watchdog: watchdog, orders: orders)
     _ = machine.handle(.started)
     _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
@@ -26,7 +26,7 @@ import Testing
     return machine
   }
 
-  private func signal(_ signal: CaughtSignal) -> Machine.Event { .signals([SignalRecord(signal: signal)]) }
+  func signal(_ signal: CaughtSignal) -> Machine.Event { .signals([SignalRecord(signal: signal)]) }
 
   @Test func itLaunchesWaitsForItsResourcesAndIsReady() {
     var machine = machine(watchdog: .seconds(4))
@@ -159,67 +159,6 @@ import Testing
     #expect(machine.handle(.terminalLook(isGone: true)).isEmpty)
     var other = running()
     #expect(other.handle(.hangUp).first == .send(HostDelivery(id: 2, input: .shutDown, cause: "hang-up")))
-  }
-
-  // MARK: What fails
-
-  @Test func aStartThatHasGivenUpIsNotExtended() {
-    var machine = machine()
-    _ = machine.handle(.started)
-    _ = machine.handle(.mainActorAnswered(hasGivenUp: true))
-    #expect(machine.handle(.extensionDue) == [.askMainActor, .armExtension(.seconds(5))])
-    _ = machine.handle(.mainActorAnswered(hasGivenUp: true))
-    #expect(machine.handle(.extensionDue) == [.askMainActor, .armExtension(.seconds(5))])
-    // The program tries again.
-    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
-    #expect(machine.handle(.extensionDue).first == .notify([.extendTimeout(.seconds(10))]))
-  }
-
-  @Test func aRetryLetsItBecomeReady() {
-    var machine = machine()
-    _ = machine.handle(.started)
-    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
-    #expect(machine.handle(.transitionFinished(id: 1, overruns: [])) == [.waitForResources])
-    #expect(machine.handle(.resourcesGivenUp).isEmpty)
-    #expect(machine.handle(.mainActorAnswered(hasGivenUp: true)).isEmpty)
-    // It tries again, which the host learns when it asks, or when the text about the resource changes.
-    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)) == [.waitForResources])
-    #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
-    #expect(machine.handle(.resourcesGivenUp).isEmpty)
-    #expect(machine.handle(.trouble("no port")).last == .waitForResources)
-    #expect(machine.handle(.trouble("no disk")).last != .waitForResources)
-    #expect(machine.handle(.resourcesHeld).first == .notify([.ready, .mainProcess(42)]))
-    #expect(machine.handle(.trouble(nil)) == [.notify([.status("")])])
-  }
-
-  /// What is given up later does not concern the manager's start.
-  @Test func aReloadIsExtendedWhateverWasGivenUp() {
-    var machine = running()
-    reload(&machine)
-    _ = machine.handle(.mainActorAnswered(hasGivenUp: true))
-    #expect(machine.handle(.extensionDue).first == .notify([.extendTimeout(.seconds(10))]))
-  }
-
-  @Test func aReloadThatFailsSaysSoUntilOneSucceeds() {
-    var machine = running()
-    _ = machine.handle(.status("serving"))
-    reload(&machine)
-    #expect(
-      machine.handle(.reloaded(failure: "no file")) == [
-        .notify([.status("no file; serving")]), .notify([.ready]), .armExtension(nil),
-      ])
-    reload(&machine)
-    #expect(machine.handle(.reloaded(failure: "no file")) == [.notify([.ready]), .armExtension(nil)])
-    reload(&machine)
-    #expect(
-      machine.handle(.reloaded(failure: nil)) == [
-        .notify([.status("serving")]), .notify([.ready]), .armExtension(nil),
-      ])
-  }
-
-  private func reload(_ machine: inout Machine) {
-    #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
-    #expect(machine.handle(.terminalLook(isGone: false)).prefix(2) == [.notify([.reloading]), .reload])
   }
 
   private func asking(_ causes: Set<LifecycleCause>) -> Machine {
@@ -365,54 +304,6 @@ import Testing
       ])
     #expect(machine.handle(signal(.terminate)).isEmpty)
     #expect(machine.handle(.applicationEnded(overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
-  }
-
-  // MARK: Without a manager
-
-  private func process() -> Machine {
-    var machine = Machine(
-      budgets: Self.budgets,
-      terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), launch: .launch, hangUpReloads: false))
-    #expect(
-      machine.handle(.started).first == .send(HostDelivery(id: 1, input: .launch, cause: "launch")))
-    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
-    _ = machine.handle(.resourcesHeld)
-    return machine
-  }
-
-  @Test func aHangUpEndsAProcessThatIsNoService() {
-    var machine = process()
-    let effects = machine.handle(signal(.hangUp))
-    #expect(effects.first == .send(HostDelivery(id: 2, input: .shutDown, cause: "SIGHUP")))
-    #expect(machine.phase == .stopping)
-  }
-
-  @Test func aBudgetThatPassesWhileTheProcessGoesOnIsReportedOnce() {
-    var machine = process()
-    let overrun = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: [])
-    #expect(machine.handle(.budgetBegan(.didEnterBackground)) == [.armDeadline(.milliseconds(5500))])
-    #expect(machine.handle(.deadlinePassed) == [.report(overrun)])
-    // The main actor answers after all, and says the same.
-    #expect(machine.handle(.budgetEnded(overruns: [overrun])).isEmpty)
-    #expect(machine.phase == .running)
-  }
-
-  @Test func anOverrunThatTheMainActorNamesIsReported() {
-    var machine = process()
-    let overrun = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["saver", "saver"])
-    _ = machine.handle(.budgetBegan(.didEnterBackground))
-    #expect(
-      machine.handle(.budgetEnded(overruns: [overrun])) == [.armDeadline(nil), .report(overrun.namingEachOnce)])
-    #expect(machine.handle(.deadlinePassed).isEmpty)
-    #expect(machine.handle(.budgetEnded(overruns: [overrun])).isEmpty)
-  }
-
-  @Test func theEndTakesOverABudgetThatRuns() {
-    var machine = process()
-    _ = machine.handle(.budgetBegan(.didEnterBackground))
-    #expect(machine.handle(signal(.terminate)).last == .armDeadline(.milliseconds(3500)))
-    #expect(machine.handle(.budgetEnded(overruns: [])).isEmpty)
-    #expect(machine.handle(.deadlinePassed).last == .finish(status: 70, mainActorAnswers: false))
   }
 
   @Test func theStatusNamesWhatCannotBeAcquiredBeforeWhatTheProgramSays() {

@@ -64,6 +64,7 @@ extension Probe: MainApplicationDelegate {
   static var serviceConfiguration: ServiceHost.Configuration {
     var configuration = ServiceHost.Configuration()
     if let duration = Options.shared.timeoutExtension { configuration.timeoutExtension = duration }
+    if let budget = Options.shared.budget { configuration.reloadBudget = budget }
     if let cause = Options.shared.asksAt { configuration.causesThatAsk.insert(cause) }
     if let cause = Options.shared.insistsAt { configuration.causesThatInsist.insert(cause) }
     return configuration
@@ -103,7 +104,7 @@ extension Probe: MainApplicationDelegate {
     Log.shared.followSuspensions(of: application)
     watchReloads(of: application)
     manageResource(of: application)
-    manageConnection(of: application)
+    CheckedConnection.manage(in: application, gate: options.checkGate, log: .shared)
     if let ending = options.chain { manageChain(ending, of: application) }
   }
 
@@ -164,26 +165,6 @@ extension Probe: MainApplicationDelegate {
       application.task {
         await retryGate.pass()
         socket.retry()
-      }
-    } catch {
-      fatalError("\(error)")
-    }
-  }
-
-  /// A connection that is checked; the first check waits at the gate.
-  private func manageConnection(of application: Application) {
-    guard let path = options.checkGate else { return }
-    let gate = Gate(path)
-    var isFirst = true
-    do {
-      try application.manage("connection", while: .running, checkEvery: .seconds(5)) {
-      } check: {
-        Log.shared.write("check begin")
-        if isFirst { await gate.pass() }
-        isFirst = false
-        Log.shared.write(Task.isCancelled ? "check cancelled" : "check end")
-      } release: {
-        Log.shared.write("connection released")
       }
     } catch {
       fatalError("\(error)")
