@@ -54,6 +54,18 @@ import Testing
     withExtendedLifetime(handler) {}
   }
 
+  /// Code that is called again and again is not late, and its mistake is reported in the same way.
+  @Test func `has beside it a background task that is refused endlessly`() async throws {
+    let application = system.application
+    @MainActor func begin() { _ = application.beginBackgroundTask(named: "upload") { begin() } }
+    system.addAction("begin") { begin() }
+    let texts = try await reports(of: "launch; home; task:begin:open; wait:25s; do:begin; task:end:open")
+    #expect(
+      texts == [
+        "the background task upload is begun again and again although it is refused; its handlers are not called"
+      ])
+  }
+
   @Test func `is left to the report of the transition if one follows`() async throws {
     let handler = takeSixSeconds(at: Application.DidEnterBackground.self)
     #expect(try await reports(of: "launch; home") == [])

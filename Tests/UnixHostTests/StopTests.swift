@@ -31,6 +31,22 @@ import Testing
     }
   }
 
+  @Test func aServiceThatIsStoppedWhileItReloadsReloadsInOrder() async throws {
+    try await ProbeSession.run("ServiceProbe") { probe in
+      async let finished = runProgram(probe.arguments("--reload-gate", probe.gate.path) + Self.budget)
+      try await probe.log.line(startingWith: "acquire end")
+      try probe.signal(SIGHUP)
+      try await probe.log.line(startingWith: "reload begin")
+      try await stop(probe)
+      try probe.gate.open()
+      try await probe.log.line(startingWith: "reload end")
+      try probe.signal(SIGTERM)
+      let run = try await finished
+      #expect(run.ending == .exited(0))
+      #expect(!run.errors.contains("overran"), "\(run.errors)")
+    }
+  }
+
   /// What is late without the stop is still late.
   @Test func aServiceThatIsStoppedAndThenLateIsEnded() async throws {
     try await ProbeSession.run("ServiceProbe") { probe in

@@ -20,6 +20,7 @@ package struct ClockHandle: Sendable {
       switch clock {
       case is SuspendingClock: ClockHandle(system: .suspending)
       case is ContinuousClock: ClockHandle(system: .continuous)
+      case let clock as any ClockWithHandle: clock.handle
       default: Self.opening(clock)
       }
   }
@@ -63,6 +64,11 @@ package struct ClockHandle: Sendable {
   ///
   /// Clocks count nanoseconds in 64 bits, so a longer delay could overflow in the addition.
   package func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }
+}
+
+/// A clock that is made from a handle.
+package protocol ClockWithHandle: Clock {
+  var handle: ClockHandle { get }
 }
 
 extension ClockHandle {

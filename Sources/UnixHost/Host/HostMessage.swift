@@ -32,7 +32,7 @@ public struct HostMessage: Sendable, Hashable {
   /// - Parameters:
   ///   - severity: the severity.
   ///   - text: the text, whose control characters are escaped.
-  public init(_ severity: Severity, _ text: String) { (self.severity, self.text) = (severity, text.escaped) }
+  public init(_ severity: Severity, _ text: String) { (self.severity, self.text) = (severity, text.printable) }
 
   // MARK: The sink
 

@@ -74,7 +74,8 @@ import PubSub
     return status == ExitStatus.success ? application.exitStatus : status
   }
 
-  /// Observes the application for the host's thread, and reports code that is late outside a tear-down.
+  /// Observes the application for the host's thread, and reports code that is late outside a tear-down, and background
+  /// tasks that are begun without end.
   ///
   /// The end of a transition reports the overruns of its tear-down, and of the question whether to end.
   static func follow<Event: HostEvent>(
@@ -96,10 +97,18 @@ import PubSub
         hasBudget = true
         link.send(.budgetBegan(callback))
       case .overran(let overrun) where !hasBudget && overrun.callback != .shouldTerminate: report(HostMessage(overrun))
+      case .recorded(let record) where record.kind == .report && record.name.hasPrefix(refusal):
+        let name = record.name.dropFirst(refusal.count)
+        report(
+          HostMessage(
+            .error,
+            "the background task \(name) is begun again and again although it is refused; its handlers are not called"))
       default: break
       }
     }
   }
+
+  private static let refusal = "refusedEndlessly:"
 
   /// Descriptors for the terminal or the manager, for the timers of libdispatch, which traps without a descriptor, and
   /// for the program.

@@ -210,7 +210,7 @@ extension String {
   /// An error may quote a file or a peer, and so contain control sequences for a terminal.
   var bounded: String {
     let limit = ResourceReports.textLimit
-    let text = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))).escaped
+    let text = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))).printable
     return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
   }
 }

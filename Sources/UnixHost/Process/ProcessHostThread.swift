@@ -186,7 +186,8 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
   private func reload() {
     parts.mailbox.send { [application = parts.application, link = parts.link, budget = reloadBudget] in
       let report = await application.bus.postAndWait(
-        ServiceHost.Reload(application: application), from: application, within: budget)
+        ServiceHost.Reload(application: application), from: application, within: budget,
+        clock: application.runningClock)
       // An error is a `HandlerFailure`, too, for which the host has a line already.
       let late = report.overrun(of: budget)
       if let late { HostMessage(.error, late).send(waits: false) }

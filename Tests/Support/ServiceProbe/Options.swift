@@ -56,7 +56,7 @@ struct Options: Sendable {
   private(set) var ownLoop: String?
   /// `--chain ENDING`: a chain of four resources, as ``BreakingChain`` has them.
   private(set) var chain: BreakingChain.Ending?
-  /// `--budget MS`: the budget of `didEnterBackground` and that of `willTerminate`.
+  /// `--budget MS`: the budget of `didEnterBackground`, that of `willTerminate`, and that of a reload.
   private(set) var budget: Duration?
   /// `--extension MS`: by how much the manager's time-outs are extended.
   private(set) var timeoutExtension: Duration?

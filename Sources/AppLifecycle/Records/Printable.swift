@@ -1,5 +1,7 @@
 extension String {
-  /// The text with every character that a terminal would obey written out: a journal may hold anything.
+  /// The text with every character that a terminal would obey escaped, such as `\u{1B}`.
+  ///
+  /// Every text of the program, of a file or of a peer passes it on its way to a terminal or a manager.
   package var printable: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in
