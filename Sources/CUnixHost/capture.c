@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static int error_found = -1;    // where descriptor 2 pointed
-static int error_memory = -1;
+static atomic_int error_memory = -1;
 static atomic_bool error_is_captured;
 
 static int open_memory(void) {
@@ -33,6 +33,20 @@ static int open_memory(void) {
   return memory;
 }
 
+// Returns the memory, which the first thread that needs it opens.
+static int take_memory(void) {
+  int none = -1;
+  if (atomic_load(&error_memory) >= 0) return atomic_load(&error_memory);
+  int memory = open_memory();
+  if (memory >= 0 && !atomic_compare_exchange_strong(&error_memory, &none, memory)) close(memory);
+  return atomic_load(&error_memory);
+}
+
+bool unixhost_stderr_keep(const void *bytes, size_t count) {
+  int memory = take_memory();
+  return memory >= 0 && write(memory, bytes, count) == (ssize_t)count;
+}
+
 // A program may write any amount while it has its screen; beyond this limit only the last part is kept.
 #define ERROR_LIMIT (1024 * 1024)
 #define ERROR_PART (256 * 1024)
@@ -46,13 +60,13 @@ void unixhost_stderr_set_patience(int milliseconds) { atomic_store(&showing_pati
 
 void unixhost_stderr_capture(void) {
   if (atomic_load(&error_is_captured) || !isatty(2)) return;
-  if (error_memory < 0) error_memory = open_memory();
+  int memory = take_memory();
   // Use a number above the descriptors of a shell's redirections. Copy it each time, because the program may have
   // redirected 2 meanwhile.
   if (error_found >= 0) close(error_found);
   error_found = fcntl(2, F_DUPFD_CLOEXEC, 20);
-  if (error_memory < 0 || error_found < 0) return;
-  if (dup2(error_memory, 2) == 2) atomic_store(&error_is_captured, true);
+  if (memory < 0 || error_found < 0) return;
+  if (dup2(memory, 2) == 2) atomic_store(&error_is_captured, true);
 }
 
 bool unixhost_stderr_tend(void) {

@@ -39,8 +39,14 @@ static atomic_uint left = UNIXHOST_NOT_LEFT;
 // Whether output for the screen was written while a handler left it, or perhaps afterwards.
 static atomic_bool is_spoiled;
 
+// Whether unread input was typed for the program, and not for the shell.
+static atomic_bool input_is_ours;
+
 // The thread that is inside unixhost_terminal_write.
 static atomic_uintptr_t writer;
+
+// The thread that restores modes and writes leaving sequences, one at a time.
+static atomic_uintptr_t leaver;
 
 // The number of handlers that read the armed state, except those that restore the terminal and end the process.
 static atomic_int readers;
@@ -78,6 +84,7 @@ void unixhost_emergency_arm(
   atomic_store(&left_count, 0);
   atomic_store(&left, ((atomic_load(&left) | LEFT_BITS) + 1) | UNIXHOST_NOT_LEFT);
   atomic_store(&is_spoiled, false);
+  atomic_store(&input_is_ours, true);
   atomic_store(&armed_terminal, terminal);
 }
 
@@ -148,16 +155,40 @@ static bool write_leaving(int terminal, int64_t deadline) {
   return count == armed_count;
 }
 
+// Waits until no other thread leaves the screen, or the deadline has passed. A fault on such a thread ends the process,
+// and its handler goes on in the thread's place.
+static bool begin_leaving(int64_t deadline) {
+  uintptr_t self = (uintptr_t)pthread_self(), other = 0;
+  while (!atomic_compare_exchange_strong(&leaver, &other, self) && other != self) {
+    if (unixhost_now() >= deadline) return false;
+    poll(NULL, 0, 1);
+    other = 0;
+  }
+  return true;
+}
+
 // Restores the modes that were found, and writes the leaving sequences. Returns whether that is complete.
 static bool leave(int terminal, enum ownership ownership, int64_t deadline) {
-  sigset_t only, mask;
+  static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+  sigset_t only, others, mask;
   sigemptyset(&only);
   sigaddset(&only, SIGTTOU);
+  sigfillset(&others);
+  sigdelset(&others, SIGTTOU);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&others, faults[i]);
   struct termios now;
+  // Another signal's handler on this thread would leave the screen in the middle of this.
+  pthread_sigmask(SIG_BLOCK, &others, &mask);
+  if (!begin_leaving(deadline)) {
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return false;
+  }
   // If the shell takes the terminal at this moment, SIGTTOU interrupts the call, and the shell's modes stay; in an
   // orphaned group the call fails with EIO.
-  pthread_sigmask(ownership == OURS ? SIG_UNBLOCK : SIG_BLOCK, &only, &mask);
+  pthread_sigmask(ownership == OURS ? SIG_UNBLOCK : SIG_BLOCK, &only, NULL);
   bool is_restored = ownership == OURS && tcsetattr(terminal, TCSANOW, &found_modes) == 0;
+  // Keys and reports that the program has not read must not appear at the shell's prompt.
+  if (is_restored && atomic_exchange(&input_is_ours, false)) tcflush(terminal, TCIFLUSH);
   // While the signal is blocked, a background process may set the modes and write.
   pthread_sigmask(SIG_BLOCK, &only, NULL);
   // Some shells set no modes of their own for their prompt.
@@ -165,8 +196,16 @@ static bool leave(int terminal, enum ownership ownership, int64_t deadline) {
     tcsetattr(terminal, TCSANOW, &found_modes);
   }
   bool is_complete = write_leaving(terminal, deadline);
+  atomic_store(&leaver, 0);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return is_complete;
+}
+
+void unixhost_emergency_claim_input(bool claims) { atomic_store(&input_is_ours, claims); }
+
+static bool is_left_by_another_thread(void) {
+  uintptr_t other = atomic_load(&leaver);
+  return other != 0 && other != (uintptr_t)pthread_self();
 }
 
 void unixhost_emergency_restore(void) {
@@ -194,7 +233,8 @@ void unixhost_emergency_restore(void) {
   if (terminal < 0) {
     // Wait, because the caller is about to end the process, perhaps for a second signal while another thread handles
     // the first.
-    for (int i = 0; i < EMERGENCY_PATIENCE && atomic_load(&restorers) != 0; i++) poll(NULL, 0, 1);
+    for (int i = 0; i < EMERGENCY_PATIENCE && (atomic_load(&restorers) != 0 || is_left_by_another_thread()); i++)
+      poll(NULL, 0, 1);
   }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   errno = saved_errno;

@@ -42,6 +42,8 @@ static void record_signal(int number, siginfo_t *info, void *context) {
     return;
   }
   int64_t arrived = unixhost_now();
+  // For a key the kernel has discarded the input before it; what follows the key is for the shell.
+  if (info && info->si_code > 0 && (number == SIGTSTP || number == SIGINT)) unixhost_emergency_claim_input(false);
   // Leave the screen as early as possible: a wrapper in the same job has also received this signal, and may already
   // have stopped or ended, after which the shell takes the terminal.
   if (number == SIGTSTP || number == SIGTERM || number == SIGINT || number == SIGHUP) unixhost_emergency_leave();

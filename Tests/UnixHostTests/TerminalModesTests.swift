@@ -129,6 +129,52 @@ import Testing
     }
   }
 
+  /// A thread that ends the process may meet another one that leaves the screen.
+  @Test func twoThreadsThatLeaveWriteEachSequenceOnce() async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments("--modes")) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        try await terminal.pauseReading()
+        try terminal.fill()
+        terminal.send("R")
+        try await probe.log.line(startingWith: "left twice")
+        terminal.resumeReading()
+        #expect(try await terminal.child.ending() == .exited(0))
+        try await terminal.outputHasEnded()
+        #expect(terminal.text.ranges(of: "\u{1B}[?1049l").count == 1)
+        #expect(terminal.screen.isLeftInOrder(), "\(terminal.screen)")
+      }
+    }
+  }
+
+  /// Text that is queued right before the program itself calls `exit` is written, too.
+  @Test func lastWordsBeforeAnExitComeBeforeTheLeavingSequences() async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments()) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send("X")
+        #expect(try await terminal.child.ending() == .exited(5))
+        try await terminal.outputHasEnded()
+        let written = try #require(terminal.text.firstRange(of: "\u{1B}[?7777hlast words"))
+        let left = try #require(terminal.text.firstRange(of: "\u{1B}[?1049l"))
+        #expect(written.upperBound <= left.lowerBound)
+      }
+    }
+  }
+
+  /// An exit does not wait for a terminal that accepts no output.
+  @Test func anExitDoesNotWaitForAFullTerminal() async throws {
+    try await ProbeSession.run { probe in
+      try await PseudoTerminal.run(probe.arguments()) { terminal in
+        try await probe.isActive(visit: 1, on: terminal)
+        try await terminal.pauseReading()
+        try terminal.fill()
+        terminal.send("X")
+        #expect(try await terminal.child.ending() == .exited(5))
+      }
+    }
+  }
+
   /// The sequences that leave are written in parts by a signal's handler and by the host, and no part of them twice.
   @Test func aFullTerminalGetsEachLeavingSequenceOnce() async throws {
     try await ProbeSession.run { probe in

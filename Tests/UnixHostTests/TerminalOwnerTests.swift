@@ -97,6 +97,32 @@ import Testing
     }
   }
 
+  /// A job in the background has a message while another program has its screen: it is shown afterwards.
+  @Test(arguments: [Shell.bash, .dash], [true, false])
+  func aMessageWaitsForTheShellOrTheForeground(shell: Shell, byForeground: Bool) async throws {
+    try await ProbeSession.run { probe in
+      try probe.directory.write("a line of the other program\n", to: "text")
+      try await shell.run(directory: probe.directory.path) { terminal in
+        terminal.line(probe.command("--message-gate \(probe.gate.path)") + " &")
+        try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
+        try await terminal.prompt()
+        terminal.line("vim -u NONE text")
+        try await terminal.waitForScreen(containing: "a line of the other program")
+        terminal.send(":mark")
+        try await terminal.waitForScreen(containing: "mark")
+        try probe.gate.open()
+        try await probe.log.line(startingWith: "message sent")
+        // The host looks once a second whether it may show what it has kept.
+        _ = try await runProgram(["sleep", "2"])
+        terminal.send("%")
+        try await terminal.wait(for: "%")
+        #expect(!terminal.text.contains("a message of the host"))
+        terminal.send("\u{1B}:q!\r" + (byForeground ? "fg\r" : ""))
+        try await terminal.wait(for: "a message of the host")
+      }
+    }
+  }
+
   /// Another program's screen: `less` and `vim` notice nothing of a job that ends behind them.
   @Test(arguments: Shell.allCases, ["less", "vim -u NONE"])
   func anotherProgramsScreenIsNotTouched(shell: Shell, other: String) async throws {

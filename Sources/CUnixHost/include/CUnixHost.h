@@ -125,6 +125,10 @@ void unixhost_emergency_arm(
 // Disarms the terminal, which then needs no restoring.
 void unixhost_emergency_disarm(void);
 
+// Sets whether unread input is the program's, as it is when the terminal is armed. Leaving the screen discards such
+// input once. Input after a key that makes the host leave is for the shell. Async-signal-safe.
+void unixhost_emergency_claim_input(bool claims);
+
 // Returns whether a terminal is armed; false as soon as unixhost_emergency_restore has begun.
 bool unixhost_emergency_is_armed(void);
 
@@ -178,11 +182,16 @@ void unixhost_stderr_capture(void);
 // that were started meanwhile keep the memory as their standard error. Async-signal-safe.
 void unixhost_stderr_release(bool shows);
 
+// Adds text to the captured output in memory, also while nothing is captured; any thread may call it. Returns false if
+// there is no memory.
+bool unixhost_stderr_keep(const void *bytes, size_t count);
+
 // Sets the time limit of unixhost_stderr_release, by default a second; for tests.
 void unixhost_stderr_set_patience(int milliseconds);
 
 // For the thread that captures, about once a second. While output is captured, frees the memory of old output if it has
-// become large, and keeps the latest part. Otherwise returns whether there is output to show, which a child has added.
+// become large, and keeps the latest part. Otherwise returns whether there is output to show, which a child or
+// unixhost_stderr_keep has added.
 bool unixhost_stderr_tend(void);
 
 // Writes the output in memory to descriptor 2, within a time limit, and removes it from memory. Async-signal-safe.

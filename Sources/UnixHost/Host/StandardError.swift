@@ -1,4 +1,12 @@
+import AppLifecycle
 import CUnixHost
+import PubSub
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// Writes messages to standard error, for the user at the terminal or the log of a service.
 public enum StandardError {
@@ -6,7 +14,8 @@ public enum StandardError {
   ///
   /// Control characters are escaped, because a text may quote a file or a peer: no text can begin another line or
   /// control a terminal. While the program has its screen in the terminal, the line is kept, and shown when the program
-  /// leaves the screen.
+  /// leaves the screen. A terminal host also keeps the line while another job than the program's shell has the terminal,
+  /// as that job may have a screen of its own.
   ///
   /// A line that cannot be written is lost. Standard error may accept no output, for example a full pipe or a terminal
   /// that is not read. Then the first line waits for a quarter of a second, and later lines do not wait.
@@ -17,17 +26,28 @@ public enum StandardError {
   ///
   /// - Parameter text: the line, without a line end.
   public static func writeLine(_ text: String) {
-    let line = Array("\(text.escaped)\n".utf8)
+    let line = Array("\(text.printable)\n".utf8)
+    if keepsLines.withLock({ $0 }), belongsToAnotherJob, unixhost_stderr_keep(line, line.count) { return }
     _ = unixhost_stderr_write(line, line.count)
   }
 }
 
-// Every text of the program, of a file or of a peer passes one of these on its way to a terminal or a manager.
+extension StandardError {
+  /// Whether a host shows kept lines later.
+  static let keepsLines = Guarded(false)
+
+  /// Whether standard error is a terminal that another job owns, which is not the program's shell.
+  static var belongsToAnotherJob: Bool {
+    let group = tcgetpgrp(STDERR_FILENO)
+    return group >= 0 && group != getpgrp() && group != ProcessTree.live.shellGroup(of: getpid()) && group != getsid(0)
+  }
+}
+
 extension String {
   /// The text in one line: a space for each line end, and all other control characters escaped.
   ///
   /// A line feed would begin another field of a service manager's message, and a zero byte would make it void.
-  var inOneLine: String { String(map { $0.isNewline ? " " : $0 }).escaped }
+  var inOneLine: String { String(map { $0.isNewline ? " " : $0 }).printable }
 
   /// The beginning of the text, with an ellipsis, if its encoding is longer than the limit.
   func cut(toBytes limit: Int) -> String {
@@ -39,15 +59,5 @@ extension String {
       return count <= limit
     }
     return String(kept) + ellipsis
-  }
-
-  /// The text with all control characters escaped, such as `\u{1B}`.
-  var escaped: String {
-    unicodeScalars.reduce(into: "") { text, scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
   }
 }

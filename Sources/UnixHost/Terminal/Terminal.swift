@@ -1,3 +1,4 @@
+import Dispatch
 import PubSub
 
 /// The terminal of an application, to which it writes and from which it receives events.
@@ -33,6 +34,8 @@ public final class Terminal: Sendable {
     var isHeld = false
     var output: [UInt8] = []
     var hasLostOutput = false
+    /// What threads in ``Terminal/flush(within:)`` wait for.
+    var flushes: [DispatchSemaphore] = []
   }
 
   /// More than any screen needs; a terminal with this much pending output is not being read.
@@ -64,6 +67,9 @@ public final class Terminal: Sendable {
   /// tear-down begins. A program without a screen can also write lines during a tear-down, until it stops or ends,
   /// unless another job has the terminal. Any thread may call this method.
   ///
+  /// A mode of the terminal that the text switches on stays on after the program, unless the host's configuration names
+  /// it or the sequence that ends it: `TerminalHost.Configuration.leavingSequences`.
+  ///
   /// - Parameter text: the text, with escape sequences; `\n` begins a new line.
   public func write(_ text: String) {
     let mustWake = state.withLock { state in
@@ -79,7 +85,29 @@ public final class Terminal: Sendable {
     if mustWake { wake() }
   }
 
+  /// Waits until the host has written or dropped the queued text, and at most for a time in seconds.
+  func flush(within time: Double) {
+    let isOver = DispatchSemaphore(value: 0)
+    let mustWait = state.withLock { state in
+      if state.isHeld { state.flushes.append(isOver) }
+      return state.isHeld
+    }
+    guard mustWait else { return }
+    wake()
+    _ = isOver.wait(timeout: .now() + time)
+  }
+
   // MARK: For the host
+
+  /// Ends the waits for text that is written or dropped now, unless more is queued.
+  func confirmFlush() {
+    let ended = state.withLock { state in
+      guard state.output.isEmpty else { return [DispatchSemaphore]() }
+      defer { state.flushes = [] }
+      return state.flushes
+    }
+    for flush in ended { flush.signal() }
+  }
 
   package func setSize(_ size: Size) { state.withLock { $0.size = size } }
 

@@ -118,7 +118,10 @@ struct TerminalDevice {
       leaveLost()
       return false
     }
-    if hasScreen { unixhost_stderr_capture() }
+    if hasScreen {
+      if unixhost_stderr_tend() { unixhost_stderr_show() }
+      unixhost_stderr_capture()
+    }
     write(Array(sequences.enter.utf8))
     return true
   }
@@ -145,8 +148,6 @@ struct TerminalDevice {
   mutating func giveBack(after output: [UInt8]) {
     guard unixhost_emergency_is_armed(), let foreign = foreignModes else { return drop() }
     guard look == .foreground, foreign.set(on: descriptor, while: { look == .foreground }) else { return leaveLost() }
-    // Pending focus reports and unread keys must not appear at the shell's prompt.
-    tcflush(descriptor, TCIFLUSH)
     unwritten += output
     isLeaving = true
     writeUnwritten()
@@ -172,9 +173,6 @@ struct TerminalDevice {
   /// Forgets that a write found another job as the owner.
   mutating func forgetMeeting() { hasMetAnotherJob = false }
 
-  /// Discards input that was typed since the terminal was given back, unless another job owns it now.
-  func discardInput() { if look == .foreground { tcflush(descriptor, TCIFLUSH) } }
-
   /// Writes lines to a terminal that was given back, unless another job owns it now; waits only briefly for the
   /// terminal.
   func writeLines(_ lines: [UInt8]) {
@@ -194,8 +192,8 @@ struct TerminalDevice {
     unixhost_stderr_release(showsErrors)
   }
 
-  /// Writes what a child process has written to the captured standard error since the screen was left, unless another
-  /// job than the shell owns the terminal: it may show its screen.
+  /// Writes what was kept, or what a child process has written to the captured standard error since the screen was left,
+  /// unless another job than the shell owns the terminal: it may show its screen.
   func showLateErrors() {
     let isOurs = look == .foreground
     if isOurs || tcgetpgrp(descriptor) == ProcessTree.live.shellGroup(of: getpid()) { unixhost_stderr_show() }
@@ -214,12 +212,36 @@ struct TerminalDevice {
 
   // MARK: Reading and writing
 
+  /// The greatest number of bytes that are read one by one: more than a user types before the host reads them.
+  private static let typedLimit = 256
+
   /// Reads the available input; never waits for any.
-  func read() -> Input {
+  ///
+  /// - Parameter isLast: called with each byte, and returns whether no further byte is to be read; nil to read as much as
+  ///   possible. Of much input only the last ``typedLimit`` bytes are read in this way.
+  /// - Returns: the input.
+  func read(until isLast: ((UInt8) -> Bool)?) -> Input {
+    unixhost_emergency_claim_input(true)
+    guard let isLast else { return read(atMost: 4096) }
+    var available: Int32 = 0
+    guard ioctl(descriptor, UInt(FIONREAD), &available) == 0, available <= Self.typedLimit else {
+      return read(atMost: min(4096, max(1, Int(available) - Self.typedLimit)))
+    }
+    var bytes: [UInt8] = []
+    repeat {
+      let input = read(atMost: 1)
+      guard case .bytes(let next) = input else { return bytes.isEmpty ? input : .bytes(bytes) }
+      bytes += next
+      if isLast(next[0]) { unixhost_emergency_claim_input(false); break }
+    } while bytes.count < available
+    return .bytes(bytes)
+  }
+
+  private func read(atMost limit: Int) -> Input {
     // The descriptor of a standard stream may wait for input that another process has discarded meanwhile.
     var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&readable, 1, 0) > 0 else { return .nothing }
-    var buffer = [UInt8](repeating: 0, count: 4096)
+    var buffer = [UInt8](repeating: 0, count: limit)
     let count = systemRead(descriptor, &buffer, buffer.count)
     if count > 0 { return .bytes(Array(buffer[..<count])) }
     if count == 0 { return .end }

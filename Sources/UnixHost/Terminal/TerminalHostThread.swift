@@ -23,6 +23,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   /// The longest time for which Escape waits.
   private static let longestEscapeDelay = Duration.seconds(10)
 
+  /// The time for which the terminal is not read after a key that makes the host leave: if the application ends at once,
+  /// what follows the key is for the shell.
+  private static let leavingKeyPause = Duration.milliseconds(200)
+
   private let terminal: Terminal
   private let jobMode: JobMode
   private var device: TerminalDevice
@@ -36,6 +40,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private var omission = InputOmission()
   private let escapeDelay: Duration
   private var escapeDeadline: Instant?
+  /// The time when the terminal is read again after a key that makes the host leave.
+  private var readsAgain: Instant?
   /// The time when unfinished input is broken off.
   private var idleDeadline: Instant?
   private var nextLook: Instant?
@@ -60,6 +66,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   override func begin() {
+    StandardError.keepsLines.withLock { $0 = true }
+    ExitFlush.begin(terminal)
     if device.strayStream >= 0, let missing = device.missing {
       HostMessage(
         .notice,
@@ -73,6 +81,8 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     terminal.closeLending()
     // Without this a script that has started the program would become a background job of a child that still runs.
     device.endBorrowing()
+    ExitFlush.end()
+    StandardError.keepsLines.withLock { $0 = false }
     if unixhost_stderr_tend() { device.showLateErrors() }
     device.close()
   }
@@ -82,6 +92,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   override var descriptors: [pollfd] {
     if machine.holdsTerminal, !device.hasOutput { writeOutput() }
     if sharesTerminal { writeLines() }
+    if !device.hasOutput { terminal.confirmFlush() }
     if machine.holdsTerminal, device.hasMetAnotherJob { yieldTerminal() }
     let watched = machine.hasTerminal ? device.descriptor : hasHungUp ? -1 : device.strayStream
     var events: Int32 = 0
@@ -99,7 +110,10 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       nextLook = nil
     }
     if device.borrower == nil { borrowerLook = nil } else { borrowerLook = borrowerLook ?? .now + Self.borrowerPeriod }
-    return [escapeDeadline, idleDeadline, omission.deadline, nextLook, outputDeadline, leaveDeadline, borrowerLook]
+    return [
+      escapeDeadline, idleDeadline, readsAgain, omission.deadline, nextLook, outputDeadline, leaveDeadline,
+      borrowerLook,
+    ]
   }
 
   override func take(_ ready: ArraySlice<pollfd>) {
@@ -109,7 +123,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       if leaveDeadline != nil, !device.isLeaving { endLeaving(isComplete: true) }
     }
     // Read the input that was typed before the hang-up first.
-    if events & Int32(POLLIN) != 0, machine.readsTerminal { return read() }
+    if events & Int32(POLLIN) != 0, readsInput { return read() }
     if events & Int32(POLLHUP | POLLERR | POLLNVAL) != 0 {
       hasHungUp = true
       process(.hangUp)
@@ -126,13 +140,17 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     }
   }
 
-  /// Whether to read the terminal's input now.
+  /// Whether to read the terminal's input now: not after a handler, perhaps that of a crash, has left the screen.
   private var readsInput: Bool {
-    machine.readsTerminal && waiting.count < Self.waitingLimit && !omission.isHolding
+    machine.readsTerminal && readsAgain == nil && waiting.count < Self.waitingLimit && !omission.isHolding
+      && unixhost_emergency_is_armed() && unixhost_emergency_left() == UNIXHOST_NOT_LEFT
   }
 
   private func read() {
-    switch device.read() {
+    // Nothing after a key that makes the host leave is read. Pasted text has no such keys.
+    var trial = parser
+    let isLast: (UInt8) -> Bool = { byte in trial.feed([byte], at: SignalPipe.now).contains { $0.isSignalKey } }
+    switch device.read(until: parser.findsKeys ? isLast : nil) {
     case .bytes(let bytes):
       take(parser.feed(bytes, at: SignalPipe.now).mergingFocus)
       followUnfinished()
@@ -163,7 +181,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       case .signalKey(let key):
         let now = SignalPipe.now
         process(.signals([SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)]))
-        // Discard the input after the key, as the kernel does for a key that sends a signal.
+        readsAgain = .now + Self.leavingKeyPause
         guard !isFinished, machine.holdsTerminal else { return }
       }
     }
@@ -197,6 +215,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   }
 
   private func passTimeOfInput(_ now: Instant) {
+    if let time = readsAgain, now >= time { readsAgain = nil }
     if let time = escapeDeadline, now >= time {
       take(parser.flush())
       followUnfinished()
@@ -325,7 +344,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       unixhost_die_by_signal(signal.number)
     case .finish(let status, let mainActorAnswers):
       endLines()
-      device.discardInput()
       finish(status, mainActorAnswers: mainActorAnswers)
     }
     return []
@@ -365,7 +383,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     take(parser.reset())
     decoder.forgetUnfinished()
     parser.signalKeys = device.signalKeys
-    (escapeDeadline, idleDeadline) = (nil, nil)
+    (escapeDeadline, idleDeadline, readsAgain) = (nil, nil, nil)
     setLeaveDeadline(nil)
     if let size = device.size { terminal.setSize(size) }
     terminal.setHeld(true)
@@ -396,7 +414,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func stop() -> [Event] {
     tellLogind(.processWillStop)
     endLines()
-    device.discardInput()
     // The shell sees the program's group stop; `fg` gives that group the terminal.
     device.takeForeground()
     // Any pause from here on is the stop.

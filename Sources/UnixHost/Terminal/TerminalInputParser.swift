@@ -79,6 +79,12 @@ package struct TerminalInputParser: Sendable, Hashable {
     }
   }
 
+  /// Whether the next byte may be, or complete, a key that makes a signal: there are such keys, and no paste is under way.
+  var findsKeys: Bool {
+    if case .paste = state { return false }
+    return signalKeys != SignalKeys()
+  }
+
   /// Whether ``breakOff()`` would end a sequence or a paste.
   var isUnfinished: Bool { state != .ground }
 
@@ -253,5 +259,8 @@ extension [TerminalInputParser.Element] {
 }
 
 extension TerminalInputParser.Element {
+  /// Whether the element is a key that makes a signal.
+  var isSignalKey: Bool { if case .signalKey = self { true } else { false } }
+
   fileprivate var isFocus: Bool { if case .focus = self { true } else { false } }
 }

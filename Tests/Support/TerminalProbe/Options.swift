@@ -50,6 +50,8 @@ struct Options: Sendable {
   private(set) var isPatient = false
   /// `--check-gate PATH`: the first health check of a connection waits until a byte can be read from this named pipe.
   private(set) var checkGate: String?
+  /// `--message-gate PATH`: the host has a message when a byte can be read from this named pipe.
+  private(set) var messageGate: String?
   /// `--budget MS`: the budget of each of the two.
   private(set) var budget: Duration?
 
@@ -71,6 +73,7 @@ struct Options: Sendable {
       case "--log": log = rest.popFirst()
       case "--gate": gate = rest.popFirst()
       case "--check-gate": checkGate = rest.popFirst()
+      case "--message-gate": messageGate = rest.popFirst()
       case "--slow": slow = Self.duration(rest.popFirst())
       case "--block": block = Self.duration(rest.popFirst())
       case "--key-gate": keyGate = rest.popFirst()

@@ -96,7 +96,14 @@ extension Probe: TerminalApplicationDelegate {
     Log.shared.followSuspensions(of: application)
     followTime(of: application)
     manageSlowResource(of: application)
-    manageConnection(of: application)
+    CheckedConnection.manage(in: application, gate: options.checkGate, log: .shared)
+    if options.messageGate != nil {
+      _ = startThread {
+        Gate(Options.shared.messageGate!).block()
+        HostMessage(.warning, "a message of the host").send()
+        Log.shared.write("message sent")
+      }
+    }
   }
 
   func applicationDidBecomeActive(_ application: Application) { visits += 1 }
@@ -161,6 +168,11 @@ extension Probe {
       for _ in 0..<1024 { writeAll(String(repeating: "x", count: 1023) + "\n", to: STDERR_FILENO) }
       Log.shared.write("wrote a megabyte")
     case "x": exit(5)
+    case "X":
+      // More than a terminal takes at once.
+      screen?.terminal.write(String(repeating: "much text\r\n", count: 20_000) + "\u{1B}[?7777hlast words")
+      exit(5)
+    case "R": leaveTwice()
     case "l", "L": lend(application, ownGroup: key == "L")
     case "k": forkChild()
     case "s": startChild()
@@ -191,6 +203,17 @@ extension Probe {
         Log.shared.write("no loan: \(error)")
       }
     }
+  }
+
+  /// Leaves the screen on two threads at the same time, while the terminal accepts no output; then ends.
+  private func leaveTwice() {
+    let leaving = startThread { _ = unixhost_emergency_leave_rest(60_000) }
+    while unixhost_emergency_left() == UNIXHOST_NOT_LEFT { sched_yield() }
+    let restoring = startThread { unixhost_emergency_restore() }
+    while unixhost_emergency_is_armed() { sched_yield() }
+    Log.shared.write("left twice")
+    for thread in [leaving, restoring] { pthread_join(thread, nil) }
+    _exit(0)
   }
 
   /// Forks a child that runs no other program, and says how it ended.
@@ -270,31 +293,23 @@ extension Probe {
       fatalError("\(error)")
     }
   }
-
-  /// A connection that is checked; the first check waits at the gate.
-  private func manageConnection(of application: Application) {
-    guard let path = options.checkGate else { return }
-    let gate = Gate(path)
-    var isFirst = true
-    do {
-      try application.manage("connection", while: .running, checkEvery: .seconds(5)) {
-      } check: {
-        Log.shared.write("check begin")
-        if isFirst { await gate.pass() }
-        isFirst = false
-        Log.shared.write(Task.isCancelled ? "check cancelled" : "check end")
-      } release: {
-        Log.shared.write("connection released")
-      }
-    } catch {
-      fatalError("\(error)")
-    }
-  }
 }
 
 private func hexadecimal(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 16, uppercase: true)
   return byte < 16 ? "0" + digits : digits
+}
+
+/// Starts a thread; not on the main actor, so that its function is not isolated to it.
+private func startThread(_ body: @escaping @convention(c) () -> Void) -> pthread_t {
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { body in
+      unsafeBitCast(body, to: (@convention(c) () -> Void).self)()
+      return nil
+    }, unsafeBitCast(body, to: UnsafeMutableRawPointer.self))
+  return thread
 }
 
 /// Says how a child ended; not on the main actor, so that the thread's function is not isolated to it.
