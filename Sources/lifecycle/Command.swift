@@ -1,4 +1,4 @@
-import LifecycleJournal
+import AppLifecycle
 
 /// The command that the arguments ask for.
 enum Command: Equatable {

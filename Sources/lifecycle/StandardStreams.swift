@@ -1,4 +1,4 @@
-import LifecycleJournal
+import AppLifecycle
 
 #if canImport(Glibc)
   import Glibc

@@ -165,7 +165,7 @@ import Testing
     let error = "no\n\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E} route" + String(repeating: "e\u{301}", count: 100_000)
     let name = String(repeating: "n", count: 100_000)
     let line = try #require(reports.take(failing(1, error: error, name: name), at: .zero)?.message?.text)
-    #expect(line.contains(#"no\n\u{1B}[2J\u{009B}\u{7F}\u{2028}\u{202E} route"#))
+    #expect(line.contains(#"no\u{A}\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E} route"#))
     #expect(line.contains("…; trying again in 0.25 s"))
     #expect(line.utf8.count < 8000)
     #expect(!line.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })

@@ -1,3 +1,4 @@
+import AppLifecycle
 import LifecycleJournal
 
 /// One run of a journal, as a user names it.

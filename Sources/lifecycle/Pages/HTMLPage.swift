@@ -1,4 +1,4 @@
-import LifecycleJournal
+import AppLifecycle
 
 /// The common parts of the tool's pages: each page is self-contained, and forbids the browser to use the network.
 enum HTMLPage {
