@@ -97,6 +97,26 @@ import Testing
     }
   }
 
+  /// A wrapper is in the program's group, which is in the background of a child that has a group of its own.
+  @Test(arguments: [Shell.bash, .dash]) func anOrderToEndStopsNoWrapper(shell: Shell) async throws {
+    try shell.isInstalledOrCancel()
+    try await ProbeSession.run { probe in
+      try probe.directory.write(
+        probe.command("--modes --child 'echo child $((1 + 1)); exec sleep 1000'") + "\nexit $?\n", to: "script")
+      try await shell.run(directory: probe.directory.path) { terminal in
+        terminal.line("sh ./script")
+        try await probe.isActive(visit: 1, on: terminal)
+        terminal.send("L")
+        try await terminal.wait(for: "child 2")
+        try probe.signal(SIGTERM)
+        try await probe.isNotRunning()
+        let end = try await terminal.prompt()
+        #expect(!end.contains(shell.stopMark))
+        #expect(try await terminal.status(in: shell) == 0)
+      }
+    }
+  }
+
   @Test(arguments: keys) func anEditorEdits(key: String) async throws {
     try await withChild("exec vim -u NONE -N text", key: key, file: "a line to edit\n") { probe, terminal in
       try await terminal.waitForScreen(containing: "a line to edit")
