@@ -148,7 +148,10 @@ let package = Package(
     // `swift run Attack --seconds 3600`: programs of this package in terminals, with everything done to them at random.
     .executableTarget(
       name: "Attack",
-      dependencies: ["AttackCore", "PregTracker", "ProgramOptions", "PseudoTerminal", "Quickstart", "lifecycle"],
+      dependencies: [
+        "AttackCore", "PregTracker", "ProgramOptions", "PseudoTerminal", "Quickstart", "Service", "TerminalProbe",
+        "lifecycle",
+      ],
       path: "Tests/Attack/Program"),
     .target(name: "AttackCore", dependencies: ["PseudoTerminal", "PubSub"], path: "Tests/Attack/Core"),
     .testTarget(name: "AttackTests", dependencies: ["AttackCore", "PseudoTerminal"]),

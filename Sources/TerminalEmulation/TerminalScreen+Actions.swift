@@ -11,6 +11,8 @@ extension TerminalScreen {
         sequence(parameters, final)
       } else if let marker, final == UInt8(ascii: "u") {
         changeKeyFlags(marker, parameters)
+      } else if marker == UInt8(ascii: ">"), final == UInt8(ascii: "m"), (parameters.first ?? 4) ?? 4 == 4 {
+        modifiedKeyLevel = parameters.dropFirst().first.flatMap { $0 } ?? 0
       }
     case .controlSequence(nil, let parameters, [0x20], UInt8(ascii: "q")):
       cursorShape = parameters.first.flatMap { $0 } ?? 0
@@ -141,6 +143,8 @@ extension TerminalScreen {
       } else {
         moveCursor(row: page.row - 1, column: page.column)
       }
+    case UInt8(ascii: "="): keypadSendsSequences = true
+    case UInt8(ascii: ">"): keypadSendsSequences = false
     case UInt8(ascii: "c"): self = TerminalScreen(rows: rows, columns: columns)
     default: break
     }
@@ -178,9 +182,33 @@ extension TerminalScreen {
       if top >= 0, top < bottom { page.region = top...bottom }
       moveCursor(row: 0, column: 0)
     case UInt8(ascii: "t"): changeTitleStack(number(0, default: 0))
+    case UInt8(ascii: "h"): standardModes.formUnion(parameters.compactMap { $0 })
+    case UInt8(ascii: "l"): standardModes.subtract(parameters.compactMap { $0 })
+    case UInt8(ascii: "m"): changeAttributes(parameters.map { $0 ?? 0 })
     case UInt8(ascii: "s"): savedCursor = cursor
     case UInt8(ascii: "u"): moveCursor(row: savedCursor.row, column: savedCursor.column)
     default: break
+    }
+  }
+
+  /// Changes the attributes of the text that follows.
+  private mutating func changeAttributes(_ parameters: [Int]) {
+    var rest = parameters[...]
+    while let number = rest.popFirst() {
+      switch number {
+      case 0: attributes = []
+      case 1...9: attributes.insert(number)
+      case 22: attributes.subtract([1, 2])
+      case 23...29: attributes.remove(number - 20)
+      case 38, 48:
+        attributes.insert(number - 8)
+        // A color by its number, or by its three parts.
+        rest = rest.dropFirst(rest.first == 5 ? 2 : rest.first == 2 ? 4 : 0)
+      case 39, 49: attributes.remove(number - 9)
+      case 30...37, 90...97: attributes.insert(30)
+      case 40...47, 100...107: attributes.insert(40)
+      default: break
+      }
     }
   }
 

@@ -2,9 +2,9 @@
 /// program.
 ///
 /// It interprets cursor moves, erasing, insertion and deletion of lines and characters, scrolling regions, the
-/// alternate screen, private modes, automatic wrap, wide characters, the window title and its stack, the cursor's shape
-/// and kitty's stacks of keyboard flags. It parses colors and ignores them. It skips unknown sequences by the grammar of
-/// control sequences, so that no part of a sequence appears as text.
+/// alternate screen, private modes, automatic wrap, wide characters, the window title and its stack, the cursor's shape,
+/// kitty's stacks of keyboard flags and xterm's level of modified keys. Of colors it keeps only whether there are any. It
+/// skips unknown sequences by the grammar of control sequences, so that no part of a sequence appears as text.
 package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// A character cell; nil is the right half of a wide character.
   typealias Cell = Character?
@@ -31,6 +31,15 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// The private modes that are on, for example 25 cursor shown, 1004 focus reports, 1049 alternate screen, 2004
   /// bracketed paste.
   package internal(set) var modes: Set<Int> = [7, 25]
+  /// The modes of ECMA-48 that are on, for example 4 insertion.
+  package internal(set) var standardModes: Set<Int> = []
+  /// Whether the keypad sends sequences of its own.
+  package internal(set) var keypadSendsSequences = false
+  /// The level of xterm's modifyOtherKeys; 0 for the legacy keys.
+  package internal(set) var modifiedKeyLevel = 0
+  /// The attributes of the text that is written next, as SGR numbers them; 30 and 40 stand for every color of text and
+  /// background.
+  package internal(set) var attributes: Set<Int> = []
   /// The latest window title, terminated by a bell or ST.
   package internal(set) var title = ""
   /// The titles that were pushed and not popped yet.
@@ -76,6 +85,9 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
 
   /// The cursor's row and column, from 0.
   package var cursor: (row: Int, column: Int) { (page.row, page.column) }
+
+  /// The first and last row that scroll, from 0.
+  package var scrollingRegion: ClosedRange<Int> { page.region }
 
   /// Whether the alternate screen is shown.
   package var showsAlternate: Bool { mainPage != nil }

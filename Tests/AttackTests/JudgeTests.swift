@@ -6,17 +6,21 @@ import Testing
 @Suite struct JudgeTests {
   private func round(
     _ steps: [Step] = [], _ ending: Ending = .quit, program: Round.Program = .pregTracker,
-    wrapper: Round.Wrapper = .none
+    wrapper: Round.Wrapper = .none, conditions: Set<Condition> = []
   ) -> Round {
     Round(
-      number: 0, program: program, shell: .bash, wrapper: wrapper, size: .init(rows: 24, columns: 80), steps: steps,
-      ending: ending)
+      number: 0, program: program, shell: .bash, wrapper: wrapper, size: .init(rows: 24, columns: 80),
+      conditions: conditions, steps: steps, ending: ending)
   }
+
+  private static let sane = TerminalState(modes: ["echo": "on"], emulator: ["cursor": "on"])
+  private static let raw = TerminalState(modes: ["echo": "off"], emulator: ["cursor": "on"])
+  private static let isRaw = "echo is off, not on"
 
   /// What is right for a round that ends in order.
   private func orderly(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
     var seen = Observation()
-    (seen.modesBefore, seen.modesAfter, seen.isScreenLeft) = ("sane", "sane", true)
+    (seen.modesBefore, seen.modesAfter, seen.leftOvers) = (Self.sane, Self.sane, [])
     (seen.status, seen.duration, seen.journal, seen.savedDate) = (0, .seconds(1), ["terminated"], Round.firstDate)
     change(&seen)
     return seen
@@ -38,7 +42,7 @@ import Testing
 
   private func afterStop(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
     orderly {
-      $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+      $0.suspensions = [.init(modes: Self.sane, savedDate: "2027-01-02")]
       $0.savedDate = "2027-01-03"
       change(&$0)
     }
@@ -59,8 +63,11 @@ import Testing
     #expect(violations(two, killed(by: 10)) == [])
     #expect(violations(two, killed(by: 12)) == [])
     #expect(violations(two, killed(by: 11)) == ["the status is 139, not 138 or 140"])
-    #expect(violations(two, killed(by: 10) { $0.modesAfter = "raw" }) == ["the modes are raw"])
-    #expect(violations(two, killed(by: 10) { $0.isScreenLeft = false }) == ["the screen was not left"])
+    #expect(violations(two, killed(by: 10) { $0.modesAfter = Self.raw }) == [Self.isRaw])
+    #expect(
+      violations(two, killed(by: 10) { $0.leftOvers = ["hidden cursor"] }) == [
+        "the screen was not left (hidden cursor)"
+      ])
   }
 
   @Test func `The status is the wrapper's where the wrapper ends first`() {
@@ -81,15 +88,16 @@ import Testing
     let orphaned = round(Self.stopped, .orphaned(.hangUp), wrapper: .python)
     func without(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
       afterStop {
-        ($0.status, $0.modesWithoutWrapper) = (129, "sane")
+        ($0.status, $0.modesWithoutWrapper) = (129, Self.sane)
         change(&$0)
       }
     }
     #expect(violations(orphaned, without()) == [])
     #expect(
-      violations(orphaned, without { $0.modesWithoutWrapper = "raw" })
-        == ["after the wrapper's end: the modes are raw"])
-    #expect(violations(orphaned, without { $0.isScreenLeft = false }) == ["the screen was not left"])
+      violations(orphaned, without { $0.modesWithoutWrapper = Self.raw })
+        == ["after the wrapper's end: \(Self.isRaw)"])
+    #expect(
+      violations(orphaned, without { $0.leftOvers = ["hidden cursor"] }) == ["the screen was not left (hidden cursor)"])
     #expect(violations(orphaned, without { $0.status = 0 }) == ["the status is 0, not 129"])
     #expect(
       violations(orphaned, without { $0.journal = ["killed"] })
@@ -100,15 +108,15 @@ import Testing
   }
 
   @Test func `Fish keeps the modes that it finds when the wrapper has ended`() {
-    let raw = orderly { ($0.status, $0.modesWithoutWrapper, $0.modesAfter) = (143, "raw", "raw") }
+    let raw = orderly { ($0.status, $0.modesWithoutWrapper, $0.modesAfter) = (143, Self.raw, Self.raw) }
     let term = Signal(15, "SIGTERM")
     for ending in [Ending.orphaned(term), .order(term, to: .group, count: 1)] {
       var inFish = round([], ending, wrapper: .script)
-      #expect(violations(inFish, raw).contains("the modes are raw"))
+      #expect(violations(inFish, raw).contains(Self.isRaw))
       inFish.shell = .fish
       #expect(violations(inFish, raw) == [])
       inFish.wrapper = .timeout
-      #expect(violations(inFish, raw).contains("the modes are raw"))
+      #expect(violations(inFish, raw).contains(Self.isRaw))
     }
   }
 
@@ -116,13 +124,13 @@ import Testing
     let stopped = round([.setDate("2027-01-02")], .hangUpStopped)
     func after(_ change: (inout Observation) -> Void = { _ in }) -> Observation {
       orderly {
-        $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+        $0.suspensions = [.init(modes: Self.sane, savedDate: "2027-01-02")]
         ($0.status, $0.savedDate) = (nil, "2027-01-02")
         change(&$0)
       }
     }
     #expect(violations(stopped, after()) == [])
-    #expect(violations(stopped, after { $0.modesAfter = "raw" }) == ["the modes are raw"])
+    #expect(violations(stopped, after { $0.modesAfter = Self.raw }) == [Self.isRaw])
     #expect(violations(stopped, after { $0.suspensions[0].savedDate = nil }).count == 1)
     #expect(violations(stopped, after { $0.journal = ["killed"] }).count == 1)
   }
@@ -136,26 +144,30 @@ import Testing
   }
 
   @Test func `Modes and screen after the end`() {
-    #expect(violations(round(), orderly { $0.modesAfter = "raw" }) == ["the modes are raw"])
+    #expect(violations(round(), orderly { $0.modesAfter = Self.raw }) == [Self.isRaw])
     #expect(violations(round(), orderly { $0.modesAfter = nil }) == ["the modes are unknown"])
-    #expect(violations(round(), orderly { $0.isScreenLeft = false }) == ["the screen was not left"])
+    #expect(
+      violations(round(), orderly { $0.leftOvers = ["hidden cursor"] }) == ["the screen was not left (hidden cursor)"])
     let fatal = round([], .fatal(Signal(10, "SIGUSR1")))
-    #expect(violations(fatal, killed(by: 10) { $0.isScreenLeft = false }) == ["the screen was not left"])
+    #expect(
+      violations(fatal, killed(by: 10) { $0.leftOvers = ["hidden cursor"] }) == [
+        "the screen was not left (hidden cursor)"
+      ])
   }
 
   @Test func `SIGKILL and a closed window leave no terminal to judge`() {
-    let broken = killed(by: 9) { ($0.modesAfter, $0.isScreenLeft) = ("raw", false) }
+    let broken = killed(by: 9) { ($0.modesAfter, $0.leftOvers) = (Self.raw, ["hidden cursor"]) }
     #expect(violations(round([], .kill), broken) == [])
-    let gone = orderly { ($0.modesAfter, $0.isScreenLeft, $0.status) = (nil, nil, nil) }
+    let gone = orderly { ($0.modesAfter, $0.leftOvers, $0.status) = (nil, nil, nil) }
     #expect(violations(round([], .hangUp), gone) == [])
   }
 
   @Test func `Modes, screen and date after a stop`() {
     let stopped = round(Self.stopped)
     #expect(
-      violations(stopped, afterStop { $0.suspensions[0].isScreenLeft = false })
-        == ["stop 1: the screen was not left before the prompt"])
-    #expect(violations(stopped, afterStop { $0.suspensions[0].modes = "raw" }) == ["stop 1: the modes are raw"])
+      violations(stopped, afterStop { $0.suspensions[0].leftOvers = ["hidden cursor"] })
+        == ["stop 1: the screen was not left (hidden cursor) before the prompt"])
+    #expect(violations(stopped, afterStop { $0.suspensions[0].modes = Self.raw }) == ["stop 1: \(Self.isRaw)"])
     #expect(
       violations(stopped, afterStop { $0.suspensions[0].savedDate = nil })
         == ["stop 1: the saved date is none, not 2027-01-02"])
@@ -181,7 +193,7 @@ import Testing
   @Test func `Fish shows no status of a job that was continued`() {
     var stopped = round(Self.stopped, .fatal(Signal(10, "SIGUSR1")))
     let seen = killed(by: 0) {
-      $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+      $0.suspensions = [.init(modes: Self.sane, savedDate: "2027-01-02")]
       ($0.status, $0.savedDate) = (0, "2027-01-02")
     }
     #expect(violations(stopped, seen) == ["the status is 0, not 138"])
@@ -195,7 +207,7 @@ import Testing
         == ["the saved date is 2027-01-02, not 2027-01-03"])
     // Killed, it keeps what the last stop saved, and has no right to more.
     let killedLater = killed(by: 9) {
-      $0.suspensions = [.init(isScreenLeft: true, modes: "sane", savedDate: "2027-01-02")]
+      $0.suspensions = [.init(modes: Self.sane, savedDate: "2027-01-02")]
       $0.savedDate = "2027-01-02"
     }
     #expect(violations(round(Self.stopped, .kill), killedLater) == [])
@@ -204,12 +216,61 @@ import Testing
 
   @Test func `A stall that is too long costs the screen and the status, and nothing else`() {
     let late = round([], .stalled(.key, milliseconds: 30_000))
-    #expect(violations(late, orderly { ($0.status, $0.isScreenLeft) = (74, false) }) == [])
-    #expect(violations(late, orderly { $0.isScreenLeft = false }) == ["the status is 0, not 74"])
+    #expect(violations(late, orderly { ($0.status, $0.leftOvers) = (74, ["hidden cursor"]) }) == [])
+    #expect(violations(late, orderly { $0.leftOvers = ["hidden cursor"] }) == ["the status is 0, not 74"])
     #expect(
-      violations(late, orderly { ($0.status, $0.modesAfter) = (74, "raw") }) == ["the modes are raw"])
+      violations(late, orderly { ($0.status, $0.modesAfter) = (74, Self.raw) }) == [Self.isRaw])
     let short = round([], .stalled(.signal, milliseconds: 3_000))
     #expect(violations(short, orderly()) == [])
-    #expect(violations(short, orderly { $0.isScreenLeft = false }) == ["the screen was not left"])
+    #expect(
+      violations(short, orderly { $0.leftOvers = ["hidden cursor"] }) == ["the screen was not left (hidden cursor)"])
+  }
+
+  @Test func `Each mode that differs is named, of the line and of the emulator`() {
+    let changed = TerminalState(
+      modes: ["echo": "on", "the character min": "1"], emulator: ["cursor": "off", "focus reports (?1004)": "on"])
+    #expect(
+      violations(round(), orderly { $0.modesAfter = changed })
+        == ["the character min is 1, not off", "cursor is off, not on", "focus reports (?1004) is on, not off"])
+    // A terminal that takes nothing keeps what the emulator has, and not the line's modes.
+    let late = round([], .stalled(.key, milliseconds: 30_000))
+    #expect(violations(late, orderly { ($0.status, $0.modesAfter) = (74, changed) }).count == 1)
+  }
+
+  @Test func `A child finds the modes from before the program`() {
+    let lent = round([.lend(ownGroup: false, ends: true)], program: .probe)
+    let seen = orderly { ($0.journal, $0.savedDate, $0.loans) = ([], nil, [Self.sane, Self.raw]) }
+    #expect(violations(lent, seen) == ["loan 2: \(Self.isRaw)"])
+  }
+
+  @Test func `A volley ends in order, unless SIGQUIT is in it`() {
+    let order = Ending.Shot(Signal(15, "SIGTERM"), count: 10, after: 20)
+    let plain = round([], .volley([order, .init(.hangUp), order]))
+    #expect(violations(plain, orderly()) == [])
+    #expect(violations(plain, orderly { $0.status = 143 }) == ["the status is 143, not 0"])
+    #expect(violations(plain, orderly { $0.journal = ["killed"] }).count == 1)
+    // A job that ends in the background has no status.
+    let stopped = round([], .volley([.init(.stop), order]))
+    #expect(violations(stopped, orderly { $0.status = 148 }) == [])
+    #expect(violations(stopped, orderly { $0.modesAfter = Self.raw }) == [Self.isRaw])
+    let quit = round([], .volley([order, .init(.quit)]))
+    #expect(violations(quit, orderly()) == [])
+    #expect(violations(quit, killed(by: 3)) == [])
+    #expect(violations(quit, killed(by: 15)) == ["the status is 143, not 0 or 131"])
+  }
+
+  @Test func `A full disk keeps a whole date, and may lack the end`() {
+    let full = round(Self.stopped, conditions: [.fullDisk(.noRoom)])
+    for date in [nil, Round.firstDate, "2027-01-02", "2027-01-03"] {
+      let seen = afterStop {
+        ($0.suspensions[0].savedDate, $0.savedDate, $0.journal) = (date, date, ["killed"])
+      }
+      #expect(violations(full, seen) == [])
+    }
+    #expect(violations(full, afterStop { $0.savedDate = "damaged: \"du\"" }).count == 1)
+  }
+
+  @Test func `A manager that waits for another process hears nothing`() {
+    #expect(violations(round(), orderly { $0.notices = ["READY=1"] }).count == 1)
   }
 }

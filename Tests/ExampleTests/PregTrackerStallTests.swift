@@ -79,7 +79,7 @@ import Testing
     try shell.isInstalledOrCancel()
     try await TrackerSession.run { tracker in
       try await shell.run(rows: 30, columns: 100) { terminal in
-        let before = try await terminal.modesForPrograms()
+        let before = try await terminal.stateForPrograms()
         terminal.line(tracker.command)
         try await tracker.isActive(on: terminal)
         try await tracker.setDate(on: terminal)
@@ -90,7 +90,7 @@ import Testing
         let printed = try await terminal.prompt(within: Self.limit + Self.slack)
         #expect(printed.contains("\u{1B}[?1049l"))
         #expect(try await terminal.status(in: shell) == 0)
-        #expect(try await terminal.modesForPrograms() == before)
+        #expect(try await terminal.stateForPrograms() == before)
         #expect(terminal.screen.isLeft)
       }
       try await tracker.expectOrderlyEnd()

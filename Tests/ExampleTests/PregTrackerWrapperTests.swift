@@ -7,17 +7,17 @@ import Testing
 ///
 /// The screen must have been left before that. `less` beside it shows that the harness asks for nothing unusual.
 @Suite(.serialized, .timeLimit(.hang)) struct PregTrackerWrapperTests {
-  /// Expects the modes that the shell gives to programs to be those from before; an issue shows both.
+  /// Expects the modes that the shell gives to programs to be those from before; an issue names each that is not.
   private func expectModes(
-    _ before: String, on terminal: PseudoTerminal, sourceLocation: SourceLocation = #_sourceLocation
+    _ before: TerminalState, on terminal: PseudoTerminal, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let after = try await terminal.modesForPrograms()
-    #expect(after == before, sourceLocation: sourceLocation)
+    let after = try await terminal.stateForPrograms()
+    #expect(after.differences(from: before) == [], sourceLocation: sourceLocation)
   }
 
   /// Brings the stopped job back, ends it by its own key, and expects the terminal as it was.
   private func continueAndQuit(
-    in shell: Shell, on terminal: PseudoTerminal, modes: String, _ isBack: () async throws -> Void
+    in shell: Shell, on terminal: PseudoTerminal, modes: TerminalState, _ isBack: () async throws -> Void
   ) async throws {
     terminal.line("fg")
     try await isBack()
@@ -36,7 +36,7 @@ import Testing
     try await wrapper.isUsableOrCancel()
     try await TrackerSession.run { tracker in
       try await shell.run(rows: 30, columns: 100) { terminal in
-        let before = try await terminal.modesForPrograms()
+        let before = try await terminal.stateForPrograms()
         terminal.line(try wrapper.wrap(tracker.command, in: tracker.directory))
         try await tracker.isActive(on: terminal)
         try await tracker.setDate(on: terminal)
@@ -81,7 +81,7 @@ import Testing
             $0.showsAlternate && $0.contains("the first line") && $0.contains(prompt)
           }
         }
-        let before = try await terminal.modesForPrograms()
+        let before = try await terminal.stateForPrograms()
         terminal.line(try wrapper?.wrap(command, in: directory) ?? command)
         try await showsText(and: "/text")
         let less = try #require(ProcessTable.members(ofSession: terminal.child.pid, running: "less").first)
@@ -92,7 +92,7 @@ import Testing
         try await terminal.jobStops(in: shell)
         guard await ProcessTable.stopping(of: less.pid, within: .seconds(5)) else { return .notAtAll }
         // Its last bytes are on the screen by now, as these come behind them.
-        let after = try await terminal.modesForPrograms()
+        let after = try await terminal.stateForPrograms()
         guard terminal.screen.isLeft else { return .withItsScreen }
         guard after == before else { return .withItsModes }
         try await continueAndQuit(in: shell, on: terminal, modes: before) { try await showsText() }
@@ -127,7 +127,7 @@ import Testing
     try shell.isInstalledOrCancel()
     try await TrackerSession.run { tracker in
       try await shell.run(rows: 30, columns: 100) { terminal in
-        let before = try await terminal.modesForPrograms()
+        let before = try await terminal.stateForPrograms()
         terminal.line(tracker.command)
         try await tracker.isActive(on: terminal)
         let group = try #require(terminal.foregroundGroup)

@@ -200,6 +200,30 @@ import Testing
     }
   }
 
+  /// A mode that another process changes while the program has the terminal is no reason to take the program's for the shell's.
+  @Test(arguments: [SIGSTOP, SIGCONT]) func changedRawModesAreNotTheShells(signal: Int32) async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.dash.run { terminal in
+        let before = terminal.modes
+        terminal.line(probe.command())
+        try await probe.isActive(visit: 1, on: terminal)
+        try terminal.change(.otherEraseKey)
+        try terminal.change(.rawOutput)
+        try probe.signal(signal)
+        if signal == SIGSTOP {
+          try await terminal.jobHasStopped(in: .dash)
+          // Dash leaves the terminal in the program's modes, where the return key gives another character.
+          terminal.send("fg\n")
+        }
+        try await probe.log.line(startingWith: "continued")
+        terminal.send("q")
+        try await probe.isNotRunning()
+        try await terminal.prompt()
+        #expect(terminal.modes == before)
+      }
+    }
+  }
+
   /// What the shell set while the program was stopped is what the program gives back at its end.
   @Test func modesThatTheShellSetMeanwhileAreKept() async throws {
     try await ProbeSession.run { probe in

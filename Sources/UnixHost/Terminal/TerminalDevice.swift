@@ -96,8 +96,7 @@ struct TerminalDevice {
   /// Sets the program's modes and enters its screen; returns false if another job owns the terminal.
   mutating func take() -> Bool {
     guard let found = TerminalModes(of: descriptor) else { return false }
-    // After a SIGSTOP the modes may still be the program's own, or the shell may have restored them.
-    if foreignModes == nil || ownModes.map(found.isAlike) != true { foreignModes = found }
+    if areForeign(found) { foreignModes = found }
     guard let foreign = foreignModes else { return false }
     let own = usesRawMode ? foreign.raw : foreign
     let mayHaveScreen = unixhost_emergency_is_armed()
@@ -124,6 +123,17 @@ struct TerminalDevice {
     }
     write(Array(sequences.enter.utf8))
     return true
+  }
+
+  /// Whether modes that were found are not the program's own.
+  ///
+  /// After a SIGSTOP, or a SIGCONT without a stop, the terminal may still have the program's modes, or the shell may have
+  /// restored its own. A shell edits lines, and raw modes do not, whatever another process has changed in them meanwhile.
+  private func areForeign(_ found: TerminalModes) -> Bool {
+    guard let foreignModes, let ownModes else { return true }
+    if found.isAlike(ownModes) { return false }
+    let wasGivenBack = !unixhost_emergency_is_armed() || unixhost_emergency_left() != UNIXHOST_NOT_LEFT
+    return wasGivenBack || found.editsLines || !foreignModes.editsLines
   }
 
   /// The output that ends an earlier stay in the terminal, and comes before the sequences that enter it.

@@ -30,6 +30,9 @@ struct TerminalModes: Sendable {
     return modes
   }
 
+  /// Whether the kernel delivers input line by line.
+  var editsLines: Bool { attributes.c_lflag & tcflag_t(ICANON) != 0 }
+
   /// Whether the kernel sends signals for Ctrl-C and Ctrl-Z.
   var makesSignals: Bool { attributes.c_lflag & tcflag_t(ISIG) != 0 }
 

@@ -23,42 +23,55 @@ package struct Judge: Sendable {
     // What comes after a round was broken off says nothing more.
     if let missed = seen.missed { return [missed] }
     let judge = Judge(round, seen)
-    return judge.suspensions + judge.orphan + judge.terminal + judge.end + judge.journal + judge.state
+    return judge.suspensions + judge.loans + judge.orphan + judge.terminal + judge.end + judge.notices + judge.journal
+      + judge.state
   }
 
   // MARK: The rules
 
   private var suspensions: [String] {
     seen.suspensions.enumerated().flatMap { index, suspension in
-      var broken: [String] = []
-      if !suspension.isScreenLeft { broken.append("stop \(index + 1): the screen was not left before the prompt") }
-      if suspension.modes != seen.modesBefore { broken.append("stop \(index + 1): the modes are \(suspension.modes)") }
-      if round.keepsDate, suspension.savedDate != round.date(beforeStop: index) {
+      let place = "stop \(index + 1): "
+      // SIGTSTP stops a program that does not catch it where it stands, and a full disk keeps no date.
+      var broken = leftOvers(suspension.leftOvers).map { place + $0 + " before the prompt" }
+      broken += differences(suspension.modes).map { place + $0 }
+      if round.keepsDate, !round.hasFullDisk, suspension.savedDate != round.date(beforeStop: index) {
         broken.append(
-          "stop \(index + 1): the saved date is \(suspension.savedDate ?? "none"), not \(round.date(beforeStop: index))"
-        )
+          "\(place)the saved date is \(suspension.savedDate ?? "none"), not \(round.date(beforeStop: index))")
       }
       return broken
     }
   }
 
+  /// A child finds the modes in which the program was started.
+  private var loans: [String] {
+    seen.loans.enumerated().flatMap { index, found in differences(found).map { "loan \(index + 1): \($0)" } }
+  }
+
+  private func differences(_ modes: TerminalState?) -> [String] {
+    modes.map { $0.differences(from: seen.modesBefore) } ?? ["the modes are unknown"]
+  }
+
+  private func leftOvers(_ found: [String]) -> [String] {
+    found.isEmpty ? [] : ["the screen was not left (\(found.joined(separator: ", ")))"]
+  }
+
   private var orphan: [String] {
-    guard case .orphaned = round.ending, !round.shellKeepsModes, seen.modesWithoutWrapper != seen.modesBefore else {
-      return []
-    }
-    return ["after the wrapper's end: the modes are \(seen.modesWithoutWrapper ?? "unknown")"]
+    guard case .orphaned = round.ending, !round.shellKeepsModes else { return [] }
+    return differences(seen.modesWithoutWrapper).map { "after the wrapper's end: \($0)" }
   }
 
   private var terminal: [String] {
-    // SIGKILL cannot be caught; a terminal that is gone has no modes.
+    // SIGKILL cannot be caught; a terminal that is gone has no modes. What the terminal did not take in time cannot have arrived.
     guard round.ending != .kill, round.ending != .hangUp else { return [] }
-    var broken: [String] = []
-    if seen.modesAfter != seen.modesBefore, !round.shellKeepsModes {
-      broken.append("the modes are \(seen.modesAfter ?? "unknown")")
-    }
-    // What the terminal did not take in time cannot have arrived.
-    if seen.isScreenLeft != true, !round.isLate { broken.append("the screen was not left") }
-    return broken
+    var after = seen.modesAfter
+    if round.isLate { after?.emulator = seen.modesBefore.emulator }
+    return (round.shellKeepsModes ? [] : differences(after))
+      + (round.isLate ? [] : leftOvers(seen.leftOvers ?? ["unknown"]))
+  }
+
+  private var notices: [String] {
+    seen.notices.isEmpty ? [] : ["it told a foreign service manager \(seen.notices.joined(separator: ", "))"]
   }
 
   private var end: [String] {
@@ -71,17 +84,16 @@ package struct Judge: Sendable {
   }
 
   private var journal: [String] {
-    guard round.program == .pregTracker else { return [] }
+    guard round.program.hasJournal else { return [] }
     let wanted = round.allowedEndings
     return wanted.contains { seen.journal == [$0] }
       ? [] : ["the journal says \(seen.journal), not \(wanted.joined(separator: " or "))"]
   }
 
   private var state: [String] {
-    guard round.keepsDate else { return [] }
-    let wanted = round.endsInOrder ? round.lastDate : round.lastSavedDate
-    return seen.savedDate == wanted
-      ? [] : ["the saved date is \(seen.savedDate ?? "none"), not \(wanted ?? "none")"]
+    guard round.keepsDate, !round.allowedDates.contains(seen.savedDate) else { return [] }
+    let wanted = round.allowedDates.map { $0 ?? "none" }
+    return ["the saved date is \(seen.savedDate ?? "none"), not \(wanted.joined(separator: " or "))"]
   }
 }
 
@@ -94,7 +106,10 @@ extension Round {
 
   /// How the journal may say that the program ended.
   var allowedEndings: [String] {
+    // A journal that could not be written ends where the disk was full.
+    if hasFullDisk { return ["terminated", "killed", "crashed"] }
     if endsInOrder { return ["terminated"] }
+    if isVolley { return ["terminated", "killed"] }
     guard case .fatal(let signal, let second) = ending else { return ["killed"] }
     // Either of two signals may be the one that ends the program.
     let signals = [signal, second?.signal ?? signal].map(\.name)
@@ -109,7 +124,21 @@ extension Round {
     switch ending {
     case .quit, .interrupt, .order, .orphaned, .hangUpStopped, .stalled, .hangUp: true
     case .quitKey, .fatal, .kill: false
+    case .volley(let shots): !shots.contains { $0.signal == .quit }
     }
+  }
+
+  /// Whether the program's files cannot grow.
+  var hasFullDisk: Bool { conditions.contains { $0.kind == "full disk" } }
+
+  /// What the state file may say at the end; nil where there may be none.
+  var allowedDates: [String?] {
+    // It keeps one of the dates that were set, whole, or has never been.
+    if hasFullDisk {
+      return [nil, Self.firstDate] + steps.compactMap { if case .setDate(let date) = $0 { date } else { nil } }
+    }
+    if isVolley { return endsInOrder ? [lastDate] : [lastDate, lastSavedDate] }
+    return [endsInOrder ? lastDate : lastSavedDate]
   }
 
   /// What a wrapper does at the end of the round; nil where the wrapper gets no order.
@@ -118,7 +147,7 @@ extension Round {
     case .order(let signal, let target, _, _): target == .program ? nil : wrapper.answer(to: signal)
     case .orphaned(let signal): wrapper.answer(to: signal)
     case .hangUpStopped: wrapper.answer(to: .hangUp)
-    case .quit, .interrupt, .quitKey, .fatal, .kill, .stalled, .hangUp: nil
+    case .quit, .interrupt, .quitKey, .fatal, .kill, .stalled, .hangUp, .volley: nil
     }
   }
 
@@ -128,10 +157,12 @@ extension Round {
   /// Whether the shell gives the program's own modes to later programs, whatever the program does.
   ///
   /// Fish keeps the modes that it finds as soon as a job has ended by itself, for the programs that it starts afterwards. A
-  /// wrapper that ends first takes its job with it, and the program may hear of that too late, or not at all.
+  /// wrapper that ends first takes its job with it, and the program may hear of that too late, or not at all. A program that
+  /// SIGSTOP stops has its modes still.
   var shellKeepsModes: Bool {
-    guard shell == .fish, wrapperEndsFirst else { return false }
-    return ending != .hangUpStopped
+    guard shell == .fish else { return false }
+    if case .volley(let shots) = ending { return shots.contains { $0.signal == .pause } }
+    return wrapperEndsFirst && ending != .hangUpStopped
   }
 
   /// Whether the terminal takes the leaving sequences only when the time for them is over.
@@ -139,14 +170,32 @@ extension Round {
     if case .stalled(_, let milliseconds) = ending { Duration.milliseconds(milliseconds) > Judge.limit } else { false }
   }
 
-  /// Whether the job is stopped and continued.
-  private var hasStops: Bool { steps.contains { if case .suspend = $0 { true } else { false } } }
+  /// Whether the job is stopped and continued before the end.
+  var hasStops: Bool {
+    steps.contains { step in
+      if case .suspend = step { true } else { step == .standstill }
+    }
+  }
+
+  /// Whether the end itself may stop the job, so that it ends in the background.
+  package var endMayStop: Bool {
+    if case .volley(let shots) = ending { shots.contains { $0.signal == .stop || $0.signal == .pause } } else { false }
+  }
 
   /// What the shell's status may be; nil where there is no shell any more, or where the shell does not tell.
   var allowedStatuses: [Int32]? {
     // After `fg`, fish shows the status of its `fg` and not the job's.
     if shell == .fish, hasStops { return nil }
-    return switch ending {
+    guard let statuses = statusesOfEnding else { return nil }
+    // A release that asks for a thread is late where there is none.
+    return conditions.contains(.noThreads) && statuses.contains(0) ? statuses + [Self.late] : statuses
+  }
+
+  /// The status of a program whose tear-down took longer than its budget (EX_SOFTWARE).
+  private static let late: Int32 = 70
+
+  private var statusesOfEnding: [Int32]? {
+    switch ending {
     // A job that ends in the background has no status at the prompt.
     case .hangUp, .hangUpStopped: nil
     case .quit, .interrupt: [0]
@@ -158,6 +207,7 @@ extension Round {
     // Each is taken by any of the threads, and the threads run in any order.
     case .fatal(let signal, let second?): [128 + signal.number, 128 + second.signal.number]
     case .kill: [128 + 9]
+    case .volley: endMayStop ? nil : endsInOrder ? [0] : [0, 128 + Signal.quit.number]
     }
   }
 

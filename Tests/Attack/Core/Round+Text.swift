@@ -1,8 +1,13 @@
+import PseudoTerminal
+
 extension Round: CustomStringConvertible {
   /// The round as text, on one line: what is printed before it is played.
   package var description: String {
     let script = (steps.map(\.description) + [ending.description]).joined(separator: "; ")
-    let place = wrapper == .none ? "\(shell)" : "\(shell), \(wrapper.rawValue)"
+    let place =
+      (["\(shell)", wrapper == .none ? nil : wrapper.rawValue].compactMap { $0 }
+      + conditions.map(\.description).sorted())
+      .joined(separator: ", ")
     return "\(number): \(program.rawValue) in \(place), \(size): \(script)"
   }
 }
@@ -23,6 +28,11 @@ extension Step: CustomStringConvertible {
     case .keys(let keys): "keys \(keys.rawValue)"
     case .stall(let milliseconds, let isFull): "stall \(milliseconds) ms\(isFull ? ", full" : "")"
     case .suspend(let stop, let byBackground): "stop by \(stop.rawValue), \(byBackground ? "bg, " : "")fg"
+    case .setClock: "clock set"
+    case .changeModes(let change): "modes changed from outside, \(change.rawValue)"
+    case .standstill: "standstill by SIGSTOP, fg"
+    case .lend(let ownGroup, let ends):
+      "lend to a child\(ownGroup ? " in a group of its own" : "")\(ends ? "" : " that stays")"
     }
   }
 
@@ -47,6 +57,7 @@ extension Ending: CustomStringConvertible {
     case .stalled(let order, let milliseconds):
       "\(order == .key ? "q" : "SIGTERM") while full and stalled for \(milliseconds) ms"
     case .hangUp: "hang-up"
+    case .volley(let shots): "volley of \(shots.map(\.description).joined(separator: ", "))"
     }
   }
 
@@ -66,6 +77,14 @@ extension Ending: CustomStringConvertible {
     case .kill: "SIGKILL"
     case .stalled: "stalled"
     case .hangUp: "hang-up"
+    case .volley: "volley"
     }
+  }
+}
+
+extension Ending.Shot: CustomStringConvertible {
+  /// The shot in a few words.
+  package var description: String {
+    "\(signal.name)\(count > 1 ? " \(count) times" : "")\(toGroup ? " to the group" : "")\(pause > 0 ? " after \(pause) us" : "")"
   }
 }

@@ -14,22 +14,33 @@ package struct Round: Sendable, Hashable {
   package var wrapper: Wrapper
   /// The window's size.
   package var size: Size
+  /// What it finds at its start, and what lies beside it.
+  package var conditions: Set<Condition>
   /// What happens before the end.
   package var steps: [Step]
   /// How it ends.
   package var ending: Ending
 
   package init(
-    number: Int, program: Program, shell: Shell, wrapper: Wrapper, size: Size, steps: [Step], ending: Ending
+    number: Int, program: Program, shell: Shell, wrapper: Wrapper, size: Size, conditions: Set<Condition> = [],
+    steps: [Step], ending: Ending
   ) {
     (self.number, self.program, self.shell, self.wrapper) = (number, program, shell, wrapper)
-    (self.size, self.steps, self.ending) = (size, steps, ending)
+    (self.size, self.conditions, self.steps, self.ending) = (size, conditions, steps, ending)
   }
 
   /// A program of this package.
   package enum Program: String, Sendable, CaseIterable {
     case pregTracker = "PregTracker"
     case quickstart = "Quickstart"
+    /// It asks for every mode, takes its time to end, and lends its terminal.
+    case probe = "TerminalProbe"
+    case service = "Service"
+
+    /// Whether it keeps a journal.
+    package var hasJournal: Bool { self == .pregTracker || self == .service }
+    /// Whether it has the terminal's screen and keys.
+    package var hasScreen: Bool { self != .service }
   }
 
   /// What is put before the program on the command line; both are in one job then.
@@ -102,6 +113,14 @@ package enum Step: Sendable, Hashable {
   case stall(milliseconds: Int, isFull: Bool)
   /// The job is stopped, and is continued with `fg`, after a `bg` if `byBackground`.
   case suspend(Stop, byBackground: Bool)
+  /// The machine's clock is set, by a nanosecond and back.
+  case setClock
+  /// The terminal's modes are changed by another program. Not the service's: it has none to restore.
+  case changeModes(PseudoTerminal.ModeChange)
+  /// SIGSTOP to the job, and `fg`.
+  case standstill
+  /// The terminal is lent to a child, in a process group of its own if `ownGroup`, and stays lent unless it `ends`.
+  case lend(ownGroup: Bool, ends: Bool)
 
   /// What is pasted.
   package enum Paste: String, Sendable, CaseIterable { case bracketed, plain, combiningMarks, longSequence }
@@ -140,6 +159,23 @@ package enum Ending: Sendable, Hashable {
   case stalled(Order, milliseconds: Int)
   /// The window is closed.
   case hangUp
+  /// Orders, stops and continuations in a row, and SIGCONT after the last one.
+  case volley([Shot])
+
+  /// One signal of a volley, perhaps several times.
+  package struct Shot: Sendable, Hashable {
+    package var signal: Signal
+    /// How many times it is sent without a pause.
+    package var count: Int
+    /// Whether it goes to the whole group.
+    package var toGroup: Bool
+    /// The time before it, in microseconds.
+    package var pause: Int
+
+    package init(_ signal: Signal, count: Int = 1, toGroup: Bool = false, after pause: Int = 0) {
+      (self.signal, self.count, self.toGroup, self.pause) = (signal, count, toGroup, pause)
+    }
+  }
 
   /// A second signal.
   package struct Second: Sendable, Hashable {

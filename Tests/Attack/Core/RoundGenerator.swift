@@ -10,28 +10,52 @@ package struct RoundGenerator: Sendable {
     package var shells: [Shell]
     /// The wrappers that are installed.
     package var wrappers: [Round.Wrapper]
+    /// What this machine allows no program.
+    package var impossible: Set<Condition>
+    /// Whether the machine's clock may be set.
+    package var setsClock: Bool
     /// The longest stall in milliseconds.
     package var longestStall: Int
 
     package init(
-      shells: [Shell] = Shell.allCases, wrappers: [Round.Wrapper] = Round.Wrapper.allCases, longestStall: Int = 30_000
+      shells: [Shell] = Shell.allCases, wrappers: [Round.Wrapper] = Round.Wrapper.allCases,
+      impossible: Set<Condition> = [], setsClock: Bool = true, longestStall: Int = 30_000
     ) {
       self.shells = shells
       self.wrappers = wrappers
+      self.impossible = impossible
+      self.setsClock = setsClock
       self.longestStall = longestStall
     }
   }
 
   private let seed: UInt64
   private let choices: Choices
+  private let isPlain: Bool
 
-  package init(seed: UInt64, choices: Choices) {
-    self.seed = seed
-    self.choices = choices
+  /// A generator.
+  ///
+  /// - Parameters:
+  ///   - seed: What all rounds depend on.
+  ///   - choices: What there is to draw from.
+  ///   - isPlain: Whether nothing is drawn but what the first version of the attack drew: a seed that it found something with
+  ///     means the same rounds then.
+  package init(seed: UInt64, choices: Choices, isPlain: Bool = false) {
+    (self.seed, self.choices, self.isPlain) = (seed, choices, isPlain)
   }
 
   /// The round of this number.
   package func round(_ number: Int) -> Round {
+    var round = plainRound(number)
+    guard !isPlain else { return round }
+    // A second generator: what the first one draws is as without it.
+    var mixer = SplitMix64(seed: ~UInt64(number))
+    var random = SplitMix64(seed: seed ^ mixer.next())
+    harden(&round, &random)
+    return round
+  }
+
+  private func plainRound(_ number: Int) -> Round {
     // Neighbours must not be alike: the number goes through the generator, too.
     var mixer = SplitMix64(seed: UInt64(number))
     var random = SplitMix64(seed: seed ^ mixer.next())
@@ -122,19 +146,112 @@ package struct RoundGenerator: Sendable {
   }
 }
 
+extension RoundGenerator {
+  /// Adds what the first version of the attack did not know.
+  private func harden(_ round: inout Round, _ random: inout SplitMix64) {
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0, 1, 2: round.program = .probe
+    case 3, 4: round.program = .service
+    default: break
+    }
+    adapt(&round)
+    for _ in 0..<Int.random(in: 0...2, using: &random) {
+      let index = Int.random(in: 0...round.steps.count, using: &random)
+      if let step = hardStep(of: round, &random) { round.steps.insert(step, at: index) }
+    }
+    if Int.random(in: 0..<3, using: &random) == 0 { round.ending = volley(&random, toGroup: round.wrapper == .none) }
+    // strace waits for the child.
+    let isLent = Int.random(in: 0..<4, using: &random) == 0 && round.program == .probe && round.wrapper != .strace
+    if isLent, let ending = endingOfLoan(&random) {
+      round.steps.append(.lend(ownGroup: .random(using: &random), ends: false))
+      round.ending = ending
+    }
+    for _ in 0..<Int.random(in: 0...3, using: &random) {
+      let condition = Condition.all.randomElement(using: &random)!
+      if condition.fits(round), !choices.impossible.contains(condition) { round.conditions.insert(condition) }
+    }
+  }
+
+  /// Leaves out what the round's program cannot show.
+  private func adapt(_ round: inout Round) {
+    let program = round.program
+    guard program == .probe || program == .service else { return }
+    round.steps.removeAll { step in
+      switch step {
+      case .setDate, .paste, .keys: true
+      case .stall: program == .service
+      default: false
+      }
+    }
+    guard program == .service else { return }
+    // The system stops a service, and strace with it, which then passes nothing on.
+    if round.wrapper == .strace { round.wrapper = .none }
+    switch round.ending {
+    // It reads no keys, and a SIGHUP makes it read its configuration.
+    case .quit, .stalled, .hangUpStopped, .orphaned, .order(.hangUp, _, _, _):
+      round.ending = .order(.terminate, to: .program, count: 1)
+    // Where the terminal makes signals of keys, wrappers get them, too.
+    case .interrupt where round.wrapper != .none, .quitKey where round.wrapper != .none:
+      round.ending = .order(.terminate, to: .program, count: 1)
+    case .interrupt, .order, .quitKey, .fatal, .kill, .hangUp, .volley: break
+    }
+  }
+
+  private func hardStep(of round: Round, _ random: inout SplitMix64) -> Step? {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: choices.setsClock ? .setClock : nil
+    case 1, 2:
+      round.program.hasScreen ? .changeModes(PseudoTerminal.ModeChange.allCases.randomElement(using: &random)!) : nil
+    case 3: .standstill
+    default: round.program == .probe ? .lend(ownGroup: .random(using: &random), ends: true) : nil
+    }
+  }
+
+  /// Orders, stops and continuations, among them at least one order that ends every program.
+  private func volley(_ random: inout SplitMix64, toGroup: Bool) -> Ending {
+    var shots = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+      shot([.terminate, .interrupt, .hangUp, .stop, .stop, .pause, .pause, .continue, .quit], &random, toGroup)
+    }
+    let index = Int.random(in: 0...shots.count, using: &random)
+    shots.insert(shot([.terminate], &random, toGroup), at: index)
+    return .volley(shots)
+  }
+
+  private func shot(_ signals: [Signal], _ random: inout SplitMix64, _ toGroup: Bool) -> Ending.Shot {
+    // The long ones leave a program stopped, or in the middle of its tear-down, for as long as people notice.
+    let pauses = [0, 0, 200, 2_000, 20_000, 20_000, 100_000, 100_000, 400_000, 1_500_000]
+    return Ending.Shot(
+      signals.randomElement(using: &random)!, count: [1, 1, 2, 10].randomElement(using: &random)!,
+      toGroup: Bool.random(using: &random) && toGroup, after: pauses.randomElement(using: &random)!)
+  }
+
+  /// An ending that does not need the terminal, which a child has.
+  private func endingOfLoan(_ random: inout SplitMix64) -> Ending? {
+    let signals: [Signal] = [.terminate, .hangUp] + Signal.fatal.prefix(2)
+    let signal = signals.randomElement(using: &random)!
+    return Signal.orders.contains(signal) ? .order(signal, to: .program, count: 1) : .fatal(signal)
+  }
+}
+
 extension Signal {
+  package static let terminate = Signal(SIGTERM, "SIGTERM")
   package static let interrupt = Signal(SIGINT, "SIGINT")
   package static let hangUp = Signal(SIGHUP, "SIGHUP")
+  package static let quit = Signal(SIGQUIT, "SIGQUIT")
+  package static let stop = Signal(SIGTSTP, "SIGTSTP")
+  /// It stops a process whatever that process does.
+  package static let pause = Signal(SIGSTOP, "SIGSTOP")
+  package static let `continue` = Signal(SIGCONT, "SIGCONT")
 
   /// The orders to end.
-  package static let orders = [Signal(SIGTERM, "SIGTERM"), interrupt, hangUp]
+  package static let orders = [terminate, interrupt, hangUp]
 
   /// Signals whose default ends a process and that are no orders, crashes among them.
   ///
   /// Without SIGXFSZ, which PregTracker ignores.
   package static let fatal =
     [
-      Signal(SIGQUIT, "SIGQUIT"), Signal(SIGUSR1, "SIGUSR1"), Signal(SIGUSR2, "SIGUSR2"), Signal(SIGALRM, "SIGALRM"),
+      quit, Signal(SIGUSR1, "SIGUSR1"), Signal(SIGUSR2, "SIGUSR2"), Signal(SIGALRM, "SIGALRM"),
       Signal(SIGVTALRM, "SIGVTALRM"),
       Signal(SIGPROF, "SIGPROF"), Signal(SIGXCPU, "SIGXCPU"), Signal(SIGPOLL, "SIGPOLL"),
       Signal(SIGPWR, "SIGPWR"), Signal(SIGSTKFLT, "SIGSTKFLT"), Signal(SIGABRT, "SIGABRT"), Signal(SIGSEGV, "SIGSEGV"),

@@ -14,6 +14,7 @@ package struct Tally: Sendable, CustomStringConvertible {
     count(round.program.rawValue, as: "program")
     count(round.shell.rawValue, as: "shell")
     count(round.wrapper.rawValue, as: "wrapper")
+    for condition in round.conditions { count(condition.kind, as: "found") }
     for step in round.steps { count(step.kind, as: "step") }
     count(round.ending.kind, as: "end")
   }
@@ -22,7 +23,7 @@ package struct Tally: Sendable, CustomStringConvertible {
 
   /// A line for each kind of thing: how often each was drawn.
   package var description: String {
-    ["program", "shell", "wrapper", "step", "end"].map { kind in
+    ["program", "shell", "wrapper", "found", "step", "end"].map { kind in
       let drawn = (counts[kind] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       let padding = String(repeating: " ", count: 9 - kind.count)
       return "  \(kind)\(padding)\(drawn.joined(separator: ", "))"

@@ -21,7 +21,7 @@ import PseudoTerminal
     var choices = await installed()
     choices.longestStall = options.longestStall
     say("seed \(options.seed), stalls up to \(choices.longestStall) ms")
-    let generator = RoundGenerator(seed: options.seed, choices: choices)
+    let generator = RoundGenerator(seed: options.seed, choices: choices, isPlain: options.isPlain)
     if let number = options.round {
       return await play(generator.round(number), options).isRight
     }
@@ -32,7 +32,8 @@ import PseudoTerminal
       var (next, running) = (0, 0)
       while true {
         let mayBegin =
-          broken.isEmpty && next < options.rounds && ContinuousClock.now - start < .seconds(options.seconds)
+          (broken.isEmpty || options.keepsGoing) && next < options.rounds
+          && ContinuousClock.now - start < .seconds(options.seconds)
         if mayBegin, running < options.atOnce {
           let round = generator.round(next)
           group.addTask { await play(round, options) }
@@ -58,7 +59,7 @@ import PseudoTerminal
 
   /// Plays a round and prints what is wrong with it.
   private static func play(_ round: Round, _ options: Options) async -> Played {
-    say("\(round)")
+    say("seed \(options.seed), round \(round)")
     let violations: [String]
     do {
       violations = Judge.violations(of: round, seen: try await seen(of: round))
@@ -66,7 +67,9 @@ import PseudoTerminal
       violations = ["the round could not be played: \(error)"]
     }
     if !violations.isEmpty {
-      let choice = "--seed \(options.seed) --round \(round.number) --longest-stall \(options.longestStall)"
+      let choice =
+        "--seed \(options.seed) --round \(round.number) --longest-stall \(options.longestStall)"
+        + (options.isPlain ? " --plain" : "")
       say("In round \(round.number), repeat with \(choice):")
       for violation in violations { say("  \(violation)") }
     }
@@ -100,7 +103,19 @@ import PseudoTerminal
     if !missing.isEmpty {
       say("left out, as they are not installed or not allowed: \(missing.joined(separator: ", "))")
     }
-    return RoundGenerator.Choices(shells: shells, wrappers: wrappers)
+    var choices = RoundGenerator.Choices(shells: shells, wrappers: wrappers)
+    for (condition, reason) in await Surroundings.impossible() {
+      choices.impossible.insert(condition)
+      say("left out: \(condition): \(reason)")
+    }
+    do {
+      try shiftClock(nanoseconds: 1)
+      try shiftClock(nanoseconds: -1)
+    } catch {
+      choices.setsClock = false
+      say("left out: setting the clock: \(error)")
+    }
+    return choices
   }
 }
 

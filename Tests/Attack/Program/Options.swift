@@ -7,6 +7,10 @@ struct Options {
   var round: Int?
   var rounds = Int.max
   var atOnce = 3
+  /// Goes on after a violation.
+  var keepsGoing = false
+  /// Only what the first version of the attack drew.
+  var isPlain = false
   private var givenStall: Int?
   var wantsHelp = false
 
@@ -24,6 +28,8 @@ struct Options {
       case "--rounds": rounds = try words.number(of: argument)
       case "--at-once": atOnce = max(1, try words.number(of: argument))
       case "--longest-stall": givenStall = max(50, try words.number(of: argument))
+      case "--keep-going": keepsGoing = true
+      case "--plain": isPlain = true
       case "--help", "-h": wantsHelp = true
       default: throw CommandLineWords.unknown(argument)
       }
@@ -31,12 +37,13 @@ struct Options {
   }
 
   static let help = """
-    Runs PregTracker and Quickstart in pseudo-terminals, under shells and wrappers, and does to them at random what terminals,
-    shells and people do: signals, stalls, sizes, pastes, keys, suspensions. After each round it checks from outside that the
-    terminal is as before, that the screen was left, that status and journal are right, that no date that was shown as set
-    and then saved is lost, and that the program ended within its limit.
+    Runs programs of this package in pseudo-terminals, under shells and wrappers, and does to them at random what terminals,
+    shells, systems and people do: signals, stalls, sizes, pastes, keys, stops, foreign variables, full disks, no threads. After
+    each round it checks from outside that each mode of the terminal is as before, that the screen was left, that status and
+    journal are right, that no date that was shown as set and then saved is lost, and that the program ended within its limit.
 
     usage: swift run Attack [--seconds N] [--seed N] [--round N] [--rounds N] [--at-once N] [--longest-stall MS]
+                            [--keep-going] [--plain]
 
       --seconds N         how long, 60 unless ATTACK_SECONDS or this says otherwise; an hour is 3600
       --seed N            the same rounds again
@@ -44,6 +51,9 @@ struct Options {
       --rounds N          so many rounds at most
       --at-once N         how many rounds are played at a time, 3
       --longest-stall MS  the longest stall of a terminal; 3000, or 30000 for ten minutes and more
+      --keep-going        also after a violation; else the rounds that have begun are the last ones
+      --plain             PregTracker and Quickstart alone, with signals and what happens in a terminal: what seeds of the first
+                          version of this program mean
 
     Ends with status 0; with 1 if anything was wrong, which is printed with the command that repeats it; with 2 if the command
     line cannot be understood.

@@ -12,25 +12,30 @@ struct RoundPlayer {
 
   func play() async throws -> Observation {
     try await withTemporaryDirectory { directory in
-      let program = AttackedProgram(round: round, directory: directory)
-      let command = try program.command()
-      var seen = try await round.shell.run(
-        rows: round.size.rows, columns: round.size.columns,
-        // The backtracer would wait for a key, and print over what is looked at.
-        environment: ["SWIFT_BACKTRACE": "enable=no"], directory: directory.path
-      ) { terminal in
-        var attack = RoundInTerminal(round: round, program: program, terminal: terminal)
-        do {
-          try await attack.play(command)
-        } catch {
-          attack.seen.missed = "\(attack.place): \(error)"
-        }
-        return attack.seen
-      }
-      if seen.missed == nil, round.program == .pregTracker { seen.journal = try await program.endings() }
-      seen.savedDate = program.savedDate
-      return seen
+      let program = try AttackedProgram(round: round, directory: directory)
+      return try await program.surroundings.withDisk { try await play(program, directory) }
     }
+  }
+
+  private func play(_ program: AttackedProgram, _ directory: TemporaryDirectory) async throws -> Observation {
+    let command = try program.command()
+    var seen = try await round.shell.run(
+      rows: round.size.rows, columns: round.size.columns,
+      // The backtracer would wait for a key, and print over what is looked at.
+      environment: ["SWIFT_BACKTRACE": "enable=no"], directory: directory.path
+    ) { terminal in
+      var attack = RoundInTerminal(round: round, program: program, terminal: terminal)
+      do {
+        try await attack.play(command)
+      } catch {
+        attack.seen.missed = "\(attack.place): \(error)"
+      }
+      return attack.seen
+    }
+    if seen.missed == nil, round.program.hasJournal { seen.journal = try await program.endings() }
+    seen.savedDate = program.savedDate
+    seen.notices = program.surroundings.notices
+    return seen
   }
 }
 
@@ -51,10 +56,11 @@ private struct RoundInTerminal {
     // No core files of ends that are meant.
     terminal.line("ulimit -c 0")
     try await terminal.prompt(within: AttackedProgram.patience)
-    seen.modesBefore = try await terminal.modesForPrograms()
+    seen.modesBefore = try await terminal.stateForPrograms()
     place = "start"
     terminal.line(command)
-    try await program.isDrawn(on: terminal)
+    try await program.isReady(on: terminal)
+    try await program.surroundings.restrict(program.pid(on: terminal))
     for (index, step) in round.steps.enumerated() {
       place = "step \(index + 1), \(step)"
       try await play(step)
@@ -93,6 +99,17 @@ private struct RoundInTerminal {
       terminal.resumeReading()
       try await program.isDrawn(on: terminal)
     case .suspend(let stop, let byBackground): try await suspend(stop, byBackground: byBackground)
+    case .setClock:
+      try shiftClock(nanoseconds: 1)
+      try shiftClock(nanoseconds: -1)
+    case .changeModes(let change): try terminal.change(change)
+    case .standstill:
+      kill(-(try group()), SIGSTOP)
+      try await terminal.jobStops(in: round.shell, within: AttackedProgram.patience)
+      // The terminal may be in the program's modes, where the return key gives another character.
+      terminal.send("fg\n")
+      try await program.isBack(on: terminal)
+    case .lend(let ownGroup, let ends): try await lend(ownGroup: ownGroup, ends: ends)
     }
   }
 
@@ -123,6 +140,24 @@ private struct RoundInTerminal {
     try await program.shows("no help", on: terminal) { !$0.contains("sets the due date") }
   }
 
+  private mutating func lend(ownGroup: Bool, ends: Bool) async throws {
+    terminal.send(ownGroup ? "L" : "l")
+    try await terminal.wait(for: "lent=2.", within: AttackedProgram.patience)
+    if let modes = terminal.modes { seen.loans.append(TerminalState(modes, terminal.screen)) }
+    terminal.line(ends ? "1" : "2")
+    if ends {
+      try await program.isBack(on: terminal)
+    } else {
+      try await terminal.wait(for: "stays=2.", within: AttackedProgram.patience)
+    }
+  }
+
+  /// The program's process group.
+  private func group() throws -> Int32 {
+    let pid = try program.pid(on: terminal)
+    return ProcessTable.entry(pid)?.group ?? pid
+  }
+
   private mutating func suspend(_ stop: Step.Stop, byBackground: Bool) async throws {
     try await self.stop(by: stop)
     if byBackground {
@@ -130,22 +165,31 @@ private struct RoundInTerminal {
       try await terminal.prompt(within: AttackedProgram.patience)
     }
     terminal.line("fg")
-    try await program.isDrawn(on: terminal)
+    if round.program.hasScreen {
+      try await program.isDrawn(on: terminal)
+    } else {
+      try await program.isBack(on: terminal)
+    }
   }
 
   /// Stops the job, and notes what is seen then.
   private mutating func stop(by stop: Step.Stop) async throws {
     switch stop {
     case .key: terminal.control("Z")
-    case .signal: kill(try program.pid(on: terminal), SIGTSTP)
+    // A service is stopped by the system, which stops no wrapper with it.
+    case .signal: kill(round.program.hasScreen ? try program.pid(on: terminal) : -(try group()), SIGTSTP)
     }
     try await terminal.jobStops(in: round.shell, within: AttackedProgram.patience)
-    let isScreenLeft = terminal.screen.isLeft
+    let leftOvers = terminal.screen.leftOvers
     // What it saved is in the file once it has stopped: the wrapper may have stopped before.
-    await ProcessTable.stopping(of: try program.pid(on: terminal))
-    let modes = try await terminal.modesForPrograms()
+    let pid = try program.pid(on: terminal)
+    guard await ProcessTable.stopping(of: pid, within: AttackedProgram.patience) else {
+      throw WaitFailed(
+        cause: .deadline(AttackedProgram.patience), wanted: "process \(pid) to stop", found: "\(terminal.screen)")
+    }
+    let modes = try await terminal.stateForPrograms()
     seen.suspensions.append(
-      .init(isScreenLeft: isScreenLeft && terminal.screen.isLeft, modes: modes, savedDate: program.savedDate))
+      .init(leftOvers: leftOvers, modes: modes, savedDate: program.savedDate))
   }
 
   // MARK: The end
@@ -161,6 +205,11 @@ private struct RoundInTerminal {
     case .hangUpStopped: try await stop(by: .key)
     default: break
     }
+    // An order that is ignored.
+    for case .ignored(let signal) in round.conditions { kill(pid, signal.number) }
+    if round.program == .pregTracker, round.conditions.contains(where: { $0.kind == "ignored signal" }) {
+      try await hasReadAll()
+    }
     let leader = ProcessTable.entry(pid)?.group ?? pid
     let start = ContinuousClock.now
     try await order(pid)
@@ -169,7 +218,8 @@ private struct RoundInTerminal {
     switch round.ending {
     case .hangUp: return
     case .orphaned: break
-    case .hangUpStopped:
+    case .hangUpStopped,
+      .volley where round.endMayStop:
       try await ProcessTable.ending(of: leader, within: AttackedProgram.patience)
       // The shell tells of the end of a job in the background before its next prompt, some shells at once.
       terminal.line("")
@@ -177,16 +227,16 @@ private struct RoundInTerminal {
     }
     // Nothing catches SIGKILL: the terminal is in the program's modes, and takes no command.
     guard round.ending != .kill else { return }
-    // A wrapper that ends first makes the shell prompt before the program has ended.
-    let isLeftAtPrompt = round.wrapperEndsFirst || terminal.screen.isLeft
+    // A wrapper that ends first makes the shell prompt before the program has ended, and so does a stop.
+    let leftAtPrompt = round.wrapperEndsFirst || round.endMayStop ? [] : terminal.screen.leftOvers
     switch round.ending {
     case .orphaned: break
     case .hangUpStopped: try await terminal.prompt(within: AttackedProgram.patience)
     default: seen.status = try await terminal.status(in: round.shell, within: AttackedProgram.patience)
     }
-    seen.modesAfter = try await terminal.modesForPrograms()
+    seen.modesAfter = try await terminal.stateForPrograms()
     // What the program wrote before its end has been read by now: the answers came behind it.
-    seen.isScreenLeft = isLeftAtPrompt && terminal.screen.isLeft
+    seen.leftOvers = leftAtPrompt.isEmpty ? terminal.screen.leftOvers : leftAtPrompt
   }
 
   /// Ends the wrapper alone, and waits until the program has left the screen to the shell.
@@ -196,7 +246,7 @@ private struct RoundInTerminal {
     try await terminal.prompt(within: AttackedProgram.patience)
     try await terminal.waitForScreen("the shell's screen", within: AttackedProgram.patience) { $0.isLeft }
     seen.status = try await terminal.status(in: round.shell, within: AttackedProgram.patience)
-    seen.modesWithoutWrapper = try await terminal.modesForPrograms()
+    seen.modesWithoutWrapper = try await terminal.stateForPrograms()
   }
 
   private mutating func order(_ pid: Int32) async throws {
@@ -213,6 +263,7 @@ private struct RoundInTerminal {
         kill(pid, second.signal.number)
       }
     case .kill: kill(pid, SIGKILL)
+    case .volley(let shots): await fire(shots, at: pid)
     case .hangUp: await terminal.hangUp()
     case .hangUpStopped:
       guard let group = ProcessTable.entry(pid)?.group else { return }
@@ -231,6 +282,19 @@ private struct RoundInTerminal {
         if continues { kill(number, SIGCONT) }
       }
       seen.isOutOfTime = !isInTime
+    }
+  }
+
+  /// Sends each signal after its pause, and then lets everything run on.
+  private func fire(_ shots: [Ending.Shot], at pid: Int32) async {
+    guard let group = ProcessTable.entry(pid)?.group else { return }
+    await onThread {
+      for shot in shots {
+        usleep(UInt32(shot.pause))
+        for _ in 0..<shot.count { kill(shot.toGroup ? -group : pid, shot.signal.number) }
+      }
+      kill(pid, SIGCONT)
+      kill(-group, SIGCONT)
     }
   }
 }

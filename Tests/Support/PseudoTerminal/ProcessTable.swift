@@ -100,6 +100,21 @@ package enum ProcessTable {
     }
   }
 
+  /// Waits until a process that was stopped runs again, or is gone.
+  package static func continuing(of pid: Int32, within limit: Duration = .seconds(240)) async throws {
+    let hasContinued = await onThread {
+      let start = ContinuousClock.now
+      while let entry = entry(pid), entry.state == "T" {
+        guard ContinuousClock.now - start < limit else { return false }
+        sched_yield()
+      }
+      return true
+    }
+    if !hasContinued {
+      throw WaitFailed(cause: .deadline(limit), wanted: "process \(pid) to run on", found: "a stopped process")
+    }
+  }
+
   /// Waits until the first thread of a process sleeps, in a read say, or the process is gone.
   package static func sleeping(of pid: Int32) async {
     await onThread {

@@ -271,35 +271,3 @@ extension PseudoTerminal.Contents {
     hold = nil
   }
 }
-
-/// A terminal's modes (termios) as a value that can be compared.
-package struct TerminalModes: Sendable, Hashable, CustomStringConvertible {
-  /// Lines are edited by the kernel and delivered whole.
-  package var isCanonical: Bool { local & UInt32(ICANON) != 0 }
-  /// Keys are echoed.
-  package var echoes: Bool { local & UInt32(ECHO) != 0 }
-  /// Ctrl-C, Ctrl-Z and Ctrl-\ are signals.
-  package var sendsSignals: Bool { local & UInt32(ISIG) != 0 }
-
-  private let input: UInt32
-  private let output: UInt32
-  private let control: UInt32
-  private let local: UInt32
-  private let characters: [UInt8]
-
-  init?(of terminal: Int32) {
-    var modes = termios()
-    guard tcgetattr(terminal, &modes) == 0 else { return nil }
-    input = modes.c_iflag
-    output = modes.c_oflag
-    control = modes.c_cflag
-    local = modes.c_lflag
-    characters = withUnsafeBytes(of: modes.c_cc) { Array($0) }
-  }
-
-  /// The modes as `stty` writes the ones that matter here, and all words.
-  package var description: String {
-    "\(isCanonical ? "" : "-")icanon \(echoes ? "" : "-")echo \(sendsSignals ? "" : "-")isig, "
-      + "\(input) \(output) \(control) \(local) \(characters)"
-  }
-}

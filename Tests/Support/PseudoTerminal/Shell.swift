@@ -83,44 +83,18 @@ extension PseudoTerminal {
     try await wait(for: shell.stopMark, within: limit) + prompt(within: limit)
   }
 
-  /// What `stty -a` says: the modes that the shell gives to the next program.
+  /// The terminal's state while a program waits in it: the modes that the shell gives to the next program.
   ///
   /// At its prompt a shell with a line editor has modes of its own, which say nothing.
-  package func modesForPrograms(within limit: Duration = .seconds(60)) async throws -> String {
-    line("stty -a")
-    try await wait(for: "speed", within: limit)
-    return try await prompt(within: limit).words
+  package func stateForPrograms(within limit: Duration = .seconds(60)) async throws -> TerminalState {
+    // The echo of the command shows a sum where the program prints a number.
+    line("sh -c 'echo rests=$((1+1)).; exec head -c 1'")
+    try await wait(for: "rests=2.", within: limit)
+    guard let modes else { throw WaitFailed(cause: .ended, wanted: "the modes", found: "a closed terminal") }
+    let state = TerminalState(modes, screen)
+    // One byte, which also ends a program in a terminal without lines.
+    send("\r")
+    try await prompt(within: limit)
+    return state
   }
-}
-
-extension String {
-  /// The words in plain ASCII, without control sequences: what a shell draws around its prompt differs from time to time.
-  fileprivate var words: String {
-    var rest = unicodeScalars[...]
-    var plain = ""
-    while let scalar = rest.popFirst() {
-      guard scalar == "\u{1B}" else {
-        plain.unicodeScalars.append(scalar)
-        continue
-      }
-      // A control sequence ends with a letter or the like, any other escape with its first character.
-      guard rest.popFirst() == "[" else { continue }
-      while let next = rest.popFirst(), !("\u{40}"..."\u{7E}").contains(next) {}
-    }
-    return plain.split(whereSeparator: \.isWhitespace).filter { $0.allSatisfy(\.isASCII) }.joined(separator: " ")
-  }
-}
-
-extension TerminalScreen {
-  /// Whether nothing of a full-screen program is left: neither its screen, nor a hidden or another cursor, nor what it asked to
-  /// be told.
-  ///
-  /// Whether pastes are marked says nothing: shells ask for that at their own prompts.
-  package var isLeft: Bool {
-    !showsAlternate && showsCursor && cursorShape == 0 && modes.isDisjoint(with: Self.reports)
-      && mainKeyFlags.isEmpty && alternateKeyFlags.isEmpty && savedTitles.isEmpty
-  }
-
-  /// The modes in which a terminal reports the mouse, in any form, the focus, or the color scheme.
-  private static var reports: Set<Int> { [9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2031] }
 }
