@@ -26,9 +26,12 @@ static bool armed_blocks;  // a write to the terminal may wait
 // The group of the shell that runs this process's job; 0 if it is unknown.
 static pid_t shell_group;
 
-// How many of the armed bytes have been written. They continue where they were interrupted, because some of them, such
-// as those that pop a stack, must not be written twice.
-static atomic_size_t left_count;
+// In the lower half: how many of the armed bytes have been written. They continue where they were interrupted, because
+// some of them, such as those that pop a stack, must not be written twice. In the upper half: the generation of `left`.
+// A handler that is delayed until the terminal is armed again must not count for the new screen.
+static _Atomic uint64_t left_count;
+#define COUNT_OF(state) ((size_t)((state) & UINT32_MAX))
+#define GENERATION_OF(state) ((unsigned)((state) >> 32))
 
 // In the lowest bits: whether a signal handler has left the screen since the terminal was armed. Above them: how often
 // it was armed. A handler that is delayed until the terminal is armed again must not report that the new screen has
@@ -81,8 +84,9 @@ void unixhost_emergency_arm(
   armed_count = count > UNIXHOST_LEAVE_LIMIT ? UNIXHOST_LEAVE_LIMIT : count;
   memcpy(armed_bytes, bytes, armed_count);
   armed_blocks = !(fcntl(terminal, F_GETFL) & O_NONBLOCK);
-  atomic_store(&left_count, 0);
-  atomic_store(&left, ((atomic_load(&left) | LEFT_BITS) + 1) | UNIXHOST_NOT_LEFT);
+  unsigned generation = (atomic_load(&left) | LEFT_BITS) + 1;
+  atomic_store(&left_count, (uint64_t)generation << 32);
+  atomic_store(&left, generation | UNIXHOST_NOT_LEFT);
   atomic_store(&is_spoiled, false);
   atomic_store(&input_is_ours, true);
   atomic_store(&armed_terminal, terminal);
@@ -100,7 +104,11 @@ enum unixhost_leaving unixhost_emergency_left(void) {
   return state == UNIXHOST_LEFT && atomic_load(&is_spoiled) ? UNIXHOST_LEFT_IN_PART : (enum unixhost_leaving)state;
 }
 
-size_t unixhost_emergency_left_count(void) { return atomic_load(&is_spoiled) ? 0 : atomic_load(&left_count); }
+size_t unixhost_emergency_left_count(void) {
+  return atomic_load(&is_spoiled) ? 0 : COUNT_OF(atomic_load(&left_count));
+}
+
+static unsigned current_generation(void) { return atomic_load(&left) & ~LEFT_BITS; }
 
 // The owner of the armed terminal.
 enum ownership {
@@ -134,25 +142,38 @@ static enum ownership wait_for_shell(int terminal, int64_t deadline) {
   return ownership;
 }
 
-static bool are_alike(const struct termios *one, const struct termios *other) {
-  return one->c_iflag == other->c_iflag && one->c_oflag == other->c_oflag && one->c_lflag == other->c_lflag;
+// Whether every flag of a word that this program has changed is as it has set it, whatever other flags say.
+static bool is_as_set(tcflag_t now, tcflag_t own, tcflag_t found) { return ((now ^ own) & (own ^ found)) == 0; }
+
+// Whether the modes are this program's, also if another process has changed one of them. A shell's line editor leaves on
+// at least the keys that make signals. A program that changes no modes has none to give back.
+static bool are_own(const struct termios *now) {
+  const struct termios *own = &own_modes, *found = &found_modes;
+  bool changes = own->c_iflag != found->c_iflag || own->c_oflag != found->c_oflag || own->c_lflag != found->c_lflag;
+  return changes && is_as_set(now->c_iflag, own->c_iflag, found->c_iflag) &&
+         is_as_set(now->c_oflag, own->c_oflag, found->c_oflag) &&
+         is_as_set(now->c_lflag, own->c_lflag, found->c_lflag);
 }
 
-// Writes the leaving sequences from where they were interrupted, and looks at the owner before each write. Returns
-// whether all of them have been written.
-static bool write_leaving(int terminal, int64_t deadline) {
-  if (atomic_exchange(&is_spoiled, false)) atomic_store(&left_count, 0);
-  size_t count = atomic_load(&left_count);
-  while (count < armed_count && may_write(look_at(terminal))) {
-    size_t written = unixhost_write_within(terminal, armed_bytes + count, armed_count - count, 0);
-    atomic_store(&left_count, count += written);
+// Writes the leaving sequences of a generation from where they were interrupted, and looks at the owner before each
+// write. Returns whether all of them have been written.
+static bool write_leaving(int terminal, unsigned generation, int64_t deadline) {
+  uint64_t state = atomic_load(&left_count);
+  if (GENERATION_OF(state) == generation && atomic_exchange(&is_spoiled, false))
+    atomic_compare_exchange_strong(&left_count, &state, (uint64_t)generation << 32);
+  state = atomic_load(&left_count);
+  while (GENERATION_OF(state) == generation && COUNT_OF(state) < armed_count && may_write(look_at(terminal))) {
+    const char *bytes = armed_bytes + COUNT_OF(state);
+    size_t written = unixhost_write_within(terminal, bytes, armed_count - COUNT_OF(state), 0);
+    // If it fails, the terminal was armed again, or another thread writes the same bytes, and the state is the new one.
+    if (atomic_compare_exchange_strong(&left_count, &state, state + written)) state += written;
     if (written != 0) continue;
-    int64_t left = (deadline - unixhost_now()) / 1000000;
-    if (left <= 0) break;
+    int64_t left_time = (deadline - unixhost_now()) / 1000000;
+    if (left_time <= 0) break;
     struct pollfd writable = {terminal, POLLOUT, 0};
-    poll(&writable, 1, left < LOOK_INTERVAL ? (int)left : LOOK_INTERVAL);
+    poll(&writable, 1, left_time < LOOK_INTERVAL ? (int)left_time : LOOK_INTERVAL);
   }
-  return count == armed_count;
+  return GENERATION_OF(state) == generation && COUNT_OF(state) >= armed_count;
 }
 
 // Waits until no other thread leaves the screen, or the deadline has passed. A fault on such a thread ends the process,
@@ -168,7 +189,7 @@ static bool begin_leaving(int64_t deadline) {
 }
 
 // Restores the modes that were found, and writes the leaving sequences. Returns whether that is complete.
-static bool leave(int terminal, enum ownership ownership, int64_t deadline) {
+static bool leave(int terminal, enum ownership ownership, unsigned generation, int64_t deadline) {
   static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
   sigset_t only, others, mask;
   sigemptyset(&only);
@@ -192,10 +213,10 @@ static bool leave(int terminal, enum ownership ownership, int64_t deadline) {
   // While the signal is blocked, a background process may set the modes and write.
   pthread_sigmask(SIG_BLOCK, &only, NULL);
   // Some shells set no modes of their own for their prompt.
-  if (!is_restored && tcgetattr(terminal, &now) == 0 && are_alike(&now, &own_modes)) {
+  if (!is_restored && tcgetattr(terminal, &now) == 0 && are_own(&now)) {
     tcsetattr(terminal, TCSANOW, &found_modes);
   }
-  bool is_complete = write_leaving(terminal, deadline);
+  bool is_complete = write_leaving(terminal, generation, deadline);
   atomic_store(&leaver, 0);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return is_complete;
@@ -225,7 +246,7 @@ void unixhost_emergency_restore(void) {
     enum ownership ownership = wait_for_shell(terminal, deadline);
     if (may_write(ownership)) {
       wait_for_writer();
-      leave(terminal, ownership, deadline);
+      leave(terminal, ownership, current_generation(), deadline);
     }
     unixhost_stderr_release(ownership != FOREIGN);
   }
@@ -276,7 +297,7 @@ void unixhost_emergency_leave(void) {
     wait_for_writer();
     // The host's thread writes the bytes that the terminal does not accept now.
     state = generation | UNIXHOST_LEFT_IN_PART;
-    if (leave(terminal, ownership, 0)) atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT);
+    if (leave(terminal, ownership, generation, 0)) atomic_compare_exchange_strong(&left, &state, generation | UNIXHOST_LEFT);
   }
   atomic_fetch_sub(&readers, 1);
 }
@@ -290,7 +311,7 @@ bool unixhost_emergency_leave_rest(int milliseconds) {
   // A handler on another thread may be about to write.
   wait_for_readers();
   if (unixhost_emergency_left() == UNIXHOST_LEFT || ownership == GONE) return true;
-  if (!may_write(ownership) || !leave(terminal, ownership, deadline)) return false;
+  if (!may_write(ownership) || !leave(terminal, ownership, current_generation(), deadline)) return false;
   atomic_store(&left, (atomic_load(&left) & ~LEFT_BITS) | UNIXHOST_LEFT);
   return true;
 }

@@ -50,6 +50,24 @@ import Testing
     }
   }
 
+  /// Dash leaves the modes as it finds them: they are the program's still, although another process has changed one.
+  @Test func changedModesAreRestoredFromTheBackground() async throws {
+    try await ProbeSession.run { probe in
+      try await Shell.dash.run { terminal in
+        let before = terminal.modes
+        terminal.line(probe.command())
+        try await probe.isActive(visit: 1, on: terminal)
+        try terminal.change(.stoppedWriters)
+        try probe.signal(SIGSTOP)
+        try await terminal.jobHasStopped(in: .dash)
+        try probe.signal(SIGTERM)
+        try probe.signal(SIGCONT)
+        try await endsAndLeaves(probe, terminal, in: .dash)
+        #expect(terminal.modes == before)
+      }
+    }
+  }
+
   /// A program that sends signals is a job of its own, and has the terminal for a moment.
   @Test(arguments: Shell.allCases) func aStoppedJobIsEndedByAProgram(shell: Shell) async throws {
     try shell.isInstalledOrCancel()

@@ -77,8 +77,10 @@ package enum Condition: Sendable, Hashable {
     case .variables(.manager), .variables(.wrong): return !others.contains(.firstProcess)
     case .variables: return true
     case .ignored(let signal): return !round.uses(signal)
-    // A signal that all threads block ends nothing.
-    case .blocked: if case .fatal = round.ending { return false } else { return true }
+    // A signal that all threads block ends nothing, and stops no service, which does not catch it.
+    case .blocked:
+      if case .fatal = round.ending { return false }
+      return round.program.hasScreen || !round.hasStops
     case .streams(let streams):
       switch streams {
       case .inputClosed, .inputFromNull: return true
@@ -94,10 +96,11 @@ package enum Condition: Sendable, Hashable {
       return round.wrapper == .none && !round.hasStops && !round.isVolley && round.ending != .hangUpStopped
         && !round.steps.contains { if case .lend(ownGroup: true, _) = $0 { true } else { false } }
         && !others.contains { [.noThreads, .variables(.manager), .variables(.wrong)].contains($0) }
-    // A child needs a process, and these wrappers may be installed where another user may not look.
+    // A child needs a process, and these wrappers may be installed where another user may not look. PregTracker's client of its
+    // tips sleeps in a task: libdispatch asks for a thread then, and holds the main thread until it has one.
     case .noThreads:
-      return !round.steps.contains { if case .lend = $0 { true } else { false } }
-        && ![.strace, .python].contains(round.wrapper)
+      return round.program != .pregTracker && ![.strace, .python].contains(round.wrapper)
+        && !round.steps.contains { if case .lend = $0 { true } else { false } }
         && !others.contains { $0 == .firstProcess || $0 == .otherClocks || $0.kind == "child" }
     case .fullDisk: return round.program.hasJournal
     // Only the superuser makes a name space.

@@ -159,7 +159,7 @@ extension RoundGenerator {
       let index = Int.random(in: 0...round.steps.count, using: &random)
       if let step = hardStep(of: round, &random) { round.steps.insert(step, at: index) }
     }
-    if Int.random(in: 0..<3, using: &random) == 0 { round.ending = volley(&random, toGroup: round.wrapper == .none) }
+    if Int.random(in: 0..<3, using: &random) == 0 { round.ending = volley(&random, under: round.wrapper) }
     // strace waits for the child.
     let isLent = Int.random(in: 0..<4, using: &random) == 0 && round.program == .probe && round.wrapper != .strace
     if isLent, let ending = endingOfLoan(&random) {
@@ -184,6 +184,10 @@ extension RoundGenerator {
       }
     }
     guard program == .service else { return }
+    // Nothing is seen of a service in the background that comes to the foreground.
+    round.steps = round.steps.map {
+      if case .suspend(let stop, _) = $0 { .suspend(stop, byBackground: false) } else { $0 }
+    }
     // The system stops a service, and strace with it, which then passes nothing on.
     if round.wrapper == .strace { round.wrapper = .none }
     switch round.ending {
@@ -202,15 +206,18 @@ extension RoundGenerator {
     case 0: choices.setsClock ? .setClock : nil
     case 1, 2:
       round.program.hasScreen ? .changeModes(PseudoTerminal.ModeChange.allCases.randomElement(using: &random)!) : nil
-    case 3: .standstill
+    // A stopped strace holds the program, too.
+    case 3: round.wrapper == .strace ? nil : .standstill
     default: round.program == .probe ? .lend(ownGroup: .random(using: &random), ends: true) : nil
     }
   }
 
   /// Orders, stops and continuations, among them at least one order that ends every program.
-  private func volley(_ random: inout SplitMix64, toGroup: Bool) -> Ending {
+  private func volley(_ random: inout SplitMix64, under wrapper: Round.Wrapper) -> Ending {
+    let toGroup = wrapper == .none
+    let stops: [Signal] = wrapper == .strace ? [] : [.stop, .stop, .pause, .pause]
     var shots = (0..<Int.random(in: 0...4, using: &random)).map { _ in
-      shot([.terminate, .interrupt, .hangUp, .stop, .stop, .pause, .pause, .continue, .quit], &random, toGroup)
+      shot(stops + [.terminate, .interrupt, .hangUp, .continue, .quit], &random, toGroup)
     }
     let index = Int.random(in: 0...shots.count, using: &random)
     shots.insert(shot([.terminate], &random, toGroup), at: index)

@@ -183,7 +183,9 @@ private struct RoundInTerminal {
     let leftOvers = terminal.screen.leftOvers
     // What it saved is in the file once it has stopped: the wrapper may have stopped before.
     let pid = try program.pid(on: terminal)
-    guard await ProcessTable.stopping(of: pid, within: AttackedProgram.patience) else {
+    let hasStopped = await ProcessTable.stopping(of: pid, within: AttackedProgram.patience)
+    // A strace that is stopped itself does not let every thread of its program stop.
+    guard hasStopped || round.wrapper == .strace else {
       throw WaitFailed(
         cause: .deadline(AttackedProgram.patience), wanted: "process \(pid) to stop", found: "\(terminal.screen)")
     }
@@ -196,6 +198,11 @@ private struct RoundInTerminal {
 
   private mutating func end() async throws {
     let pid = try program.pid(on: terminal)
+    // An order that is ignored.
+    for case .ignored(let signal) in round.conditions { kill(pid, signal.number) }
+    if round.program == .pregTracker, round.conditions.contains(where: { $0.kind == "ignored signal" }) {
+      try await hasReadAll()
+    }
     switch round.ending {
     case .stalled(_, let milliseconds):
       try await terminal.pauseReading()
@@ -204,11 +211,6 @@ private struct RoundInTerminal {
     case .orphaned(let signal): try await endWrapper(of: pid, by: signal)
     case .hangUpStopped: try await stop(by: .key)
     default: break
-    }
-    // An order that is ignored.
-    for case .ignored(let signal) in round.conditions { kill(pid, signal.number) }
-    if round.program == .pregTracker, round.conditions.contains(where: { $0.kind == "ignored signal" }) {
-      try await hasReadAll()
     }
     let leader = ProcessTable.entry(pid)?.group ?? pid
     let start = ContinuousClock.now

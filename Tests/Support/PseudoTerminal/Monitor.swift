@@ -17,6 +17,10 @@ package struct WaitFailed: Error, CustomStringConvertible {
   /// What there was instead.
   package let found: String
 
+  package init(cause: Cause, wanted: String, found: String) {
+    (self.cause, self.wanted, self.found) = (cause, wanted, found)
+  }
+
   /// A sentence for the test's report.
   package var description: String {
     switch cause {
