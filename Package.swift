@@ -27,31 +27,36 @@ let package = Package(
     .trait(name: "SDL", description: "The example PausingGame in windows of SDL 2 (Linux)"),
   ],
   targets: [
-    // The library. Arrows point one way: AppLifecycle → PubSub; everything else → AppLifecycle.
+    // The library. Arrows point one way: AppLifecycle → PubSub → Scheduling; everything else → AppLifecycle.
+    .target(name: "CScheduling"),
+    // Locks, clocks, deadlines and tasks, for all of them.
+    .target(name: "Scheduling", dependencies: ["CScheduling"]),
     .target(name: "CPubSub", cSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .target(
-      name: "PubSub", dependencies: ["CPubSub"], swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
-    .target(name: "AppLifecycle", dependencies: ["PubSub"]),
+      name: "PubSub", dependencies: ["CPubSub", "Scheduling"],
+      swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
+    .target(name: "AppLifecycle", dependencies: ["PubSub", "Scheduling"]),
     .target(name: "CSimulation"),
-    .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "CSimulation", "PubSub"]),
+    .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "CSimulation", "PubSub", "Scheduling"]),
     // For tests: it links Swift Testing, which no program may.
     .target(name: "AppLifecycleTestSupport", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
     .target(name: "CUnixHost"),
     .target(
       name: "UnixHost",
       dependencies: [
-        "AppLifecycle", "PubSub", "CUnixHost",
+        "AppLifecycle", "PubSub", "Scheduling", "CUnixHost",
         .target(name: "CSystemBus", condition: .when(platforms: [.linux], traits: ["Logind"])),
       ]),
     // What a terminal shows after some bytes; for terminals of tests, recorded and real.
     .target(name: "TerminalEmulation"),
-    .target(name: "UnixHostTesting", dependencies: ["AppLifecycle", "PubSub", "TerminalEmulation", "UnixHost"]),
+    .target(
+      name: "UnixHostTesting", dependencies: ["AppLifecycle", "PubSub", "Scheduling", "TerminalEmulation", "UnixHost"]),
     .target(
       name: "CSystemBus", cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))]),
     .target(name: "CLifecycleJournal"),
-    .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "PubSub"]),
+    .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "PubSub", "Scheduling"]),
     // The one library that links Foundation.
-    .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub"]),
+    .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub", "Scheduling"]),
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
 
     // The examples use products only, as a package that depends on this one would. What several of them need beside the library
@@ -106,7 +111,9 @@ let package = Package(
     .target(name: "ResourceScenarios", dependencies: ["AppLifecycle"], path: "Tests/Support/ResourceScenarios"),
     .target(name: "ProbeSupport", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/ProbeSupport"),
     // What a program that journals does until it is killed, for the program and for the test that knows what it must have done.
-    .target(name: "JournalWorkload", dependencies: ["AppLifecycle", "PubSub"], path: "Tests/Support/JournalWorkload"),
+    .target(
+      name: "JournalWorkload", dependencies: ["AppLifecycle", "PubSub", "Scheduling"],
+      path: "Tests/Support/JournalWorkload"),
     .executableTarget(
       name: "JournalProbe",
       dependencies: ["AppLifecycle", "JournalWorkload", "LifecycleJournal", "PubSub"],
@@ -117,9 +124,9 @@ let package = Package(
       path: "Tests/Support/PseudoTerminal"),
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
     // What the adapters of the documentation are compiled against, in the place of libraries that this package does not use.
-    .target(name: "LoggingStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Logging"),
-    .target(name: "MetricsStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Metrics"),
-    .target(name: "TracingStandIn", dependencies: ["PubSub"], path: "Tests/Support/StandIns/Tracing"),
+    .target(name: "LoggingStandIn", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/StandIns/Logging"),
+    .target(name: "MetricsStandIn", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/StandIns/Metrics"),
+    .target(name: "TracingStandIn", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/StandIns/Tracing"),
     .target(name: "ProgramOptions", path: "Tests/Support/ProgramOptions"),
 
     // `swift run -c release Benchmarks`: the bus against a floor, Foundation and the signal
@@ -128,7 +135,7 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "AppLifecycle", "BenchmarkHarness", "CBenchmarks", "CPeers", "LifecycleJournal", "NotificationCenterBridge",
-        "PubSub",
+        "PubSub", "Scheduling",
         "UnixHost",
       ],
       path: "Tests/Benchmarks/Program"),
@@ -141,9 +148,9 @@ let package = Package(
 
     // `swift run -c release Stress --seconds 3600`: threads that do everything at random, with every delivery accounted for.
     .executableTarget(
-      name: "Stress", dependencies: ["CBenchmarks", "ProgramOptions", "PubSub", "StressEngine"],
+      name: "Stress", dependencies: ["CBenchmarks", "ProgramOptions", "PubSub", "Scheduling", "StressEngine"],
       path: "Tests/Stress/Program"),
-    .target(name: "StressEngine", dependencies: ["PubSub"], path: "Tests/Stress/Engine"),
+    .target(name: "StressEngine", dependencies: ["PubSub", "Scheduling"], path: "Tests/Stress/Engine"),
 
     // `swift run Attack --seconds 3600`: programs of this package in terminals, with everything done to them at random.
     .executableTarget(
@@ -153,7 +160,7 @@ let package = Package(
         "lifecycle",
       ],
       path: "Tests/Attack/Program"),
-    .target(name: "AttackCore", dependencies: ["PseudoTerminal", "PubSub"], path: "Tests/Attack/Core"),
+    .target(name: "AttackCore", dependencies: ["PseudoTerminal", "PubSub", "Scheduling"], path: "Tests/Attack/Core"),
     .testTarget(name: "AttackTests", dependencies: ["AttackCore", "PseudoTerminal"]),
 
     // Readers of foreign bytes, for tests and for the fuzzer.
@@ -161,24 +168,28 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "TerminalEmulation", "UnixHost"],
       path: "Tests/Fuzz/Targets"),
-    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "PubSub", "TestTraits"]),
+    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "PubSub", "Scheduling", "TestTraits"]),
 
     .testTarget(name: "BenchmarksTests", dependencies: ["BenchmarkHarness"]),
     .testTarget(
-      name: "PubSubTests", dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "StressEngine", "TestTraits"],
+      name: "PubSubTests",
+      dependencies: ["AppLifecycleTesting", "CPubSub", "PubSub", "Scheduling", "StressEngine", "TestTraits"],
       swiftSettings: [.define("PUBSUB_HOOKS", hooksAreBuilt)]),
     .testTarget(
       name: "AppLifecycleTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "ResourceScenarios", "TestTraits"]),
+      dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "Scheduling", "ResourceScenarios", "TestTraits"]),
     .testTarget(
       name: "AppLifecycleTestingTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "JournalWorkload", "LifecycleJournal", "PubSub", "lifecycle",
+        "AppLifecycle", "AppLifecycleTesting", "JournalWorkload", "LifecycleJournal", "PubSub", "Scheduling",
+        "lifecycle",
         "PseudoTerminal", "TestTraits",
       ]),
     .testTarget(
       name: "AppLifecycleTestSupportTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "PubSub", "TestTraits"]),
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "PubSub", "Scheduling", "TestTraits",
+      ]),
     // One file of client code, compiled as clients may: in plain Swift 6, with what is to come, on the main actor by default.
     .testTarget(
       name: "UsageTests",
@@ -194,16 +205,20 @@ let package = Package(
       name: "LifecycleJournalTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "JournalWorkload", "LifecycleJournal", "PubSub",
+        "Scheduling",
         "TestTraits",
       ],
       exclude: ["Damaged"]),
     .testTarget(
       name: "NotificationCenterBridgeTests",
-      dependencies: ["AppLifecycle", "AppLifecycleTesting", "CBenchmarks", "NotificationCenterBridge", "PubSub"]),
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "CBenchmarks", "NotificationCenterBridge", "PubSub", "Scheduling",
+      ]),
     .testTarget(
       name: "UnixHostTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "PubSub", "UnixHost", "CUnixHost", "PseudoTerminal",
+        "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "PubSub", "Scheduling", "UnixHost", "CUnixHost",
+        "PseudoTerminal",
         "ResourceScenarios",
         "ServiceProbe", "TerminalProbe", "TestTraits", "UnixHostTesting",
       ]),
@@ -211,7 +226,8 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "DueDate", "ExampleSupport",
-        "LifecycleJournal", "LifecycleRecorder", "PregTracker", "PseudoTerminal", "PubSub", "Quickstart", "Service",
+        "LifecycleJournal", "LifecycleRecorder", "PregTracker", "PseudoTerminal", "PubSub", "Scheduling", "Quickstart",
+        "Service",
         "TestTraits", "UnixHost", "UnixHostTesting",
         "lifecycle",
       ]),
@@ -234,7 +250,8 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn",
-        "MetricsStandIn", "PubSub", "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting", "lifecycle",
+        "MetricsStandIn", "PubSub", "Scheduling", "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting",
+        "lifecycle",
       ]),
   ],
   swiftLanguageModes: [.v6]

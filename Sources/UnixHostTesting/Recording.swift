@@ -1,4 +1,4 @@
-import PubSub
+import Scheduling
 import TerminalEmulation
 import UnixHost
 

@@ -1,6 +1,7 @@
 import AppLifecycle
 import Dispatch
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

@@ -2,7 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 import Foundation
 import LifecycleJournal
-import PubSub
+import Scheduling
 
 /// A journal of any length, with damage in it, and what is to be found there.
 ///

@@ -1,5 +1,5 @@
 import AppLifecycleTesting
-import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

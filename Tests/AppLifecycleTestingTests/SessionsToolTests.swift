@@ -3,6 +3,7 @@ import AppLifecycleTesting
 import Foundation
 import LifecycleJournal
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

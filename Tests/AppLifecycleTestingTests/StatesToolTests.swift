@@ -2,6 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 import Foundation
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

@@ -1,5 +1,5 @@
 import AppLifecycleTesting
-import PubSub
+import Scheduling
 
 /// A clock that a test advances and that is not a simulation: the application treats it as a real one.
 final class HandClock: Clock {

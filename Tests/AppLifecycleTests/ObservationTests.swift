@@ -1,6 +1,6 @@
 import AppLifecycle
 import Observation
-import PubSub
+import Scheduling
 import Testing
 
 /// What `Observations`, SwiftUI and `withObservationTracking` follow.

@@ -2,6 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 import Observation
 import PubSub
+import Scheduling
 import Testing
 
 /// `isProtectedDataAvailable`, where the two notifications are posted and where they are not.

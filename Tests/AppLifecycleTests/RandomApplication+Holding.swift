@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import Scheduling
 
 /// A resource as the program sees it: what was done with it in the present process.
 @MainActor final class RandomResource {

@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import Scheduling
 
 /// A program that does at random all that programs do, and notes what must never happen to it.
 ///

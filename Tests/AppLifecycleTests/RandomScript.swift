@@ -1,5 +1,5 @@
 import AppLifecycle
-import PubSub
+import Scheduling
 
 /// Chance that can be repeated.
 @MainActor final class Chance {

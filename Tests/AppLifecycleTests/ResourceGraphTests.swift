@@ -1,5 +1,5 @@
 @testable import AppLifecycle
-import PubSub
+import Scheduling
 import Testing
 
 /// A model of the world in which the graph's actions are operations that end when the test says so.

@@ -1,5 +1,6 @@
 import AppLifecycleTesting
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

@@ -6,7 +6,7 @@ import Testing
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  @Test(arguments: ["PubSub", "AppLifecycle"])
+  @Test(arguments: ["Scheduling", "PubSub", "AppLifecycle"])
   func `make tasks in one place only, so that a simulation can have them all`(module: String) throws {
     let folder = Self.root.appending(path: "Sources/\(module)")
     let files = (FileManager.default.enumerator(atPath: folder.path())?.compactMap { $0 as? String } ?? [])

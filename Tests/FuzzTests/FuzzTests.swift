@@ -1,6 +1,7 @@
 import Foundation
 import FuzzTargets
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

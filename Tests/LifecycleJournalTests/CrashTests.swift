@@ -3,6 +3,7 @@ import Foundation
 import JournalWorkload
 import LifecycleJournal
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

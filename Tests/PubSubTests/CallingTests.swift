@@ -1,4 +1,5 @@
 import CPubSub
+import Scheduling
 import Testing
 
 @testable import PubSub

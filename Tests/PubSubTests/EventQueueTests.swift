@@ -1,4 +1,5 @@
 import AppLifecycleTesting
+import Scheduling
 import Testing
 
 @testable import PubSub

@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 
 // What the tests post.
 

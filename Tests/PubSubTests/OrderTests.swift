@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 import Testing
 
 @Suite struct `Order of delivery` {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Scheduling
 import TestTraits
 import Testing
 

@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

@@ -1,5 +1,6 @@
 import AppLifecycleTesting
 import PubSub
+import Scheduling
 import Testing
 
 /// What the bus tells of its posts, and that telling it comes to an end whatever is done when it is told.

@@ -1,5 +1,6 @@
 import Foundation
 import PubSub
+import Scheduling
 import StressEngine
 import Synchronization
 import TestTraits

@@ -1,4 +1,4 @@
-import PubSub
+import Scheduling
 import Testing
 
 @testable import UnixHost

@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import Scheduling
 import Testing
 
 @testable import UnixHost

@@ -1,6 +1,7 @@
 import Glibc
 import PseudoTerminal
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 

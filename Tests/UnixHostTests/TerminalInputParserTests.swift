@@ -1,5 +1,5 @@
-import PubSub
 import Glibc
+import Scheduling
 import Testing
 
 @testable import UnixHost

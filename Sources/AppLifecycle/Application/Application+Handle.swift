@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 // The methods with which a host reports inputs; the inbox runs one input after another.
 

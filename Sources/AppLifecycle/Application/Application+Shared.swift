@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 extension Application {
   private static var adopted: Application?

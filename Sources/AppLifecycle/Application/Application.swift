@@ -1,4 +1,5 @@
 public import PubSub
+package import Scheduling
 
 /// An application that follows a life cycle, calls its delegate at each step, and posts a notification right after.
 ///

@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 /// The inputs of an application that wait for their turn, and the task that works on them.
 ///

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// The queue of inputs, and of passed deadlines of the background, that are handled between transitions.
 struct InputQueue: Sendable {

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// The question whether the application may end, from the delegate's call until the end begins or is refused.
 @MainActor final class TerminationQuestion {

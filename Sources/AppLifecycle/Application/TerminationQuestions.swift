@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// Asks the delegate whether the application may end, one question at a time.
 ///

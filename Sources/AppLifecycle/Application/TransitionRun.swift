@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// The transition of one input: performs the effects that the state machine returns, one after another.
 @MainActor struct TransitionRun {

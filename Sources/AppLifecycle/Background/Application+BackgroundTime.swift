@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 // Background tasks and modes, and the system's time limits for an application in the background.
 

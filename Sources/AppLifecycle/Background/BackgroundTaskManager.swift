@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// Performs background tasks and modes, and calls back when one of the system's time limits has passed.
 @MainActor final class BackgroundTaskManager {

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 extension Application {
   /// The ledger of the calls during the latest transitions and stays in the background, with overruns and tasks that

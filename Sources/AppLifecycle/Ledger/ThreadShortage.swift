@@ -1,4 +1,5 @@
 package import PubSub
+package import Scheduling
 
 /// A reason why asynchronous code had no thread to run on while a budget passed.
 public enum ThreadShortage: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 internal import Synchronization
 
 // Journals, hosts, exporters, loggers and tests all observe an application with the same call.

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 internal import Synchronization
 
 /// The calls of the program's code that have begun and not ended, for any thread to read.

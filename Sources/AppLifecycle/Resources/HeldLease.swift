@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 /// The run loop and the health check of a resource while it is held.
 @MainActor final class HeldLease {

@@ -1,5 +1,6 @@
 public import Observation
 internal import PubSub
+internal import Scheduling
 
 /// A resource that an application acquires and releases with a phase of its life cycle.
 ///

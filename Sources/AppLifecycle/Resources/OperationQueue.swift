@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// Performs the operations of an ``OperationQueue``.
 @MainActor protocol OperationPerformer: AnyObject {

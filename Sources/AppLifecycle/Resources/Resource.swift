@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// The operations of a resource, without the type of its handle.
 @MainActor final class ResourceOperations {

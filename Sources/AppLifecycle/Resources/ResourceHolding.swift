@@ -1,5 +1,5 @@
 internal import Observation
-internal import PubSub
+internal import Scheduling
 internal import Synchronization
 
 /// The base class of a box that hides the type of its handle.

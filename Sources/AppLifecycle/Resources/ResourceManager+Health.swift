@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 // Reading the condition of each resource, and posting its changes.
 

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 // Acquires, releases, and the invalidations between them.
 

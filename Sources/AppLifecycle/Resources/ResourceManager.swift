@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// Performs the actions of the graph of managed resources.
 @MainActor final class ResourceManager: OperationPerformer {

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 extension Application {
   /// Runs a body for an owner while a phase of the life cycle holds and every resource that it depends on is held.

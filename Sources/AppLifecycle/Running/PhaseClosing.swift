@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 /// A request to a body or a run loop to end, before it is cancelled.
 ///

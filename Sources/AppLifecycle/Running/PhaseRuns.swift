@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// Performs the actions of all calls of `run(while:)`, with a task for each body.
 @MainActor final class PhaseRuns {

@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 /// The clock of an application, on which its components wait, so that a simulation can advance their time.
 ///

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// The tasks that belong to the application; adds each to the ledger when it has ended, and cancels them with the
 /// process.

@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 /// The time in which the process of an application can run, beside the application's clock, which goes on.
 ///

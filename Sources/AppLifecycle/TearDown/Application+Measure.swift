@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 // Timed calls of delegates, and timed posts.
 

@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// A post of a closing notification, for whose asynchronous handlers the application waits.
 struct PendingPost {

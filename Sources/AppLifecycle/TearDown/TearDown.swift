@@ -1,4 +1,5 @@
 internal import PubSub
+internal import Scheduling
 
 /// The tear-down of a closing step: the phases that close, and the budget for it.
 ///

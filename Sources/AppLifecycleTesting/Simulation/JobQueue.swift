@@ -1,4 +1,4 @@
-internal import PubSub
+internal import Scheduling
 
 /// The jobs that are ready to run; taking the first is cheap, because the space is reclaimed only when the queue is
 /// empty.

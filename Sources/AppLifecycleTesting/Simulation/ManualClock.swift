@@ -1,4 +1,5 @@
-public import PubSub
+import PubSub
+import Scheduling
 import Synchronization
 
 /// A clock that a test advances, with an executor that runs all tasks that the clock wakes.
@@ -10,7 +11,7 @@ import Synchronization
 /// Only tasks that prefer ``executor`` may sleep on this clock: tasks that ``running(_:)``,
 /// ``withSimulation(order:_:)`` or the application's `task` starts, and all tasks of an `Application` or an `EventBus`
 /// on this clock. The sleep of any other task is reported as ``EscapedWork``, with its file and line.
-public final class ManualClock: SimulatedClock {
+public final class ManualClock: Clock {
   /// A point in the clock's time.
   public struct Instant: InstantProtocol, CustomStringConvertible {
     /// The time since the clock was made.
@@ -47,9 +48,6 @@ public final class ManualClock: SimulatedClock {
 
   /// The executor that runs the tasks of this simulation.
   public let executor: SimulationExecutor
-
-  /// The executor, for the application and the bus on this clock.
-  package var taskExecutor: any TaskExecutor { executor }
 
   private let state = Guarded(State())
   /// The time that the next call of each name takes.
@@ -188,13 +186,6 @@ extension ManualClock {
   /// Sets the time that the next call of a name takes.
   package func setLength(of call: String, to duration: Duration) { slowCalls.withLock { $0[call] = duration } }
 
-  /// Advances the clock by the time of a call of this name, which is about to return.
-  ///
-  /// The time passes inside the call: nothing else runs, and tasks whose deadlines pass wake afterward.
-  package func passTime(in call: String) {
-    if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
-  }
-
   /// Whether a task sleeps whose deadline has passed.
   package var hasOverdueSleepers: Bool {
     state.withLock { state in state.sleepers.last.map { $0.deadline <= state.now } ?? false }
@@ -332,5 +323,17 @@ extension ManualClock {
       }
       return low
     }
+  }
+}
+
+extension ManualClock: SimulatedClock {
+  /// The executor, for the application and the bus on this clock.
+  package var taskExecutor: any TaskExecutor { executor }
+
+  /// Advances the clock by the time of a call of this name, which is about to return.
+  ///
+  /// The time passes inside the call: nothing else runs, and tasks whose deadlines pass wake afterward.
+  package func passTime(in call: String) {
+    if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
   }
 }

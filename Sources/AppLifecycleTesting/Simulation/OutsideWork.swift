@@ -1,6 +1,6 @@
 internal import CSimulation
 import Dispatch
-import PubSub
+import Scheduling
 
 /// Counts the jobs that escape from a simulation to the global executor, so that no simulation counts as idle while one
 /// of them runs.

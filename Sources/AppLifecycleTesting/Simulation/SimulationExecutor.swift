@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 
 /// An executor that runs the jobs of its tasks on the main queue, one at a time, in the order in which they became
 /// ready or in a seeded order.

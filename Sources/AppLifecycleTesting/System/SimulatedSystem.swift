@@ -1,5 +1,6 @@
 public import AppLifecycle
 public import PubSub
+import Scheduling
 
 /// A simulated device with one application, which plays scripts and records the effects.
 ///

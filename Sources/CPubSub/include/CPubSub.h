@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "PubSubHooks.h"
-#include "PubSubTimer.h"
 
 #define PUBSUB_INLINE static inline __attribute__((always_inline))
 #define PUBSUB_LIKELY(x) __builtin_expect(!!(x), 1)

@@ -1,5 +1,6 @@
 public import AppLifecycle
 public import PubSub
+import Scheduling
 
 /// A record of a program's life cycles that survives the program: a file with one JSON object a line, appended as
 /// events happen.

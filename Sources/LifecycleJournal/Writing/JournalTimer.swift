@@ -1,4 +1,4 @@
-import PubSub
+import Scheduling
 
 /// The timer of a heartbeat, on an application's clock.
 final class JournalTimer: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 internal import PubSub
+internal import Scheduling
 
 /// A link of a bridge, which passes events of certain types as long as this object is kept.
 ///

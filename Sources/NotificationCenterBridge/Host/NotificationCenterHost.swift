@@ -1,6 +1,7 @@
 public import AppLifecycle
 public import Foundation
 internal import PubSub
+internal import Scheduling
 
 /// A host that drives an application by the notifications of UIKit, AppKit or WatchKit.
 ///

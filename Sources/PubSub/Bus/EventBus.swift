@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Scheduling
 
 /// An event bus: it delivers events from posters to subscribers in a defined order, and neither needs to know the
 /// other.

@@ -1,3 +1,4 @@
+internal import Scheduling
 internal import Synchronization
 
 /// The queue of one asynchronous handler: the handler runs with one event at a time, in the order of posting, and never

@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Scheduling
 internal import Synchronization
 
 /// The record of a subscription that is not plain: its owner, its subject, its priority, its store, and its receiver.

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// The name of an event type, for subscriptions by name and for messages.
 public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The name as text.

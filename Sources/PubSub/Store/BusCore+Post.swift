@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Scheduling
 
 /// The steps of a post from Swift to C.
 ///

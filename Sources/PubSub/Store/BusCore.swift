@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Scheduling
 internal import Synchronization
 
 /// The state of a bus: its topics by type, the wildcard subscriptions, and the writers' lock.

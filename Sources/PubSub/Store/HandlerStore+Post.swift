@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Scheduling
 
 // The general path of a post: it protects what it reads, gives the event to the receivers, calls the synchronous
 // handlers, and frees garbage or reports a refusal, if necessary.

@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Scheduling
 
 /// The handlers of one event type, which posts read without a lock.
 ///

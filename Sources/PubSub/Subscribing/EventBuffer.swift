@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// The buffer between the bus and the iterators of an event sequence: the bus adds events, the consumer takes them.
 ///
 /// Two locks keep posters and consumers apart. The consumer moves all held events into a batch, under the lock that

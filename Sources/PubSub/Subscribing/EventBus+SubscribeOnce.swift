@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Scheduling
 
 // Subscribing to the next event only.
 

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// The subscriber behind an iterator: the buffer that the bus fills, and the subscription; it ends with the last copy of
 /// the iterator.
 final class EventConsumer<Element: Sendable>: Sendable {

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 extension Subscription {
   /// Waits until no handler of the cancelled subscription runs.
   ///

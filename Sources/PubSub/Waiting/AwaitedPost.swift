@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// A delivery to an asynchronous handler, for which a post waits.
 struct AwaitedDelivery: Sendable, Equatable {
   let post: AwaitedPost

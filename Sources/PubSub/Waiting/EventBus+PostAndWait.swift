@@ -1,3 +1,5 @@
+internal import Scheduling
+
 extension EventBus {
   /// Posts an event, and waits for all of its handlers, including asynchronous ones.
   ///

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// The code inside which the present task runs: a run of an asynchronous handler, a piece of ``AwaitedWork``, or both.
 ///
 /// It is one task-local value. When the task waits, this code waits. A mailbox binds a new value for each event, and
@@ -63,6 +65,11 @@ package struct HandlerContext: Sendable {
     guard let cause = run.cause, !cause.isOver else { return false }
     return cause.poster?.isChained(to: receiver) ?? false
   }
+}
+
+extension Origin {
+  /// The asynchronous handler that the present task runs in or, without one, the bound code; nil if neither is known.
+  package static var current: Subscriber? { HandlerContext.current?.run?.receiver.subscriber ?? bound as? Subscriber }
 }
 
 /// A piece of another module's work that its owner waits for, such as a release or a body of an application.

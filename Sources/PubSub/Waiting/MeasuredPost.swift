@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// A post that measures its handlers and waits for the asynchronous ones: that of `postAndWait`, or of a notification of
 /// the life cycle.
 ///
@@ -70,6 +72,7 @@ extension MeasuredPost {
   private func goOn<E: BusEvent>(with event: E) {
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
+    let isSimulated = tasks.executor != nil
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
       var time = now()
@@ -89,7 +92,9 @@ extension MeasuredPost {
             if !place.stands { return wasDropped(place, call, at: time) }
           }
           let began = time
-          let outcome = tasks.naming(place.entry.subscriber) { place.call(with: address) }
+          let outcome =
+            isSimulated
+            ? tasks.naming(place.entry.subscriber) { place.call(with: address) } : place.call(with: address)
           time = now()
           switch outcome {
           case .returned:

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// The graph of all waits inside handlers and work; it finds waits that could never end, before they begin.
 ///
 /// The nodes are handlers and owners of work. Edges lead from a handler to everything that its present run waits

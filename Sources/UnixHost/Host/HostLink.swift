@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 
 /// A queue of events from other threads to the host's thread.
 final class HostLink<Event: Sendable>: Sendable {

@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import Scheduling
 
 /// A message of a host to the user: a budget was overrun, a resource cannot be acquired, or the program cannot start.
 ///

@@ -2,6 +2,7 @@ import AppLifecycle
 import CUnixHost
 import Dispatch
 import PubSub
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin

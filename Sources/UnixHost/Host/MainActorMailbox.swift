@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 
 /// Runs work of the host's thread on the main actor, in order.
 ///

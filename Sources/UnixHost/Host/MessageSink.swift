@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin

@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import Scheduling
 
 /// Reports managed resources that break or cannot be acquired, and all other errors of the program's code.
 ///

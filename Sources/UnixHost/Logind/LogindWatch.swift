@@ -1,5 +1,6 @@
 import AppLifecycle
 import PubSub
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin

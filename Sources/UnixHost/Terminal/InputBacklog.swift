@@ -1,4 +1,4 @@
-import PubSub
+import Scheduling
 
 /// The amount of terminal input that waits for the main actor.
 ///

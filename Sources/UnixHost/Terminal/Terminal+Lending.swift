@@ -1,5 +1,6 @@
 public import AppLifecycle
 import PubSub
+import Scheduling
 
 extension Terminal {
   /// The reason why a terminal cannot be lent.

@@ -1,5 +1,6 @@
 import Dispatch
 import PubSub
+import Scheduling
 
 /// The terminal of an application, to which it writes and from which it receives events.
 ///

@@ -1,5 +1,5 @@
 import CUnixHost
-import PubSub
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin

@@ -1,6 +1,6 @@
 import Glibc
 package import PseudoTerminal
-import PubSub
+import Scheduling
 
 /// Draws rounds: the same seed and the same choices give the same rounds, one by one and in any order.
 package struct RoundGenerator: Sendable {

@@ -1,5 +1,5 @@
 import LifecycleJournal
-import PubSub
+import Scheduling
 
 #if canImport(Glibc)
   import Glibc

@@ -1,4 +1,4 @@
-import PubSub
+import Scheduling
 
 /// A value that handlers and tests share.
 final class Shared<Value: Sendable>: Sendable {

@@ -3,6 +3,7 @@ import AppLifecycleTesting
 import Foundation
 import NotificationCenterBridge
 import PubSub
+import Scheduling
 import Testing
 
 /// What a host makes of a platform's notifications is what the simulated system makes of the script that leads to them.

@@ -1,4 +1,5 @@
 package import PubSub
+import Scheduling
 internal import Synchronization
 
 /// So many subscribers to one event that anything but constant time for each shows: they subscribe, are posted to, and are

@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 
 /// Posts, subscribes and cancels at random: one thread or one task at a time, and what runs inside its posts.
 final class Poster: @unchecked Sendable {

@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 internal import Synchronization
 
 /// What all workers of one round share: the bus, the ledgers, the subscribers, and what went wrong.

@@ -4,6 +4,7 @@
   import Darwin
 #endif
 package import PubSub
+import Scheduling
 
 /// Threads and tasks that post, subscribe, cancel, drain and release at random, until each has done so much.
 package struct StressRound: Sendable {

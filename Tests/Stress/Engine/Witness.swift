@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 internal import Synchronization
 
 /// What one subscription was delivered, and what it should have been; captured by its handler.

@@ -2,6 +2,7 @@ import CBenchmarks
 import Dispatch
 import ProgramOptions
 import PubSub
+import Scheduling
 import StressEngine
 
 #if canImport(Glibc)

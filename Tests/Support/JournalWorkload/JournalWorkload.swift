@@ -1,5 +1,5 @@
 package import AppLifecycle
-import PubSub
+import Scheduling
 
 /// What the system does to a program that journals, at random and without an end: the same for the same seed.
 package struct JournalWorkload: Sequence, IteratorProtocol {

@@ -1,6 +1,7 @@
 import BenchmarkHarness
 import Foundation
 import PubSub
+import Scheduling
 
 extension Section {
   /// Cancels all of many subscriptions, in random order.

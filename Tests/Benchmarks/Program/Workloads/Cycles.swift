@@ -2,6 +2,7 @@ import AppLifecycle
 import BenchmarkHarness
 import Observation
 import PubSub
+import Scheduling
 
 extension Section {
   /// Sends an application home and brings it back, with components that take no time, beside the same work by hand.

@@ -1,4 +1,5 @@
 import PubSub
+import Scheduling
 
 // As much of swift-metrics' `Metrics` as the documentation's adapter uses, with the same names and types. Not the library: it
 // collects what it is given, for tests to look at.

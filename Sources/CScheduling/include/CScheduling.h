@@ -6,13 +6,13 @@
 
 /// Starts the thread, which takes no signals, unless it runs in this process. Returns false if the system cannot create
 /// it. One thread at a time may call it.
-bool pubsub_timer_start(void (*_Nonnull body)(void));
+bool scheduling_timer_start(void (*_Nonnull body)(void));
 
-/// Waits for a wake-up, or until the time has passed; a negative time is no limit. Only the thread calls it.
-void pubsub_timer_wait(int64_t nanoseconds);
+/// Waits for a wake-up, or until the time has passed. Only the thread calls it.
+void scheduling_timer_wait(int64_t nanoseconds);
 
 /// Ends the present wait or, if there is none, the next one. Does nothing if the thread does not run.
-void pubsub_timer_wake(void);
+void scheduling_timer_wake(void);
 
 /// Whether the system creates threads for this process at present.
-bool pubsub_thread_can_start(void);
+bool scheduling_thread_can_start(void);

@@ -1,4 +1,4 @@
-internal import CPubSub
+internal import CScheduling
 internal import Synchronization
 
 /// A question whether the global thread pool runs tasks.
@@ -44,5 +44,5 @@ package final class ThreadPoolProbe: Sendable {
   }
 
   /// Whether the system creates threads for this process at present.
-  package static var systemCreatesThreads: Bool { pubsub_thread_can_start() }
+  package static var systemCreatesThreads: Bool { scheduling_thread_can_start() }
 }

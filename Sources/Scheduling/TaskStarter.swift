@@ -48,7 +48,7 @@ package struct TaskStarter: Sendable {
   /// - Returns: the task.
   @discardableResult
   package func startOnMainActor<Success: Sendable>(
-    for origin: Subscriber? = nil, priority: TaskPriority = mainActorPriority,
+    for origin: (any Sendable)? = nil, priority: TaskPriority = mainActorPriority,
     _ operation: @escaping @Sendable @MainActor () async -> Success
   ) -> Task<Success, Never> {
     var operation = Self.withSharedObject(operation)
@@ -67,7 +67,7 @@ package struct TaskStarter: Sendable {
   ///   - operation: the body of the task, which begins after this method has returned.
   /// - Returns: the task.
   package func startThrowing<Success: Sendable>(
-    for origin: Subscriber, _ operation: @escaping @Sendable @MainActor () async throws -> Success
+    for origin: any Sendable, _ operation: @escaping @Sendable @MainActor () async throws -> Success
   ) -> Task<Success, any Error> {
     var operation = operation
     if let shared = SharedObject.current {
@@ -116,7 +116,7 @@ package struct TaskStarter: Sendable {
   /// escapes.
   ///
   /// Outside a simulation the name is not evaluated.
-  package func naming<Result>(_ origin: @autoclosure () -> Subscriber, _ body: () throws -> Result) rethrows -> Result {
+  package func naming<Result>(_ origin: @autoclosure () -> any Sendable, _ body: () throws -> Result) rethrows -> Result {
     if executor == nil { return try body() }
     return try Origin.$bound.withValue(origin(), operation: body)
   }

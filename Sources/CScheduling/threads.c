@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "PubSubTimer.h"
+#include "CScheduling.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +19,13 @@ static void forget_thread(void) {
   atomic_store(&is_started, false);
 }
 
+static bool start(void *(*body)(void *), void *argument) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, body, argument) != 0) return false;
+  pthread_detach(thread);
+  return true;
+}
+
 static void *begin(void *body) {
 #if defined(__APPLE__)
   pthread_setname_np("deadlines");
@@ -29,7 +36,7 @@ static void *begin(void *body) {
   return NULL;
 }
 
-bool pubsub_timer_start(void (*body)(void)) {
+bool scheduling_timer_start(void (*body)(void)) {
   if (atomic_load(&is_started)) return true;
   static bool is_following_forks;
   if (!is_following_forks) is_following_forks = pthread_atfork(NULL, NULL, forget_thread) == 0;
@@ -47,57 +54,35 @@ bool pubsub_timer_start(void (*body)(void)) {
   sigfillset(&blocked);
   for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
   pthread_sigmask(SIG_SETMASK, &blocked, &present);
-  pthread_t thread;
   // Before the thread runs, so that a wake-up finds it.
   atomic_store(&is_started, true);
-  if (pthread_create(&thread, NULL, begin, (void *)body) == 0) {
-    pthread_detach(thread);
-  } else {
-    atomic_store(&is_started, false);
-  }
+  if (!start(begin, (void *)body)) atomic_store(&is_started, false);
   pthread_sigmask(SIG_SETMASK, &present, NULL);
   return atomic_load(&is_started);
 }
 
 static void *end(void *nothing) { return nothing; }
 
-bool pubsub_thread_can_start(void) {
-  pthread_t thread;
-  if (pthread_create(&thread, NULL, end, NULL) != 0) return false;
-  pthread_detach(thread);
-  return true;
-}
+bool scheduling_thread_can_start(void) { return start(end, NULL); }
 
-void pubsub_timer_wait(int64_t nanoseconds) {
-  struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-#if !defined(__APPLE__)
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  limit.tv_sec += now.tv_sec;
-  limit.tv_nsec += now.tv_nsec;
-  if (limit.tv_nsec >= 1000000000) {
-    limit.tv_sec += 1;
-    limit.tv_nsec -= 1000000000;
-  }
-#endif
+void scheduling_timer_wait(int64_t nanoseconds) {
   pthread_mutex_lock(&mutex);
-  int error = 0;
-  while (!is_woken && error == 0) {
-    if (nanoseconds < 0) {
-      error = pthread_cond_wait(&condition, &mutex);
-    } else {
 #if defined(__APPLE__)
-      error = pthread_cond_timedwait_relative_np(&condition, &mutex, &limit);
+  struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+#define WAIT pthread_cond_timedwait_relative_np
 #else
-      error = pthread_cond_timedwait(&condition, &mutex, &limit);
+  struct timespec limit;
+  clock_gettime(CLOCK_MONOTONIC, &limit);
+  nanoseconds += limit.tv_nsec;
+  limit = (struct timespec){limit.tv_sec + nanoseconds / 1000000000, nanoseconds % 1000000000};
+#define WAIT pthread_cond_timedwait
 #endif
-    }
-  }
+  for (int error = 0; !is_woken && error == 0;) error = WAIT(&condition, &mutex, &limit);
   is_woken = false;
   pthread_mutex_unlock(&mutex);
 }
 
-void pubsub_timer_wake(void) {
+void scheduling_timer_wake(void) {
   if (!atomic_load(&is_started)) return;
   pthread_mutex_lock(&mutex);
   is_woken = true;

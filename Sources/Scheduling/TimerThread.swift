@@ -1,4 +1,4 @@
-internal import CPubSub
+internal import CScheduling
 
 /// The thread on which deadlines of the system's clocks pass.
 ///
@@ -35,7 +35,7 @@ package final class TimerThread: Sendable {
   /// - Returns: whether the thread runs; false if the system cannot create it. Each new timer tries again, also in a child
   ///   that was forked without exec, which has no thread.
   @discardableResult package func start() -> Bool {
-    state.withLock { _ in pubsub_timer_start { TimerThread.shared.run() } }
+    state.withLock { _ in scheduling_timer_start { TimerThread.shared.run() } }
   }
 
   /// Calls `action` on the thread after a delay.
@@ -54,7 +54,7 @@ package final class TimerThread: Sendable {
     let (id, mustWake) = state.withLock { state in
       (state.lists[clock].insert(time, action), state.awaited[clock].map { time < $0 } ?? true)
     }
-    if mustWake { pubsub_timer_wake() }
+    if mustWake { scheduling_timer_wake() }
     return { [self] in
       // What the action has captured is released outside the lock.
       let action = state.withLock { $0.lists[clock].remove(id) }
@@ -63,32 +63,32 @@ package final class TimerThread: Sendable {
   }
 
   /// Looks at all timers again, because the machine has slept.
-  package func machineHasSlept() { pubsub_timer_wake() }
+  package func machineHasSlept() { scheduling_timer_wake() }
 
   // MARK: The thread
 
-  /// The longest wait, as the wait does not see that the machine sleeps, and that the continuous clock goes on.
+  /// The longest wait for the continuous clock: the wait does not see that the machine sleeps, and that the clock goes on.
   private static let longestWait = Duration.seconds(60)
 
   private func run() {
     while true {
       let (due, wait) = state.withLock { takeDue(&$0) }
       for action in due { action() }
-      if due.isEmpty { pubsub_timer_wait(wait.map { Int64(clamping: $0.nanoseconds) } ?? -1) }
+      if due.isEmpty { scheduling_timer_wait(Int64(wait.nanoseconds)) }
     }
   }
 
   /// Takes the timers that go off, and computes the wait for the next one.
-  private func takeDue(_ state: inout State) -> (due: [DeadlineList.Action], wait: Duration?) {
+  private func takeDue(_ state: inout State) -> (due: [DeadlineList.Action], wait: Duration) {
     var due: [DeadlineList.Action] = []
-    var wait: Duration?
+    // Without a timer the thread still wakes once a day.
+    var wait = Duration.seconds(86_400)
     for (clock, handle) in clocks.enumerated() {
       let now = handle.now()
       due += state.lists[clock].takeDue(at: now)
       state.awaited[clock] = state.lists[clock].earliest
       guard let next = state.awaited[clock] else { continue }
-      let left = handle.systemClock == .continuous ? min(next - now, Self.longestWait) : next - now
-      wait = min(wait ?? left, left)
+      wait = min(wait, next - now, handle.systemClock == .continuous ? Self.longestWait : wait)
     }
     return (due, wait)
   }

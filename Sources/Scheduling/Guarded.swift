@@ -9,7 +9,7 @@
   ///
   /// ThreadSanitizer does not see `Synchronization.Mutex`, because that library is not instrumented, and would report
   /// false races.
-  package final class Guarded<Value: ~Copyable>: @unchecked Sendable {
+  public final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     /// The value with a byte beside it.
     ///
     /// A value of size zero would share the address of the next member, and cause false reports.
@@ -21,7 +21,7 @@
     private var storage: Storage
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    package init(_ value: consuming sending Value) {
+    public init(_ value: consuming sending Value) {
       storage = Storage(value: value)
       mutex = .allocate(capacity: 1)
       pthread_mutex_init(mutex, nil)
@@ -32,7 +32,7 @@
       mutex.deallocate()
     }
 
-    package func withLock<Result: ~Copyable, Failure: Error>(
+    public func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       pthread_mutex_lock(mutex)
@@ -40,7 +40,7 @@
       return try body(&storage.value)
     }
 
-    package func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    public func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
       guard pthread_mutex_trylock(mutex) == 0 else { return nil }
@@ -49,23 +49,25 @@
     }
   }
 #else
-  internal import Synchronization
+  public import Synchronization
 
   /// A value behind a lock: the standard library's mutex, under a name that the ThreadSanitizer build can replace.
-  package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
-    private let mutex: Mutex<Value>
+  ///
+  /// It is public, although no product has this module: the compiler inlines only what is public into other modules. Out
+  /// of line, each use would look up the metadata of generic types.
+  public struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
+    @usableFromInline let mutex: Mutex<Value>
 
-    package init(_ value: consuming sending Value) { mutex = Mutex(value) }
+    @inlinable public init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-    /// Inlined, because returning a generic result out of line costs a look-up of its type's metadata.
-    @inline(__always)
-    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always)
+    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
       try mutex.withLock(body)
     }
 
-    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    @inlinable public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
       try mutex.withLockIfAvailable(body)
@@ -74,12 +76,10 @@
 #endif
 
 /// A lock without a value, for several variables of a class.
-///
-/// It is not generic: other modules cannot specialize it, and would look up type metadata at each call.
-package struct Lock: ~Copyable, Sendable {
-  private let guarded = Guarded(())
+public struct Lock: ~Copyable, Sendable {
+  @usableFromInline let guarded = Guarded(())
 
-  package init() {}
+  @inlinable public init() {}
 
-  package borrowing func withLock(_ body: () -> Void) { guarded.withLock { _ in body() } }
+  @inlinable public borrowing func withLock(_ body: () -> Void) { guarded.withLock { _ in body() } }
 }
