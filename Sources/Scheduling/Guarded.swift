@@ -21,6 +21,7 @@
     private var storage: Storage
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
+    /// Makes a lock around a value.
     public init(_ value: consuming sending Value) {
       storage = Storage(value: value)
       mutex = .allocate(capacity: 1)
@@ -32,6 +33,7 @@
       mutex.deallocate()
     }
 
+    /// Calls `body` with the value, under the lock.
     public func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -40,6 +42,7 @@
       return try body(&storage.value)
     }
 
+    /// Calls `body` with the value if no thread holds the lock; returns nil otherwise.
     public func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -58,8 +61,10 @@
   public struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
 
+    /// Makes a lock around a value.
     @inlinable public init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
+    /// Calls `body` with the value, under the lock.
     @inlinable @inline(__always)
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -67,6 +72,7 @@
       try mutex.withLock(body)
     }
 
+    /// Calls `body` with the value if no thread holds the lock; returns nil otherwise.
     @inlinable public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -79,7 +85,9 @@
 public struct Lock: ~Copyable, Sendable {
   @usableFromInline let guarded = Guarded(())
 
+  /// Makes a lock.
   @inlinable public init() {}
 
+  /// Calls `body` under the lock.
   @inlinable public borrowing func withLock(_ body: () -> Void) { guarded.withLock { _ in body() } }
 }

@@ -116,7 +116,8 @@ package struct TaskStarter: Sendable {
   /// escapes.
   ///
   /// Outside a simulation the name is not evaluated.
-  package func naming<Result>(_ origin: @autoclosure () -> any Sendable, _ body: () throws -> Result) rethrows -> Result {
+  package func naming<Result>(_ origin: @autoclosure () -> any Sendable, _ body: () throws -> Result) rethrows -> Result
+  {
     if executor == nil { return try body() }
     return try Origin.$bound.withValue(origin(), operation: body)
   }

@@ -24,7 +24,7 @@ enum Compiler {
     arguments += ["-module-name", "Snippet", "-diagnostic-style", "llvm", "-no-color-diagnostics"]
     arguments += ["-I", builtProduct("Modules"), "-module-cache-path", builtProduct("ModuleCache")]
     // A module of C has no file in Modules: the build makes a map for each.
-    for module in ["CPubSub", "CUnixHost", "CSystemBus"] {
+    for module in ["CScheduling", "CPubSub", "CUnixHost", "CSystemBus"] {
       let map = builtProduct("\(module).build/module.modulemap")
       if FileManager.default.fileExists(atPath: map) { arguments += ["-Xcc", "-fmodule-map-file=\(map)"] }
     }

@@ -36,7 +36,8 @@ import Testing
   }
 
   @Test func `Rule 17: a deadline does not pass while its clock stands still`() async {
-    let (time, sleeps, passed) = (Guarded(Duration.zero), Log<Duration>(), Gate())
+    let time = Guarded(Duration.zero)
+    let (sleeps, passed) = (Log<Duration>(), Gate())
     // Its sleep ends at each call, as if the time of the sleep had passed in which the process stood still.
     let clock = ClockHandle(
       now: { time.withLock { $0 } },
