@@ -2,7 +2,7 @@ import Foundation
 import TestTraits
 import Testing
 
-@testable import PubSub
+@testable import Scheduling
 
 /// The thread on which deadlines pass, where a child process has none.
 @Suite(.timeLimit(.hang)) struct TimerThreadTests {

@@ -1,4 +1,3 @@
-package import PubSub
 package import Scheduling
 
 /// A reason why asynchronous code had no thread to run on while a budget passed.

@@ -1,4 +1,4 @@
-package import PubSub
+package import Scheduling
 
 /// The clock of budgets, which stands still while the process does; for a host's own posts that wait.
 package struct RunningClock: ClockWithHandle {

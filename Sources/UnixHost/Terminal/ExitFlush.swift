@@ -1,5 +1,6 @@
 import Dispatch
 import PubSub
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin

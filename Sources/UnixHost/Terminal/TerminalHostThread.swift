@@ -1,6 +1,7 @@
 import AppLifecycle
 import CUnixHost
 import PubSub
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin
