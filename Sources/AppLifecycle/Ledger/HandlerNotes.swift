@@ -34,7 +34,8 @@ internal import PubSub
   /// Adds the collected handlers to the ledger, and empties the list.
   func flush(into ledger: inout LedgerKeeper) {
     if returned.isEmpty { return }
-    // The ledger keeps the list for long, so a list less than half full is copied to the size that it needs.
+    // The list has room for every announced handler. The ledger keeps it for long, so a list less than half full is
+    // copied to the size that it needs.
     let kept = returned.capacity > 2 * returned.count ? returned.map(\.self) : returned
     ledger.note(kept, step: method, on: page)
     returned = []
@@ -42,6 +43,8 @@ internal import PubSub
 }
 
 extension HandlerNotes: PostObserver {
+  func handlersFollow(_ count: Int) { if observers != nil, returned.isEmpty { returned.reserveCapacity(count) } }
+
   func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? {
     application?.callBegins(
       LedgerEntry(.subscriber, subscriber, step: method, began: time, duration: .zero, outcome: .completed),

@@ -97,6 +97,8 @@ private final class ReportObserver: PostObserver {
   private var ended: [(position: Int, delivery: DeliveryReport.Delivery)] = []
   var wantsBeginnings: Bool { false }
 
+  func handlersFollow(_ count: Int) {}
+
   func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? { nil }
 
   func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended end: Duration) {

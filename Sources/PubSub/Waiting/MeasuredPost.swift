@@ -82,6 +82,7 @@ extension MeasuredPost {
           defer { time = now() }
           return hand(address, of: store, to: receiver, at: place, time)
         },
+        follows: { observer.handlersFollow($0) },
         call: { place in
           var call: UInt64?
           if wantsBeginnings || hasPassed(at: time) {

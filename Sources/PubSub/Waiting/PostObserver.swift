@@ -4,6 +4,9 @@ package protocol PostObserver: AnyObject {
   /// Whether the observer also wants the beginnings of calls.
   var wantsBeginnings: Bool { get }
 
+  /// Announces that at most this number of synchronous handlers follows, one right after another.
+  func handlersFollow(_ count: Int)
+
   /// Reports that a handler is about to be called.
   ///
   /// - Returns: a number that identifies the call when its end is reported.

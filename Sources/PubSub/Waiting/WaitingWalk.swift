@@ -88,12 +88,13 @@ struct WaitingWalk {
   /// - Parameters:
   ///   - event: the event.
   ///   - hand: gives the event to a receiver; returns whether the receiver takes part.
+  ///   - follows: learns that at most this number of synchronous handlers follows.
   ///   - call: calls a synchronous handler; returns whether it received the event.
   ///   - mustPause: returns whether the post must wait before the next priority; called between two priorities.
   @inline(__always)
   mutating func goOn(
     with event: UnsafeRawPointer, hand: (Receiver, HandlerPlace, HandlerStore) -> Bool,
-    call: (HandlerPlace) -> Bool, mustPause: () -> Bool
+    follows: (Int) -> Void, call: (HandlerPlace) -> Bool, mustPause: () -> Bool
   ) {
     if isOver { return }
     store._withUnsafeGuaranteedRef { store in
@@ -109,11 +110,13 @@ struct WaitingWalk {
             break
           }
           passed = priority
-          var receivers = walk
-          _ = receivers.visitPriority(from: position) { place in
-            if let receiver = place.receiver, hand(receiver, place, store) { isReceived = true }
+          if pubsub_flags(store.topic) & Int(PUBSUB_RECEIVERS) != 0 {
+            var receivers = walk
+            _ = receivers.visitPriority(from: position, { _ in }) { place in
+              if let receiver = place.receiver, hand(receiver, place, store) { isReceived = true }
+            }
           }
-          position = walk.visitPriority(from: position) { place in
+          position = walk.visitPriority(from: position, follows) { place in
             if !place.entry.isAsynchronous, place.stands, call(place) { isReceived = true }
           }
         }
@@ -128,10 +131,13 @@ struct WaitingWalk {
 extension DeliveryOrder {
   /// Visits the handlers of the next priority; returns the position after the last of them.
   @inline(__always)
-  fileprivate mutating func visitPriority(from first: Int, _ body: (HandlerPlace) -> Void) -> Int {
+  fileprivate mutating func visitPriority(
+    from first: Int, _ follows: (Int) -> Void, _ body: (HandlerPlace) -> Void
+  ) -> Int {
     var position = first
     let priority = priority
     while self.priority == priority, let span = next() {
+      follows(span.count)
       for place in span.places {
         body(HandlerPlace(span, place, at: position))
         position += 1
