@@ -9,7 +9,8 @@ let hooksAreBuilt = BuildSettingCondition.when(configuration: .debug)
 
 let package = Package(
   name: "swift-app-lifecycle",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  // Not watchOS: its processors have pointers of 32 bits, for which nothing here has been built.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "PubSub", targets: ["PubSub"]),
     .library(name: "AppLifecycle", targets: ["AppLifecycle"]),

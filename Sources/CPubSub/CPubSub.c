@@ -1,10 +1,13 @@
+#define _GNU_SOURCE  // for the affinity of threads
 #include "CPubSub.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #if defined(__linux__)
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -25,10 +28,17 @@ void pubsub_set_helpers(const pubsub_helpers *given) { helpers = *given; }
 
 // MARK: Functions of handlers
 
+/// Makes the code of a function different from all others: a linker may give equal functions one address (--icf=all), and
+/// these addresses are compared.
+#define PUBSUB_UNIQUE_FUNCTION          \
+    static char unique;                 \
+    __asm__ volatile("" ::"r"(&unique))
+
 __attribute__((swiftcall)) void pubsub_cancelled_function(
     const void *event, __attribute__((swift_context)) void *context) {
     (void)event;
     (void)context;
+    PUBSUB_UNIQUE_FUNCTION;
 }
 
 static __attribute__((swiftcall)) void boxed_function(
@@ -40,18 +50,12 @@ static __attribute__((swiftcall)) void boxed_function(
 
 const void *pubsub_boxed(void) { return (const void *)&boxed_function; }
 
-/// The topic of the innermost post on this thread.
-static const pubsub_topic *innermost_topic(void) {
-    return pubsub_frame_at(pubsub_own_record, pubsub_depth(pubsub_own_record) - 1).topic;
-}
-
 /// Does nothing: a receiver was given the event before any handler was called, or came after the post began.
 static __attribute__((swiftcall)) void receiving_function(
     const void *event, __attribute__((swift_context)) void *context) {
     (void)event;
     (void)context;
-    // So that no linker folds it and pubsub_cancelled_function into one.
-    __asm__ volatile("nop");
+    PUBSUB_UNIQUE_FUNCTION;
 }
 
 const void *pubsub_receiving(void) { return (const void *)&receiving_function; }
@@ -87,30 +91,32 @@ static __attribute__((swiftcall)) void call_with_owner(
 
 const void *pubsub_owned_call(void) { return (const void *)&call_with_owner; }
 
-static void *aligned(size_t size) {
-    void *memory = NULL;
-    if (posix_memalign(&memory, 128, size) != 0) abort();
-    memset(memory, 0, size);
-    return memory;
-}
-
 // MARK: Barriers
 
 #if defined(__linux__)
-static bool has_barrier;
-
 // Registering takes no time while the program has one thread, but some milliseconds later. So a constructor does it.
 static __attribute__((constructor)) void register_barrier(void) {
-    has_barrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 }
 
-bool pubsub_barrier(void) {
-    return has_barrier && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+/// Lets this thread run on each processor in turn, which interrupts every other thread once. It replaces membarrier on
+/// old systems, and where a program has forbidden itself that call.
+static void visit_processors(void) {
+    cpu_set_t before, one;
+    if (sched_getaffinity(0, sizeof before, &before) != 0) abort();
+    for (int processor = 0; processor < CPU_SETSIZE; processor++) {
+        CPU_ZERO(&one);
+        CPU_SET(processor, &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    sched_setaffinity(0, sizeof before, &before);
+}
+
+static void run_barrier(void) {
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) visit_processors();
 }
 #else
-static const bool has_barrier = false;
-
-bool pubsub_barrier(void) { return false; }
+static void run_barrier(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 #endif
 
 // MARK: Threads
@@ -121,15 +127,26 @@ static pubsub_record *records;  // the newest; walked by next
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static pubsub_record *first_record(void) { return __atomic_load_n(&records, __ATOMIC_SEQ_CST); }
+
+/// Gives a record back. Its thread may have ended inside a handler (pthread_exit), so the frames are cleared.
 static void give_back(void *memory) {
     pubsub_record *record = memory;
-    pubsub_own_record = NULL;
+    if (record == pubsub_own_record) pubsub_own_record = NULL;
     PUBSUB_HOOK("give back: the record");
+    for (long depth = pubsub_depth(record) - 1; depth >= 0; depth--)
+        for (int list = 3; list >= 0; list--) __atomic_store_n(&record->frames[depth].at[list], NULL, __ATOMIC_RELEASE);
     __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
 }
 
-static void make_key(void) {
-    if (pthread_key_create(&key, give_back) != 0) abort();
+/// Gives back the records of the threads that do not exist in a forked process.
+static void forget_other_threads(void) {
+    for (pubsub_record *record = first_record(); record; record = record->next)
+        if (record != pubsub_own_record) give_back(record);
+}
+
+static void prepare(void) {
+    if (pthread_key_create(&key, give_back) != 0 || pthread_atfork(NULL, NULL, forget_other_threads) != 0) abort();
 }
 
 static pubsub_record *take(pubsub_record *record) {
@@ -139,247 +156,90 @@ static pubsub_record *take(pubsub_record *record) {
 }
 
 pubsub_record *pubsub_make_record(void) {
-    pthread_once(&once, make_key);
-    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_ACQUIRE); record; record = record->next) {
+    pthread_once(&once, prepare);
+    for (pubsub_record *record = first_record(); record; record = record->next) {
         long unused = 0;
         PUBSUB_HOOK("make record: take one that is unused");
-        // This exchange is a fence: a reclaimer that found the record unused had swapped its root before this thread
-        // reads any root.
+        // This exchange is a fence: a writer that found the record unused had made its change before this thread reads
+        // anything.
         if (__atomic_load_n(&record->in_use, __ATOMIC_RELAXED) == 0 &&
             __atomic_compare_exchange_n(&record->in_use, &unused, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
             return take(record);
     }
-    pubsub_record *record = aligned(sizeof *record);
+    // Memory from the system costs nothing before it is used, so a record has room for the deepest nesting.
+    pubsub_record *record = mmap(NULL, sizeof *record, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (record == MAP_FAILED) abort();
     record->in_use = 1;
-    if (!has_barrier) record->duties = PUBSUB_FENCES | PUBSUB_FENCES_SURELY;
     record->next = __atomic_load_n(&records, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&records, &record->next, record, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     }
     return take(record);
 }
 
-pubsub_frame pubsub_frame_at(const pubsub_record *record, long depth) {
-    return depth < PUBSUB_SHALLOW ? record->frames[depth] : record->deep_frames[depth - PUBSUB_SHALLOW];
-}
+// MARK: Writers
 
-void pubsub_note_refusal(pubsub_record *record, void *refusal) {
-    record->refusal = refusal;
-    __atomic_fetch_or(&record->duties, PUBSUB_REFUSED, __ATOMIC_RELAXED);
-}
-
-static bool has_to_report(const pubsub_record *record) {
-    return pubsub_depth(record) == 0 && (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_REFUSED) != 0;
-}
-
-void *pubsub_begin_report(pubsub_record *record) {
-    if (!has_to_report(record)) return NULL;
-    __atomic_fetch_and(&record->duties, ~PUBSUB_REFUSED, __ATOMIC_RELAXED);
-    return record->refusal;
-}
-
-void pubsub_end_report(pubsub_record *record) { record->refusal = NULL; }
-
-// MARK: Protecting
-
-static const void **slot_at(pubsub_record *record, long depth) {
-    return depth < PUBSUB_SHALLOW ? &record->shallow[depth] : &record->deep[depth - PUBSUB_SHALLOW];
-}
-
-static void make_room(pubsub_record *record, long depth) {
-    long index = depth - PUBSUB_SHALLOW;
-    if (record->deep == NULL) {
-        size_t count = PUBSUB_DEEPEST - PUBSUB_SHALLOW;
-        record->deep_frames = aligned(count * sizeof *record->deep_frames);
-        __atomic_store_n(&record->deep, aligned(count * sizeof *record->deep), __ATOMIC_RELEASE);
-    }
-    // Raise it before the slot is written: a reclaimer that could see the slot then reads that far.
-    if (record->deepest <= index) __atomic_store_n(&record->deepest, index + 1, __ATOMIC_SEQ_CST);
-}
-
-/// Stores a root without a fence, and returns whether that suffices. The processor may delay the store until after the
-/// two loads. The reclaimer's barrier interrupts this thread at one point. If that is before the loads, they see the
-/// reclaimer's mark; if it is after the store, the reclaimer sees the store. So only the compiler must not reorder
-/// them, which the signal fence prevents.
-PUBSUB_INLINE bool protects_unfenced(
-    pubsub_record *record, const void **slot, const void *root, const pubsub_topic *topic) {
-    PUBSUB_HOOK("enter: protect, without a fence");
-    __atomic_store_n(slot, root, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    PUBSUB_HOOK("enter: look again, without a fence");
-    return PUBSUB_LIKELY(__atomic_load_n(&record->duties, __ATOMIC_RELAXED) == 0) &&
-           PUBSUB_LIKELY(__atomic_load_n(&topic->root, __ATOMIC_SEQ_CST) == root);
-}
-
-/// Stores the present root, with a fence between the store and the check that it still is the root.
-PUBSUB_INLINE const void *protect_fenced(const void **slot, const void *root, const pubsub_topic *topic) {
-    for (;;) {
-        PUBSUB_HOOK("enter: protect, with a fence");
-        __atomic_exchange_n(slot, root, __ATOMIC_SEQ_CST);
-        PUBSUB_HOOK("enter: look again");
-        const void *again = __atomic_load_n(&topic->root, __ATOMIC_SEQ_CST);
-        if (again == root) return root;
-        root = again;
+void pubsub_barrier(void) {
+    for (pubsub_record *record = first_record(); record; record = record->next) {
+        PUBSUB_HOOK("barrier: look for another thread");
+        if (record == pubsub_own_record || __atomic_load_n(&record->in_use, __ATOMIC_SEQ_CST) == 0) continue;
+        PUBSUB_HOOK("barrier: pass it");
+        return run_barrier();
     }
 }
 
-/// Returns the slot for the root of a post at a depth, and stores the frame of the post.
-static const void **make_slot(pubsub_record *record, long depth, pubsub_frame frame) {
-    if (depth >= PUBSUB_SHALLOW) {
-        make_room(record, depth);
-        record->deep_frames[depth - PUBSUB_SHALLOW] = frame;
-    } else {
-        record->frames[depth] = frame;
+/// Returns a frame of a record in which a post has announced an address in this memory; NULL if there is none. The
+/// outermost post ends last, so the first frame without a post is followed by none that could matter.
+static pubsub_frame *reader(pubsub_record *record, const char *memory, size_t size) {
+    for (long depth = 0; depth < PUBSUB_DEEPEST; depth++) {
+        pubsub_frame *frame = &record->frames[depth];
+        PUBSUB_HOOK("scan: a post");
+        for (int list = 0; list < 4; list++) {
+            const char *at = __atomic_load_n(&frame->at[list], __ATOMIC_SEQ_CST);
+            if (at == NULL && list == 0) return NULL;
+            if ((uintptr_t)at - (uintptr_t)memory < size) return frame;
+        }
     }
-    return slot_at(record, depth);
+    return NULL;
 }
 
-void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame) {
-    const void **slot = make_slot(record, depth, frame);
-    // The topic's address is not a root, so no thread waits for it. It is not NULL, which would mean that no post is
-    // under way.
-    __atomic_store_n(slot, frame.topic, __ATOMIC_RELEASE);
-    record->inner = depth;
-}
-
-const void *pubsub_enter(pubsub_record *record, long depth, pubsub_frame frame) {
-    const void **slot = make_slot(record, depth, frame);
-    const pubsub_topic *topic = frame.topic;
-    const void *root = __atomic_load_n(&topic->root, __ATOMIC_RELAXED);
-    bool fences = (__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) != 0;
-    if (fences || !protects_unfenced(record, slot, root, topic)) root = protect_fenced(slot, root, topic);
-    record->inner = depth;
-    return root;
-}
-
-/// The number of posts with a fence after which a thread checks whether it still needs the fences.
-enum { patience = 256 };
-
-static void reconsider_fences(pubsub_record *record) {
-    record->fenced = 0;
-    long duties = __atomic_load_n(&record->duties, __ATOMIC_RELAXED);
-    if (duties & PUBSUB_IS_RELIED_ON) {
-        __atomic_fetch_and(&record->duties, ~PUBSUB_IS_RELIED_ON, __ATOMIC_RELAXED);
-    } else if (has_barrier && (duties & PUBSUB_FENCES_SURELY)) {
-        PUBSUB_HOOK("leave: take the marks off");
-        // This exchange is a fence: a reclaimer that relied on this record's fences had swapped its root before this
-        // thread reads another one.
-        __atomic_compare_exchange_n(
-            &record->duties, &duties, duties & ~(PUBSUB_FENCES | PUBSUB_FENCES_SURELY), false, __ATOMIC_SEQ_CST,
-            __ATOMIC_RELAXED);
-    }
-}
-
-/// A leaving post must check for waiters only after it has cleared its slot. A waiter runs a barrier before it waits;
-/// on systems without such a barrier the leaving post uses a fence.
-PUBSUB_INLINE void look_after_leaving(void) {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (PUBSUB_UNLIKELY(!has_barrier)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-void pubsub_leave(pubsub_record *record, long depth) {
-    record->inner = depth > 0 ? depth - 1 : 0;
-    PUBSUB_HOOK("leave");
-    __atomic_store_n(slot_at(record, depth), NULL, __ATOMIC_RELEASE);
-    look_after_leaving();
-    PUBSUB_HOOK("leave: look at the own duties");
-    if ((__atomic_load_n(&record->duties, __ATOMIC_RELAXED) & PUBSUB_FENCES) && ++record->fenced >= patience)
-        reconsider_fences(record);
-}
-
-// MARK: Reclaiming
-
-static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
-
-/// Returns whether a record's owner must be asked to use fences. An unused record protects nothing until a thread takes
-/// it, which is a fence. If the owner already uses fences, this notes that a reclaimer relies on them.
-static bool is_unfenced(pubsub_record *record) {
-    if (record == pubsub_own_record || __atomic_load_n(&record->in_use, __ATOMIC_SEQ_CST) == 0) return false;
-    PUBSUB_HOOK("meet: a record's duties");
-    long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
-    // Use compare-and-exchange: if the owner clears its marks at the same time, a plain store would leave a mark that
-    // it never clears.
-    do {
-        if ((duties & PUBSUB_FENCES_SURELY) == 0) return true;
-    } while ((duties & PUBSUB_IS_RELIED_ON) == 0 &&
-             !__atomic_compare_exchange_n(
-                 &record->duties, &duties, duties | PUBSUB_IS_RELIED_ON, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+bool pubsub_is_read(const void *memory, size_t size) {
+    for (pubsub_record *record = first_record(); record; record = record->next)
+        if (reader(record, memory, size) != NULL) return true;
     return false;
 }
 
-/// Sets PUBSUB_FENCES_SURELY after the barrier, if the owner has not cleared PUBSUB_FENCES meanwhile: such an owner
-/// posts without a fence again, and no barrier has run on it since.
-static void mark_surely(pubsub_record *record) {
-    long duties = __atomic_load_n(&record->duties, __ATOMIC_SEQ_CST);
-    PUBSUB_HOOK("meet: mark surely");
-    while ((duties & PUBSUB_FENCES) &&
-           !__atomic_compare_exchange_n(
-               &record->duties, &duties, duties | PUBSUB_FENCES_SURELY | PUBSUB_IS_RELIED_ON, false, __ATOMIC_SEQ_CST,
-               __ATOMIC_SEQ_CST)) {
+/// Returns whether a post is at one of the handlers. With `asks` it asks the posts to report; without, it counts only posts
+/// that were asked: another one came later, and finds the handler cancelled.
+static bool runs(const void *const *handlers, long count, bool asks) {
+    bool found = false;
+    for (pubsub_record *record = first_record(); record; record = record->next) {
+        for (long index = 0; index < count; index++) {
+            pubsub_frame *frame = reader(record, handlers[index], 1);
+            if (frame == NULL) continue;
+            if (asks) __atomic_store_n(&frame->awaited, 1, __ATOMIC_SEQ_CST);
+            found |= __atomic_load_n(&frame->awaited, __ATOMIC_SEQ_CST) != 0;
+        }
     }
+    return found;
 }
 
-/// Runs a barrier on every other thread that posts without a fence, and asks these threads to use fences from then on.
-static bool ask_for_fences(void) {
-    // The lock prevents that this reclaimer relies on the request of another one before that one's barrier has run.
-    PUBSUB_HOOK_LOCK(PUBSUB_LOCKS, &asking);
-    pthread_mutex_lock(&asking);
-    pubsub_record *first = __atomic_load_n(&records, __ATOMIC_SEQ_CST);
-    for (pubsub_record *record = first; record; record = record->next)
-        if (is_unfenced(record)) __atomic_fetch_or(&record->duties, PUBSUB_FENCES, __ATOMIC_SEQ_CST);
-    PUBSUB_HOOK("meet: pass the barrier");
-    bool has_passed = pubsub_barrier();
-    if (has_passed) {
-        for (pubsub_record *record = first; record; record = record->next) mark_surely(record);
-    }
-    pthread_mutex_unlock(&asking);
-    PUBSUB_HOOK_LOCK(PUBSUB_HAS_UNLOCKED, &asking);
-    return has_passed;
+bool pubsub_runs(const void *const *handlers, long count) {
+    if (!runs(handlers, count, true)) return false;
+    PUBSUB_HOOK("runs: look again");
+    // A post that moved on before it could see the request does not report. After the barrier, this thread sees that it
+    // has moved on; every other post that was asked sees the request.
+    pubsub_barrier();
+    return runs(handlers, count, false);
 }
 
-/// Ensures that for a swapped root either this thread sees the protection, or the protecting thread sees the new root.
-static bool meet_posters(void) {
-    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next)
-        if (PUBSUB_UNLIKELY(is_unfenced(record))) return ask_for_fences();
-    return true;
-}
+// MARK: Memory
 
-static long first_of(const void *const *roots, long count, const void *protected) {
-    for (long index = 0; index < count; index++)
-        if (roots[index] == protected) return index;
-    return count;
+static void *aligned(size_t size) {
+    void *memory = NULL;
+    if (posix_memalign(&memory, 128, size) != 0) abort();
+    memset(memory, 0, size);
+    return memory;
 }
-
-/// Returns the index of the first of these roots that a thread protects; `count` if it protects none.
-static long first_protected_by(pubsub_record *record, const void *const *roots, long count) {
-    long first = count;
-    PUBSUB_HOOK("scan: a record");
-    for (long index = 0; index < PUBSUB_SHALLOW; index++) {
-        const void *protected = __atomic_load_n(&record->shallow[index], __ATOMIC_SEQ_CST);
-        // The outermost post ends last, so the thread has no post under way.
-        if (protected == NULL && index == 0) break;
-        if (protected != NULL) first = first_of(roots, first, protected);
-        // Stop here: reading further would take more cache lines from the poster than necessary.
-        if (first == 0) return 0;
-    }
-    long deepest = __atomic_load_n(&record->deepest, __ATOMIC_SEQ_CST);
-    const void **deep = deepest > 0 ? __atomic_load_n(&record->deep, __ATOMIC_ACQUIRE) : NULL;
-    for (long index = 0; index < deepest; index++) {
-        const void *protected = __atomic_load_n(&deep[index], __ATOMIC_SEQ_CST);
-        if (protected != NULL) first = first_of(roots, first, protected);
-    }
-    return first;
-}
-
-long pubsub_first_protected(const void *const *roots, long count) {
-    // Without the barrier the slots are not reliable, so treat the first root as protected.
-    if (PUBSUB_UNLIKELY(!meet_posters())) return 0;
-    long first = count;
-    for (pubsub_record *record = __atomic_load_n(&records, __ATOMIC_SEQ_CST); record; record = record->next)
-        first = first_protected_by(record, roots, first);
-    return first;
-}
-
-// MARK: Topics
 
 pubsub_topic *pubsub_make_topic(long limit) {
     pubsub_topic *topic = aligned(sizeof *topic);
@@ -388,39 +248,85 @@ pubsub_topic *pubsub_make_topic(long limit) {
 }
 
 pubsub_table *pubsub_make_table(size_t bits) {
-    size_t size = ((size_t)1 << bits) * sizeof(pubsub_entry);
+    size_t size = ((size_t)1 << bits) * sizeof(pubsub_cell);
     pubsub_table *table = aligned(sizeof *table + size);
-    table->mask = size - sizeof(pubsub_entry);
+    table->mask = size - sizeof(pubsub_cell);
     return table;
 }
 
-pubsub_topic *pubsub_find(const void *const *root, const void *key) {
-    const pubsub_table *table = (const pubsub_table *)__atomic_load_n(root, __ATOMIC_ACQUIRE);
-    for (size_t place = pubsub_first_place(table, key);; place = pubsub_next_place(table, place)) {
-        const pubsub_entry *entry = pubsub_entry_at(table, place);
-        const void *found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
-        if (found == key) return entry->topic;
-        if (found == NULL) return NULL;
+/// Returns the cell of a key, or the free cell in which it would be.
+static const pubsub_cell *find_cell(const pubsub_table *table, const void *key) {
+    const pubsub_cell *cell = pubsub_first_cell(table, key);
+    for (;;) {
+        const void *found = __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE);
+        if (found == key || found == NULL) return cell;
+        size_t next = ((size_t)((const char *)(cell + 1) - (const char *)table->cells)) & table->mask;
+        cell = (const pubsub_cell *)((const char *)table->cells + next);
     }
 }
 
-void pubsub_insert(pubsub_table *table, const void *key, pubsub_topic *topic) {
-    size_t place = pubsub_first_place(table, key);
-    while (pubsub_entry_at(table, place)->key != NULL) place = pubsub_next_place(table, place);
-    pubsub_entry *entry = pubsub_entry_at(table, place);
-    entry->topic = topic;
-    __atomic_store_n(&entry->key, key, __ATOMIC_RELEASE);
+void *pubsub_find(const pubsub_table *table, const void *key) {
+    const pubsub_cell *cell = find_cell(table, key);
+    return __atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key ? cell->value : NULL;
+}
+
+void pubsub_insert(pubsub_table *table, const void *key, void *value) {
+    pubsub_cell *cell = (pubsub_cell *)find_cell(table, key);
+    cell->value = value;
+    __atomic_store_n(&cell->key, key, __ATOMIC_RELEASE);
 }
 
 void pubsub_free(const void *memory) { free((void *)memory); }
 
 // MARK: Posting
 
-/// Reports the error of a handler of the innermost post on this thread, whose root is a single buffer.
-__attribute__((noinline)) static void report_in_buffer(const pubsub_handler *handler, const void *event, void *error) {
-    pubsub_record *record = pubsub_own_record;
-    const pubsub_buffer *buffer = (const pubsub_buffer *)*slot_at(record, pubsub_depth(record) - 1);
-    helpers.report(pubsub_places(buffer) + (handler - buffer->handlers), innermost_topic(), event, error);
+static pubsub_frame *begin(pubsub_record *record, long depth, pubsub_topic *topic, const void *subject) {
+    pubsub_frame *frame = &record->frames[depth];
+    frame->topic = topic;
+    frame->subject = subject;
+    frame->block = NULL;
+    return frame;
+}
+
+pubsub_frame *pubsub_enter_unread(pubsub_record *record, long depth, pubsub_topic *topic, const void *subject) {
+    pubsub_frame *frame = begin(record, depth, topic, subject);
+    // No thread waits for the topic's address. It is not NULL, which would mean that no post is under way.
+    __atomic_store_n(&frame->at[0], topic, __ATOMIC_RELEASE);
+    record->inner = depth;
+    return frame;
+}
+
+pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topic, const void *subject) {
+    pubsub_frame *frame = begin(record, depth, topic, subject);
+    frame->block = pubsub_protect(&frame->at[0], &topic->root);
+    if (frame->block == NULL) __atomic_store_n(&frame->at[0], topic, __ATOMIC_RELEASE);
+    record->inner = depth;
+    return frame;
+}
+
+__attribute__((noinline)) static void report_move(pubsub_frame *frame) {
+    __atomic_store_n(&frame->awaited, 0, __ATOMIC_RELAXED);
+    helpers.housekeep(frame->topic);
+}
+
+/// Announces that a post is between two handlers, at the next one, or over, and then looks whether another thread waits for
+/// that.
+PUBSUB_INLINE void move_on(pubsub_frame *frame, const void **slot, const void *address) {
+    PUBSUB_HOOK("move on");
+    pubsub_announce(slot, address);
+    PUBSUB_HOOK("move on: look whether it is awaited");
+    if (PUBSUB_UNLIKELY(__atomic_load_n(&frame->awaited, __ATOMIC_RELAXED) != 0)) report_move(frame);
+}
+
+void pubsub_move_on(pubsub_frame *frame, const void **slot) { move_on(frame, slot, (const char *)*slot + 1); }
+
+void pubsub_leave(pubsub_record *record, long depth) {
+    pubsub_frame *frame = &record->frames[depth];
+    record->inner = depth > 0 ? depth - 1 : 0;
+    for (int list = 3; list > 0; list--)
+        if (frame->at[list] != NULL) __atomic_store_n(&frame->at[list], NULL, __ATOMIC_RELEASE);
+    move_on(frame, &frame->at[0], NULL);
+    if (PUBSUB_UNLIKELY(record->ceiling != 0) && depth == 0) helpers.report_refusal(record);
 }
 
 /// Calls a handler; calls one with an owner without a function in between.
@@ -429,111 +335,85 @@ PUBSUB_INLINE void *call_handler(const pubsub_handler *handler, const void *func
     return pubsub_call(function, handler->context, event);
 }
 
+void *pubsub_call_announced(const void *function, const pubsub_handler *handler, const void *event) {
+    return call_handler(handler, function, event);
+}
+
+__attribute__((noinline)) static void report(
+    const pubsub_frame *frame, const pubsub_handler *handler, const void *event, void *error) {
+    const pubsub_block *block = frame->block;
+    helpers.report(pubsub_entries(block) + (handler - block->handlers), frame->topic, event, error);
+}
+
 /// Calls `rest` handlers, in order. Without owners none is compared: that would cost a plain handler a tenth of its call.
-PUBSUB_INLINE void call_in_order(const pubsub_handler *handler, long rest, const void *event, bool has_owners) {
+PUBSUB_INLINE void call_in_order(
+    pubsub_frame *frame, const pubsub_handler *handler, long rest, const void *event, bool has_owners) {
     if (rest == 0) return;
+    pubsub_announce(&frame->at[0], handler);
     PUBSUB_ALIGNED_LOOP do {
         const void *function = pubsub_function_of(handler);
         PUBSUB_HOOK("deliver: call a handler");
         void *error = has_owners ? call_handler(handler, function, event) : pubsub_call(function, handler->context, event);
-        if (PUBSUB_UNLIKELY(error != NULL)) report_in_buffer(handler, event, error);
+        if (PUBSUB_UNLIKELY(error != NULL)) report(frame, handler, event, error);
         handler++;
-    } while (--rest != 0);
+        rest--;
+        // After the last handler the address is no handler's: the next place is for one that subscribes later.
+        move_on(frame, &frame->at[0], (const char *)handler + (rest == 0));
+    } while (rest != 0);
 }
 
-void pubsub_call_span(
-    const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event) {
-    PUBSUB_ALIGNED_LOOP for (; count > 0; count--, handler += step, place += step) {
-        const void *function = pubsub_function_of(handler);
-        PUBSUB_HOOK("deliver: call a handler");
-        void *error = call_handler(handler, function, event);
-        if (PUBSUB_UNLIKELY(error != NULL)) helpers.report(place, innermost_topic(), event, error);
-    }
-}
-
-bool pubsub_call_synchronous(
-    const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event) {
-    pubsub_record *record = pubsub_own_record;
-    long depth = record->inner;
-    bool is_received = false;
-    for (; count > 0; count--, handler += step, place += step) {
-        if ((place->word & PUBSUB_ASYNCHRONOUS) || pubsub_function_of(handler) == pubsub_cancelled()) continue;
-        record->unheard = -1;
-        pubsub_call_span(handler, place, 1, step, event);
-        is_received |= record->unheard != depth;
-    }
-    return is_received;
-}
-
-/// Calls the handlers in the buffer, in order; handlers that are appended during the calls are not called.
-PUBSUB_INLINE void deliver(const pubsub_buffer *buffer, const void *event) {
+/// Handlers that are appended during the calls are not called.
+PUBSUB_INLINE void call_all(pubsub_frame *frame, const pubsub_block *block, const void *event) {
     PUBSUB_HOOK("deliver: look how many stand");
-    long end = pubsub_load_end(buffer);
-    if (pubsub_has_owners(buffer)) {
-        call_in_order(buffer->handlers, end, event, true);
+    long end = pubsub_end(block);
+    if (pubsub_has_owners(block)) {
+        call_in_order(frame, block->handlers, end, event, true);
     } else {
-        call_in_order(buffer->handlers, end, event, false);
+        call_in_order(frame, block->handlers, end, event, false);
     }
 }
 
-__attribute__((noinline)) void pubsub_settle(pubsub_topic *topic, const void *root) {
-    PUBSUB_HOOK("settle: look what is left to do");
-    long flags = pubsub_flags(topic);
-    bool frees = (flags & PUBSUB_RECLAIM) != 0 && ((flags & PUBSUB_URGENT) != 0 || root != pubsub_root(topic));
-    pubsub_record *record = pubsub_record_of_thread();
-    if (frees || has_to_report(record)) helpers.housekeep(topic);
+void pubsub_call_all(pubsub_frame *frame, const void *event) {
+    if (frame->block != NULL) call_all(frame, frame->block, event);
 }
 
 __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topic, const void *subject) {
     pubsub_record *record = pubsub_record_of_thread();
     long depth = pubsub_depth(record);
-    if ((pubsub_flags(topic) & (PUBSUB_GENERAL | PUBSUB_RECEIVERS)) == 0 && depth < PUBSUB_SHALLOW &&
-        depth < topic->limit) {
-        PUBSUB_HOOK("post: enter");
-        const void *root = pubsub_enter(record, depth, (pubsub_frame){topic, subject});
-        bool is_directory = pubsub_is_directory(root);
-        if (root != NULL && !is_directory) deliver((const pubsub_buffer *)root, event);
-        pubsub_leave(record, depth);
-        if (!is_directory) return pubsub_settle(topic, root);
-    }
-    helpers.post(event, topic, subject);
+    long general = PUBSUB_GENERAL | PUBSUB_RECEIVERS | (subject == NULL ? 0 : PUBSUB_SUBJECTS);
+    if ((pubsub_flags(topic) & general) != 0 || depth >= topic->limit || record->ceiling != 0)
+        return helpers.post(event, topic, subject);
+    PUBSUB_HOOK("post: enter");
+    pubsub_call_all(pubsub_enter(record, depth, topic, subject), event);
+    pubsub_leave(record, depth);
 }
 
 __attribute__((swiftcall)) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type);
-/// The fast path: an outermost post to handlers in one buffer. The root in its slot is the only store that other
-/// threads read.
+/// The fast path: an outermost post. What it announces in its frame are the only stores that other threads read.
 ///
-/// The caller has checked that the topic's flags do not ask for the general path; garbage may wait to be freed. The
-/// function keeps few values in registers while handlers run, so that it saves few registers. It is aligned to a cache
-/// line, because the speed of its loop of indirect calls depends on its address.
+/// The caller has checked that the topic's flags do not ask for the general path. The function keeps few values in
+/// registers while handlers run, so that it saves few registers. It is aligned to a cache line, because the speed of its
+/// loop of indirect calls depends on its address.
 __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type) {
     (void)type;
     pubsub_record *record = pubsub_own_record;
-    if (PUBSUB_UNLIKELY(record == NULL) || PUBSUB_UNLIKELY(record->shallow[0] != NULL) ||
-        PUBSUB_UNLIKELY(pubsub_is_directory(root)))
+    if (PUBSUB_UNLIKELY(record == NULL) || PUBSUB_UNLIKELY(record->frames[0].at[0] != NULL))
         return pubsub_post(event, topic, subject);
-    const void **slot = &record->shallow[0];
-    if (PUBSUB_UNLIKELY(!protects_unfenced(record, slot, root, topic))) {
-        root = protect_fenced(slot, root, topic);
-        // Take the longer path to check, now and then, whether this thread still needs fences. On systems without a
-        // barrier take it always, because that path uses a fence when it leaves.
-        if (root == NULL || pubsub_is_directory(root) || !has_barrier || ++record->fenced >= patience) {
-            __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
-            return pubsub_post(event, topic, subject);
-        }
+    pubsub_frame *frame = &record->frames[0];
+    PUBSUB_HOOK("enter: announce");
+    pubsub_announce(&frame->at[0], root);
+    PUBSUB_HOOK("enter: look again");
+    if (PUBSUB_UNLIKELY(__atomic_load_n(&topic->root, __ATOMIC_SEQ_CST) != root)) {
+        __atomic_store_n(&frame->at[0], NULL, __ATOMIC_RELEASE);
+        return pubsub_post(event, topic, subject);
     }
-    record->frames[0] = (pubsub_frame){topic, subject};
-    deliver((const pubsub_buffer *)root, event);
-    topic = (pubsub_topic *)record->frames[0].topic;
-    root = *slot;
+    frame->block = root;
+    frame->topic = topic;
+    frame->subject = subject;
+    call_all(frame, root, event);
     PUBSUB_HOOK("leave, the shortest way");
-    __atomic_store_n(slot, NULL, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    PUBSUB_HOOK("leave, the shortest way: look what is left to do");
-    long duties = __atomic_load_n(&record->duties, __ATOMIC_RELAXED) | pubsub_flags(topic);
-    if (PUBSUB_UNLIKELY(duties & (PUBSUB_REFUSED | PUBSUB_RECLAIM)) &&
-        ((duties & (PUBSUB_REFUSED | PUBSUB_URGENT)) != 0 || root != pubsub_root(topic)))
-        pubsub_settle(topic, root);
+    __atomic_store_n(&frame->at[0], NULL, __ATOMIC_RELEASE);
+    if (PUBSUB_UNLIKELY(record->ceiling != 0)) helpers.report_refusal(record);
 }

@@ -41,18 +41,8 @@ fails() {
   echo "$1 $2: found, $(grep -m1 "pan:1" "$work/pan.log" | cut -c8-)"
 }
 
-for world in "" -DAGAIN -DMARKED -DSTAYS "-DSTAYS -DAGAIN" "-DSTAYS -DMARKED" "-DENDED -DAGAIN" "-DENDED -DMARKED"; do
-  holds fences "$world"
-done
-for mistake in -DNO_BARRIER -DEARLY_RELIANCE -DLOOK_FIRST -DNO_LOOK_AT_DUTIES -DNO_SECOND_LOOK -DNO_SCAN -DUNFENCED_TAKE \
-  "-DMARKED -DUNFENCED_DROP" "-DMARKED -DBLIND_MARK"; do
-  fails fences "$mistake"
-done
-for mistake in "-DSTAYS -DNO_BARRIER" "-DSTAYS -DNO_SCAN" "-DENDED -DAGAIN -DNO_SECOND_LOOK" "-DENDED -DAGAIN -DNO_SCAN"; do
-  fails fences "$mistake"
-done
-for world in "" -DBIG_BUFFERS -DTWO_WRITERS "-DTWO_WRITERS -DBIG_BUFFERS"; do holds hazard-pointers "$world"; done
-for mistake in -DNO_SCAN -DNO_MEETING -DLOOK_FIRST -DNO_SECOND_LOOK -DNO_FENCE -DNO_OLDER -DNO_BARRIER -DNO_LOOK_BACK \
-  -DNO_PATIENCE "-DNO_URGENT -DBIG_BUFFERS"; do
-  fails hazard-pointers "$mistake"
+for world in "" -DLATE -DBOTH -DTWO_POSTS "-DTWO_POSTERS -DSTEADY"; do holds announcements "$world"; done
+for mistake in NO_SCAN NO_BARRIER LOOK_FIRST NO_SECOND_LOOK ONLY_PRESENT NO_ASKING NO_LOOK_AGAIN NO_SECOND_BARRIER \
+  "ANY_POSTER -DTWO_POSTERS -DSTEADY" "EARLY_REPORT -DBOTH" NO_LOOK_BACK "PLAIN_TAKE -DLATE"; do
+  fails announcements "-D$mistake"
 done

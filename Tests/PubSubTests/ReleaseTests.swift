@@ -191,4 +191,24 @@ private struct Carrier: Event {
     #expect(isChecked.withLock { $0 })
     withExtendedLifetime(subscription) {}
   }
+
+  private struct Kept: Event {
+    static let traits: EventTraits = .sticky
+    let thing: Thing
+  }
+
+  @Test func `Rule 13: a subscription that is kept does not keep the latest event of a bus that is gone`() {
+    var bus: EventBus? = EventBus()
+    let subscription = bus?.subscribe(to: Tick.self) { _ in }
+    weak var thing: Thing?
+    do {
+      let new = Thing()
+      thing = new
+      bus?.post(Kept(thing: new))
+    }
+    #expect(thing != nil)
+    bus = nil
+    #expect(thing == nil)
+    withExtendedLifetime(subscription) {}
+  }
 }

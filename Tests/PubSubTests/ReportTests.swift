@@ -30,6 +30,31 @@ import Testing
 
   private func mayGoOn() -> Bool { rest.take() }
 
+  @Test(arguments: [1, 2, 5]) func `Rule 21: handlers that answer each other end, and are reported`(handlers: Int) {
+    let bus = EventBus()
+    let (calls, refused) = (Log<Int>(), Log<Int>())
+    let subscriptions = (0..<handlers).flatMap { _ in
+      [
+        bus.subscribe(to: Tick.self) { [bus] _ in
+          calls.add(1)
+          bus.post(Tock())
+        },
+        bus.subscribe(to: Tock.self, from: handlers == 5 ? self.bus : nil) { [bus, other = self.bus] _ in
+          calls.add(1)
+          bus.post(Tick(), from: other)
+          bus.post(Tock(), from: other)
+        },
+      ]
+    }
+    let report = bus.subscribe(to: PostRefused.self) { refused.add($0.chain.count) }
+    for round in 1...2 {
+      bus.post(Tock(), from: self.bus)
+      #expect(calls.all.count < round * 128 * 4 * handlers)
+      #expect(refused.all == Array(repeating: 129, count: round))
+    }
+    withExtendedLifetime((subscriptions, report)) {}
+  }
+
   @Test(arguments: [false, true])
   func `Rule 21: what a tracer posts is nested in what it is shown`(waits: Bool) async {
     let subscription = bus.subscribe(to: PostRefused.self) { [log] in log.add("\($0.chain.map(\.rawValue))") }

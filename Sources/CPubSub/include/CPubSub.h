@@ -69,139 +69,118 @@ void swift_release(void *_Nullable object);
 void *_Nullable swift_unownedRetain(void *_Nullable object);
 void swift_unownedRelease(void *_Nullable object);
 
-// MARK: Buffers
+// MARK: Blocks
 
 /// The identity of a handler. `word` is the subscription's identifier, shifted left by 16, with the flags
-/// PUBSUB_ASYNCHRONOUS and PUBSUB_REGISTERED. `info` is a site or a registration. See HandlerBuffer.swift.
-typedef struct pubsub_place {
+/// PUBSUB_ASYNCHRONOUS and PUBSUB_REGISTERED. `info` is a site or a registration. See HandlerBlock.swift.
+typedef struct pubsub_entry {
     uint64_t word;
     const void *_Nullable info;
-} pubsub_place;
+    long priority;
+} pubsub_entry;
 
 /// The handler's context is a receiver, which holds events: a mailbox, or the buffer of a sequence.
 #define PUBSUB_ASYNCHRONOUS 1
-/// `info` is a registration, which the place retains.
+/// `info` is a registration, which the block retains.
 #define PUBSUB_REGISTERED 2
 
-/// The handlers of one priority, in order of subscription. After the handlers, the block holds a pubsub_place for each;
-/// their identifiers rise.
-typedef struct pubsub_buffer {
-    /// The number of places that a post reads. A writer stores it with release once a new handler is complete; posts
-    /// load it with acquire.
+/// Handlers in the order of delivery: by falling priority, then by rising identifier. After the handlers, the block
+/// holds a pubsub_entry for each.
+typedef struct pubsub_block {
+    /// The number of handlers that posts read. A writer stores it with release once a new handler is complete; posts load
+    /// it with acquire.
     long end;
-    /// For writers: the number of places that have been given to handlers, which a post under way may still read.
-    /// Places from `end` on hold only cancelled handlers.
-    int32_t used;
-    int32_t capacity;
-    long priority;
     /// Whether a handler with an owner has ever been here. A writer sets it before it stores the end.
     long has_owners;
+    // Only writers access the following members.
+    long capacity;
+    /// The number of handlers; those from `end` on are cancelled.
+    long used;
     pubsub_handler handlers[];
-} pubsub_buffer;
+} pubsub_block;
 
-PUBSUB_INLINE const pubsub_place *pubsub_places(const pubsub_buffer *buffer) {
-    return (const pubsub_place *)(buffer->handlers + buffer->capacity);
+PUBSUB_INLINE pubsub_entry *pubsub_entries(const pubsub_block *block) {
+    return (pubsub_entry *)(block->handlers + block->capacity);
 }
-
-PUBSUB_INLINE long pubsub_load_end(const pubsub_buffer *buffer) {
-    return __atomic_load_n(&buffer->end, __ATOMIC_ACQUIRE);
+PUBSUB_INLINE size_t pubsub_block_size(long capacity) {
+    return sizeof(pubsub_block) + (size_t)capacity * (sizeof(pubsub_handler) + sizeof(pubsub_entry));
 }
-PUBSUB_INLINE void pubsub_store_end(pubsub_buffer *buffer, long end) {
-    __atomic_store_n(&buffer->end, end, __ATOMIC_RELEASE);
+PUBSUB_INLINE long pubsub_end(const pubsub_block *block) { return __atomic_load_n(&block->end, __ATOMIC_ACQUIRE); }
+PUBSUB_INLINE void pubsub_set_end(pubsub_block *block, long end) {
+    __atomic_store_n(&block->end, end, __ATOMIC_RELEASE);
 }
-PUBSUB_INLINE bool pubsub_has_owners(const pubsub_buffer *buffer) {
-    return __atomic_load_n(&buffer->has_owners, __ATOMIC_RELAXED) != 0;
+PUBSUB_INLINE bool pubsub_has_owners(const pubsub_block *block) {
+    return __atomic_load_n(&block->has_owners, __ATOMIC_RELAXED) != 0;
 }
-PUBSUB_INLINE void pubsub_note_owners(pubsub_buffer *buffer) {
-    __atomic_store_n(&buffer->has_owners, 1, __ATOMIC_RELAXED);
-}
-PUBSUB_INLINE int32_t *pubsub_used_place(pubsub_buffer *buffer) { return &buffer->used; }
-PUBSUB_INLINE void pubsub_set_bits(long *place, long bits) { __atomic_fetch_or(place, bits, __ATOMIC_SEQ_CST); }
-PUBSUB_INLINE void pubsub_clear_bits(long *place, long bits) { __atomic_fetch_and(place, ~bits, __ATOMIC_SEQ_CST); }
-
-PUBSUB_INLINE const void *_Nullable pubsub_load_pointer(const void *_Nullable const *_Nonnull place) {
-    return __atomic_load_n(place, __ATOMIC_ACQUIRE);
-}
-PUBSUB_INLINE void pubsub_store_pointer(const void *_Nullable *_Nonnull place, const void *_Nullable value) {
-    __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
+PUBSUB_INLINE void pubsub_note_owners(pubsub_block *block) {
+    __atomic_store_n(&block->has_owners, 1, __ATOMIC_RELAXED);
 }
 
-/// Loads a handler's function. If another thread cancels the handler at the same time, either result is correct.
+PUBSUB_INLINE void pubsub_set_bits(long *word, long bits) { __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST); }
+PUBSUB_INLINE void pubsub_clear_bits(long *word, long bits) { __atomic_fetch_and(word, ~bits, __ATOMIC_SEQ_CST); }
+PUBSUB_INLINE const void *_Nullable pubsub_load(const void *_Nullable const *_Nonnull word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+PUBSUB_INLINE void pubsub_publish(const void *_Nullable *_Nonnull word, const void *_Nullable value) {
+    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+/// Loads a handler's function; pubsub_cancelled() if the handler was cancelled.
 PUBSUB_INLINE const void *pubsub_function_of(const pubsub_handler *handler) {
     return __atomic_load_n(&handler->function, __ATOMIC_RELAXED);
 }
-PUBSUB_INLINE void pubsub_cancel_handler(pubsub_handler *handler) {
+PUBSUB_INLINE void pubsub_cancel(pubsub_handler *handler) {
     __atomic_store_n(&handler->function, pubsub_cancelled(), __ATOMIC_SEQ_CST);
 }
 
-/// Prefetches memory for a write.
-PUBSUB_INLINE void pubsub_prefetch(const void *_Nullable memory) { __builtin_prefetch(memory, 1); }
-
 // MARK: Threads
 
-/// The number of nested posts for which a record has room from the beginning.
-#define PUBSUB_SHALLOW 12
-/// The largest nesting limit; deeper posts are refused, whatever limit a bus has.
+/// The largest nesting limit.
 #define PUBSUB_DEEPEST 1024
 
-/// The topic and the subject of a post under way.
+typedef struct pubsub_topic pubsub_topic;
+
+/// A post under way: what it reads, and what it is about.
 typedef struct pubsub_frame {
-    const void *_Nullable topic;
+    /// What the post is at in each block that it reads, of the type, of the subject and of a wider subject: the handler
+    /// that it is about to call or that runs, or another address in the block. The last word is the table of subjects.
+    /// Other threads read these words, and `awaited`.
+    const void *_Nullable at[4];
+    /// The block of the type; NULL if it has none.
+    const pubsub_block *_Nullable block;
+    pubsub_topic *_Nullable topic;
     const void *_Nullable subject;
+    /// Whether another thread waits until the post has moved on from a handler.
+    long awaited;
 } pubsub_frame;
 
-/// A thread's own record: the roots that its posts under way read, outermost first (hazard pointers; Michael, 2004).
+/// A thread's own record: its posts under way, outermost first (hazard pointers; Michael, 2004).
 ///
-/// A poster stores the root that it is about to read in its record, and then checks that it still is the topic's root.
-/// A reclaimer swaps the topic's root, and then checks whether a poster has stored the former one. At least one of them
-/// must see the other's store. For that, each needs a fence between its store and its check.
-///
-/// Reclaiming is rare and posting is not, so the reclaimer runs the barrier for both. It marks the records of the other
-/// threads (PUBSUB_FENCES), and makes the system run a barrier on every processor (membarrier). A poster that finds the
-/// mark *after* it has stored its root uses a fence in every post from then on, so the next reclaimer needs no barrier.
-/// After some time without reclaimers the poster removes the mark. On systems without membarrier, every record is
-/// marked from the beginning.
+/// Before a post reads a block or calls a handler, it announces its address in its frame, and then checks that the
+/// block is still published, or the handler not cancelled. A writer first replaces the block or cancels the handler,
+/// and then looks whether a post has announced it. At least one of them must see the other's store. For that, each
+/// needs a fence between its store and its look. Writers are rare and posts are not, so the writer runs the barrier for
+/// both (pubsub_barrier). Systems without such a barrier use fences.
 ///
 /// Later threads reuse the records, and the process never frees one, so any thread can walk the list without a lock.
-/// Each record has cache lines of its own.
 typedef struct pubsub_record {
-    /// PUBSUB_FENCES, PUBSUB_FENCES_SURELY and PUBSUB_IS_RELIED_ON, which reclaimers set and the owner clears; and
-    /// PUBSUB_REFUSED, which only the owner sets and clears.
-    long duties;
-    long in_use;
     struct pubsub_record *_Nullable next;
-    /// The protected roots of the posts under way, outermost first. The first slot is NULL exactly while the thread has
-    /// no post under way.
-    const void *_Nullable shallow[PUBSUB_SHALLOW];
-    /// The topics and the subjects of these posts. Only the owner accesses them and the next four members.
-    pubsub_frame frames[PUBSUB_SHALLOW];
+    long in_use;
+    // Only the owner accesses the following members.
     /// The number of posts under way inside the outermost one.
     long inner;
-    /// The refused post that must be reported after the outermost post, or that is being reported now. While it is set,
-    /// no other is noted.
+    /// The refused post that must be reported after the outermost post.
     void *_Nullable refusal;
+    /// The depth from which posts are refused, because a post of this outermost post was refused; zero if none was.
+    long ceiling;
     /// The depth of the post whose latest handler was skipped because its owner had been released; -1 if it was not
     /// skipped.
     long unheard;
-    /// The number of posts with a fence since the owner last reconsidered its marks.
-    long fenced;
-    /// The roots of deeper posts, allocated at the first one; reclaimers read them, too.
-    const void *_Nullable *_Nullable deep;
-    pubsub_frame *_Nullable deep_frames;
-    /// The largest number of slots in `deep` that this record has ever used.
-    long deepest;
+    long unused[2];
+    /// The first word of the first frame is NULL exactly while the thread has no post under way. The memory of deeper
+    /// frames exists once they are used.
+    pubsub_frame frames[PUBSUB_DEEPEST];
 } pubsub_record;
-
-/// A reclaimer has asked the owner to use a fence between its store and its check.
-#define PUBSUB_FENCES 32
-/// The owner uses a fence in every post that a reclaimer may have to see: a barrier has run since the owner was asked
-/// to.
-#define PUBSUB_FENCES_SURELY 64
-/// A reclaimer has relied on the owner's fences, and run no barrier, since the owner last reconsidered its marks.
-#define PUBSUB_IS_RELIED_ON 128
-/// A refusal must be reported. The duties and the flags of a topic use different bits, because a post tests both at
-/// once when it ends.
-#define PUBSUB_REFUSED 8
 
 extern _Thread_local pubsub_record *_Nullable pubsub_own_record __attribute__((tls_model("initial-exec")));
 
@@ -214,39 +193,63 @@ PUBSUB_INLINE pubsub_record *pubsub_record_of_thread(void) {
 }
 
 /// The number of posts under way on the record's thread.
-PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) { return record->shallow[0] == NULL ? 0 : record->inner + 1; }
-/// The topic and the subject of the post at a depth.
-pubsub_frame pubsub_frame_at(const pubsub_record *record, long depth);
-/// Notes the refusal that is reported after the outermost post.
-void pubsub_note_refusal(pubsub_record *record, void *refusal);
-/// Begins the report of the noted refusal, and returns it; NULL if there is none or a post is under way. The refusal
-/// stays noted until the report ends, so a post that is refused during the report does not cause another report.
-void *_Nullable pubsub_begin_report(pubsub_record *record);
-void pubsub_end_report(pubsub_record *record);
+PUBSUB_INLINE long pubsub_depth(const pubsub_record *record) {
+    return record->frames[0].at[0] == NULL ? 0 : record->inner + 1;
+}
+/// The frame of the post at a depth.
+PUBSUB_INLINE pubsub_frame *pubsub_frame_at(pubsub_record *record, long depth) { return &record->frames[depth]; }
 
-/// Runs a full memory barrier on all threads of the process: this thread sees their earlier stores, and they see its
-/// stores. Returns false on systems without such a call.
+/// Announces what a post is about to read; the caller then checks that it is still there.
 ///
-/// A waiter needs it because a leaving post clears its slot with a plain store. That store may not be visible yet when
-/// the post has already checked for waiters and found none.
-bool pubsub_barrier(void);
+/// Where writers run a barrier, the processor may delay the store until after the check. The barrier interrupts this
+/// thread at one point. If that is before the check, the check sees the writer's change; if it is after the store, the
+/// writer sees the store. So only the compiler must not reorder them.
+PUBSUB_INLINE void pubsub_announce(const void *_Nullable *_Nonnull slot, const void *_Nullable address) {
+    __atomic_store_n(slot, address, __ATOMIC_RELEASE);
+#if defined(__linux__)
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
 
-/// The index of the first of these roots that a thread protects; `count` if no thread protects one.
-long pubsub_first_protected(const void *_Nullable const *_Nonnull roots, long count);
+/// Loads a published address, and announces it, so that what is there is not freed before the slot changes.
+PUBSUB_INLINE const void *_Nullable pubsub_protect(
+    const void *_Nullable *_Nonnull slot, const void *_Nullable const *_Nonnull word) {
+    for (;;) {
+        const void *address = pubsub_load(word);
+        PUBSUB_HOOK("protect: announce");
+        pubsub_announce(slot, address);
+        PUBSUB_HOOK("protect: look again");
+        if (PUBSUB_LIKELY(__atomic_load_n(word, __ATOMIC_SEQ_CST) == address)) return address;
+    }
+}
+
+/// Runs a full memory barrier on all threads of the process that have posted: this thread sees their earlier stores,
+/// and they see its stores.
+void pubsub_barrier(void);
+/// Returns whether a post has announced an address in this memory; the caller has run a barrier since it made the memory
+/// unreachable.
+bool pubsub_is_read(const void *memory, size_t size);
+/// Returns whether a post is at one of these cancelled handlers. If so, such a post calls pubsub_helpers.housekeep when
+/// it has moved on.
+bool pubsub_runs(const void *_Nonnull const *_Nonnull handlers, long count);
 
 // MARK: Topics
 
 /// The part of a store that a post reads first, on cache lines of its own.
-typedef struct pubsub_topic {
-    /// The address of a buffer, or of a directory with the lowest bit set; NULL if there are no subscribers.
+struct pubsub_topic {
+    /// The address of a block; NULL if the type has no subscribers, apart from those to one subject.
     const void *_Nullable root;
-    /// PUBSUB_GENERAL, PUBSUB_RECEIVERS, PUBSUB_RECLAIM, PUBSUB_URGENT.
+    /// PUBSUB_GENERAL, PUBSUB_RECEIVERS, PUBSUB_SUBJECTS.
     long flags;
+    /// The table from the address of a subject to the word that holds the subject's block; NULL if there is none.
+    const void *_Nullable subjects;
     /// The nesting limit of posts.
     long limit;
     /// The store (HandlerStore) of the topic; set once, before another thread can find the topic.
     const void *_Nullable owner;
-} pubsub_topic;
+};
 // A topic handle (Topic.swift) reads the first two words in code that is inlined into other modules.
 _Static_assert(
     offsetof(pubsub_topic, root) == 0 && offsetof(pubsub_topic, flags) == sizeof(void *) &&
@@ -255,52 +258,53 @@ _Static_assert(
 
 /// Posts to the topic take the general path, because its events have traits, or because there are observers.
 #define PUBSUB_GENERAL 1
-/// Garbage waits to be freed: a post that leaves a replaced root tries to free some.
-#define PUBSUB_RECLAIM 2
-/// Garbage waits for readers of the present root only, or a drain waits: every leaving post tries to free some.
-#define PUBSUB_URGENT 4
 /// The topic has receivers, so posts take the general path.
-#define PUBSUB_RECEIVERS 16
+#define PUBSUB_RECEIVERS 2
+/// The topic has subscribers to one subject, so posts with a subject take the general path.
+#define PUBSUB_SUBJECTS 4
 
 PUBSUB_INLINE long pubsub_flags(const pubsub_topic *topic) { return __atomic_load_n(&topic->flags, __ATOMIC_RELAXED); }
-PUBSUB_INLINE const void *_Nullable pubsub_root(const pubsub_topic *topic) {
-    return __atomic_load_n(&topic->root, __ATOMIC_ACQUIRE);
+PUBSUB_INLINE const void *_Nullable pubsub_root(const pubsub_topic *topic) { return pubsub_load(&topic->root); }
+/// Returns the table of subjects, and announces it in the last slot of a frame; NULL if there is none.
+PUBSUB_INLINE const struct pubsub_table *_Nullable pubsub_protect_subjects(pubsub_frame *frame, const pubsub_topic *topic) {
+    return (const struct pubsub_table *)pubsub_protect(&frame->at[3], &topic->subjects);
 }
-PUBSUB_INLINE bool pubsub_is_directory(const void *_Nullable root) { return ((uintptr_t)root & 1) != 0; }
 
 // MARK: Posting
 
-/// Begins a post at a depth less than PUBSUB_DEEPEST, and returns the topic's root; what it points to is not freed
-/// before pubsub_leave.
-const void *_Nullable pubsub_enter(pubsub_record *record, long depth, pubsub_frame frame);
-/// Begins a post at a depth without protecting a root, so that posts inside it count as nested.
-void pubsub_enter_unread(pubsub_record *record, long depth, pubsub_frame frame);
-/// Ends a post that began with either function.
+/// Begins a post at a depth less than PUBSUB_DEEPEST. Until pubsub_leave, the frame's block is not freed.
+pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topic, const void *_Nullable subject);
+/// Begins a post at a depth that reads no handlers, so that posts inside it count as nested.
+pubsub_frame *pubsub_enter_unread(pubsub_record *record, long depth, pubsub_topic *topic, const void *_Nullable subject);
+/// Ends a post that began with either function; after the outermost one, reports a refused post.
 void pubsub_leave(pubsub_record *record, long depth);
-/// Does what remains after a post has left a root: reports a refusal, and frees garbage, if there is any.
-void pubsub_settle(pubsub_topic *topic, const void *_Nullable root);
+
+/// Announces a handler, and returns its function; while it is announced, the handler's context is not released.
+PUBSUB_INLINE const void *pubsub_visit(const void *_Nullable *_Nonnull slot, const pubsub_handler *handler) {
+    pubsub_announce(slot, handler);
+    PUBSUB_HOOK("visit: look at the handler");
+    return pubsub_function_of(handler);
+}
+/// Moves on from a handler.
+void pubsub_move_on(pubsub_frame *frame, const void *_Nullable *_Nonnull slot);
 
 /// Posts an event at an address, through any path.
 void pubsub_post(const void *event, pubsub_topic *topic, const void *_Nullable subject);
-
-/// Calls `count` synchronous handlers, beginning at `handler`, in steps of 1 or -1.
-///
-/// The post must be the innermost one on this thread.
-void pubsub_call_span(
-    const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event);
-/// Calls the synchronous handlers among `count` handlers; returns whether one received the event. A handler whose owner
-/// has been released does not count.
-bool pubsub_call_synchronous(
-    const pubsub_handler *handler, const pubsub_place *place, long count, long step, const void *event);
+/// Calls the handlers in a frame's block, in order, for a post to a topic without receivers.
+void pubsub_call_all(pubsub_frame *frame, const void *event);
+/// Calls a handler that has been announced. Returns the error that it threw, or NULL.
+void *_Nullable pubsub_call_announced(const void *function, const pubsub_handler *handler, const void *event);
 
 /// The Swift functions that C calls. They are set once and never change.
 typedef struct pubsub_helpers {
     /// Posts through the general path.
     void (*post)(const void *event, pubsub_topic *topic, const void *_Nullable subject);
-    /// Reports a refusal, and frees garbage, after a post.
+    /// Releases what a handler captured, and ends waits, because a post has moved on from a cancelled handler.
     void (*housekeep)(pubsub_topic *topic);
+    /// Ends the refusing of a thread whose outermost post has ended, and reports it.
+    void (*report_refusal)(pubsub_record *record);
     /// Reports the error of a handler, and releases the error.
-    void (*report)(const pubsub_place *place, const pubsub_topic *topic, const void *event, void *error);
+    void (*report)(const pubsub_entry *entry, const pubsub_topic *topic, const void *event, void *error);
     /// Calls a box; returns the error that it threw, or NULL.
     void *_Nullable (*_Nonnull call_box)(void *box, const void *event);
     /// Ends the subscription of a registration whose owner has been released.
@@ -312,49 +316,46 @@ void pubsub_set_helpers(const pubsub_helpers *helpers);
 // event by address, so the event is in memory without a copy. pubsub_post_event(event, topic, subject, the topic's
 // root, type of the event)
 
-// MARK: Topics by type
+// MARK: Tables
 
-/// The type (key) and its topic. The key is written last, so a reader that finds the key finds the topic.
-typedef struct pubsub_entry {
+/// A key and its value. The key is written last, so a reader that finds the key finds the value.
+typedef struct pubsub_cell {
     const void *_Nullable key;
-    pubsub_topic *_Nullable topic;
-} pubsub_entry;
+    void *_Nullable value;
+} pubsub_cell;
 
-/// An open-addressing hash table. Entries are never removed, and a larger table that replaces it has every entry, so
-/// readers need no protection.
+/// An open-addressing hash table, of topics by type or of a topic's subjects. Cells are never removed, and a larger table
+/// that replaces it has every cell that is still needed.
 typedef struct pubsub_table {
-    /// The distance of the last entry from the first, in bytes. The number of entries is a power of two, so this value
+    /// The distance of the last cell from the first, in bytes. The number of cells is a power of two, so this value
     /// serves as a mask.
     size_t mask;
-    pubsub_entry entries[];
+    pubsub_cell cells[];
 } pubsub_table;
 
-/// The first place that a search for a key probes, in bytes from the first entry.
-PUBSUB_INLINE size_t pubsub_first_place(const pubsub_table *table, const void *key) {
-    return (size_t)((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u >> 32) & table->mask;
-}
-PUBSUB_INLINE size_t pubsub_next_place(const pubsub_table *table, size_t place) {
-    return (place + sizeof(pubsub_entry)) & table->mask;
-}
-PUBSUB_INLINE pubsub_entry *pubsub_entry_at(const pubsub_table *table, size_t place) {
-    return (pubsub_entry *)((char *)table->entries + place);
+/// The cell that a search for a key probes first.
+PUBSUB_INLINE const pubsub_cell *pubsub_first_cell(const pubsub_table *table, const void *key) {
+    size_t hash = (size_t)((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u >> 32);
+    return (const pubsub_cell *)((const char *)table->cells + (hash & table->mask));
 }
 
-/// The topic of a key, if it is in the first place that the search probes, as nearly always; else NULL.
-PUBSUB_INLINE pubsub_topic *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull root, const void *key) {
-    const pubsub_table *table = (const pubsub_table *)__atomic_load_n(root, __ATOMIC_ACQUIRE);
-    const pubsub_entry *entry = pubsub_entry_at(table, pubsub_first_place(table, key));
-    return PUBSUB_LIKELY(__atomic_load_n(&entry->key, __ATOMIC_ACQUIRE) == key) ? entry->topic : NULL;
+/// The value of a key, if it is in the first cell that the search probes, as nearly always; else NULL.
+PUBSUB_INLINE void *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull root, const void *key) {
+    const pubsub_cell *cell = pubsub_first_cell((const pubsub_table *)pubsub_load(root), key);
+    return PUBSUB_LIKELY(__atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key) ? cell->value : NULL;
 }
-/// The topic of a key, in any place; NULL if the table has no such key.
-pubsub_topic *_Nullable pubsub_find(const void *_Nullable const *_Nonnull root, const void *key);
+/// The value of a key, in any cell; NULL if the table has no such key.
+void *_Nullable pubsub_find(const pubsub_table *table, const void *key);
 
-/// The number of entries of a table, including free ones.
-PUBSUB_INLINE size_t pubsub_table_capacity(const pubsub_table *table) { return table->mask / sizeof(pubsub_entry) + 1; }
-/// Makes a table with 2^bits entries.
+/// The number of cells of a table, including free ones.
+PUBSUB_INLINE size_t pubsub_table_capacity(const pubsub_table *table) { return table->mask / sizeof(pubsub_cell) + 1; }
+PUBSUB_INLINE size_t pubsub_table_size(const pubsub_table *table) {
+    return sizeof(pubsub_table) + pubsub_table_capacity(table) * sizeof(pubsub_cell);
+}
+/// Makes a table with 2^bits cells.
 pubsub_table *pubsub_make_table(size_t bits);
-/// Adds an entry; the table must have room, and no entry with the key.
-void pubsub_insert(pubsub_table *table, const void *key, pubsub_topic *topic);
+/// Adds a cell; the table must have room, and no cell with the key.
+void pubsub_insert(pubsub_table *table, const void *key, void *value);
 
 pubsub_topic *pubsub_make_topic(long limit);
 

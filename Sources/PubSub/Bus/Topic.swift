@@ -6,8 +6,8 @@ public import Synchronization
 /// Any thread may keep and use it. It does not keep the bus alive. After the bus has been released, a post reaches no
 /// subscriber.
 public struct Topic<E: BusEvent>: Sendable {
-  /// Keeps the topic's memory alive.
-  private let core: BusCore
+  /// Keeps the topic's memory alive, also during a post through a temporary handle.
+  @usableFromInline let core: BusCore
   /// The address of the topic, whose first two words are its root and its flags.
   @usableFromInline nonisolated(unsafe) let words: UnsafePointer<Atomic<UInt>>
 
@@ -35,7 +35,7 @@ extension Topic where E: Event {
   ///   - event: what happened.
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    if !isIdle { Self.deliver(event, to: words, from: subject) }
+    if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: words, from: subject) } }
   }
 
   // A static method without the handle, so that all arguments fit into registers.
@@ -53,7 +53,7 @@ extension Topic where E: MainActorEvent {
   ///   - event: what happened.
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @MainActor @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
-    if !isIdle { Self.deliver(event, to: words, from: subject) }
+    if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: words, from: subject) } }
   }
 
   @MainActor @usableFromInline static func deliver(

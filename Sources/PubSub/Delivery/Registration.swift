@@ -112,7 +112,7 @@ final class Registration: @unchecked Sendable {
   /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     if let mailbox { return mailbox.whenIdle(action) }
-    core.whenIdle(in: store, action)
+    core.whenIdle(self, action)
   }
 }
 

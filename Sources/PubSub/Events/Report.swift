@@ -58,8 +58,9 @@ extension Posting {
     if depth <= 0 { return nil }
     let record = pubsub_record_of_thread()
     let reports = (0..<depth).compactMap { depth -> Report? in
-      let topic = pubsub_frame_at(record, depth).topic?.assumingMemoryBound(to: pubsub_topic.self)
-      return topic.flatMap { BusCore.store(of: $0)._withUnsafeGuaranteedRef { $0.report } }
+      pubsub_frame_at(record, depth).pointee.topic.flatMap {
+        BusCore.store(of: $0)._withUnsafeGuaranteedRef { $0.report }
+      }
     }
     return reports.max { $0.rawValue < $1.rawValue }
   }

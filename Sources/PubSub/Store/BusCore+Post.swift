@@ -15,11 +15,11 @@ enum Posting {
   static func post<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    let special = pubsub_flags(topic) & Int(PUBSUB_GENERAL | PUBSUB_RECEIVERS)
+    let flags = pubsub_flags(topic)
     let root = pubsub_root(topic)
     // Check both at once, so that a post without receivers takes one branch.
-    if UInt(bitPattern: special) | UInt(bitPattern: root) == 0 { return }
-    guard _fastPath(special == 0), let root else { return postGenerally(event, to: topic, from: subject) }
+    if UInt(bitPattern: flags) | UInt(bitPattern: root) == 0 { return }
+    guard _fastPath(flags == 0), let root else { return postGenerally(event, to: topic, from: subject) }
     deliver(event, to: topic, from: address(of: subject), root)
   }
 
@@ -40,15 +40,13 @@ enum Posting {
   private static func postGenerally<E: BusEvent>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
-    BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
-      withUnsafePointer(to: event) { store.postGenerally($0, from: subject) }
-    }
+    withUnsafePointer(to: event) { pubsub_post($0, topic, address(of: subject)) }
   }
 
   /// The subject of the innermost post under way on this thread.
   static var subject: (any AnyObject & Sendable)? {
     let record = pubsub_record_of_thread()
-    let subject = pubsub_frame_at(record, pubsub_depth(record) - 1).subject
+    let subject = pubsub_frame_at(record, pubsub_depth(record) - 1).pointee.subject
     // The poster passed it as `Sendable`, and the post keeps it alive.
     return unsafeBitCast(
       subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
@@ -75,7 +73,7 @@ extension BusCore {
   /// event.
   func isHeard<E: BusEvent>(_ type: E.Type) -> Bool {
     guard let topic = Self.topic(of: type, in: table) else { return canBeHeardByAll }
-    return pubsub_root(topic) != nil || pubsub_flags(topic) & Int(PUBSUB_GENERAL) != 0
+    return pubsub_root(topic) != nil || pubsub_flags(topic) != 0
   }
 }
 
@@ -92,18 +90,13 @@ extension BusCore {
         }
       },
       housekeep: { topic in
-        store(of: topic)._withUnsafeGuaranteedRef { store in
-          reportRefusal(pubsub_record_of_thread())
-          store.core.housekeep()
-        }
+        store(of: topic)._withUnsafeGuaranteedRef { $0.core.housekeep() }
       },
-      report: { place, topic, event, error in
-        let entry = UnsafeRawPointer(place).assumingMemoryBound(to: HandlerBuffer.Entry.self).pointee
+      report_refusal: { reportRefusal($0) },
+      report: { entry, topic, event, error in
+        let entry = UnsafeRawPointer(entry).assumingMemoryBound(to: HandlerBlock.Entry.self).pointee
         let error = Calling.error(taking: error)
-        store(of: topic)._withUnsafeGuaranteedRef { store in
-          let event = store.event(at: event)
-          store.core.reportFailure(of: entry.subscriber, error, with: event, in: type(of: event))
-        }
+        store(of: topic)._withUnsafeGuaranteedRef { $0.report(error, of: entry.subscriber, with: event) }
       },
       call_box: { box, event in
         Unmanaged<HandlerBox>.fromOpaque(box)._withUnsafeGuaranteedRef { $0.thrown(by: event) }
@@ -125,24 +118,25 @@ extension BusCore {
   }
 
   /// Refuses a post: delivers nothing, and notes the first refused post of the thread for a later report.
+  ///
+  /// Each refusal also lowers the depth from which posts of this outermost post are refused. So two handlers that answer
+  /// each other end after some hundred calls; otherwise the limit would allow them 2^limit calls.
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
+    let depth = pubsub_depth(record)
+    record.pointee.ceiling = max(1, min(depth, record.pointee.ceiling == 0 ? depth : record.pointee.ceiling - 1))
     guard record.pointee.refusal == nil, Report.refusal.mayBePosted() else { return }
-    let chain = (0..<pubsub_depth(record)).compactMap { depth -> EventName? in
-      let topic = pubsub_frame_at(record, depth).topic?.assumingMemoryBound(to: pubsub_topic.self)
-      return topic.map { Self.store(of: $0)._withUnsafeGuaranteedRef { $0.name } }
+    let chain = (0..<depth).compactMap { depth -> EventName? in
+      pubsub_frame_at(record, depth).pointee.topic.map { Self.store(of: $0)._withUnsafeGuaranteedRef { $0.name } }
     }
-    pubsub_note_refusal(record, Unmanaged.passRetained(Refusal(by: self, chain + [name])).toOpaque())
+    record.pointee.refusal = Unmanaged.passRetained(Refusal(by: self, chain + [name])).toOpaque()
   }
 
-  /// Reports the post that was refused, if there is one and the outermost post on the thread has ended.
-  ///
-  /// Posts that are refused during the report are not reported: otherwise two reports could cause each other without
-  /// end.
+  /// Reports the post that was refused, after the outermost post on the thread has ended.
   private static func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
-    guard let noted = pubsub_begin_report(record) else { return }
+    record.pointee.ceiling = 0
+    guard let noted = record.pointee.refusal.take() else { return }
     let refusal = Unmanaged<Refusal>.fromOpaque(noted).takeRetainedValue()
     refusal.core.post(PostRefused(chain: refusal.chain))
-    pubsub_end_report(record)
   }
 }
 

@@ -21,11 +21,11 @@ extension BusCore {
   ) -> Subscription {
     store._withUnsafeGuaranteedRef { store in
       store.unownedCore._withUnsafeGuaranteedRef { core in
-        let (id, site) = core.withLock { released in
+        let (id, site) = core.withLock { _ in
           let (id, site) = (core.nextID, core.sites.site(fileID, line))
           core.take(id)
-          store.add(handler, .init(id: id, site: site), priority, into: &released)
-          core.note(store)
+          store.add(handler, .init(id: id, site: site, priority), &core.garbage)
+          core.followObservers(of: store)
           return (id, site)
         }
         return Subscription(id, at: site, in: store)
@@ -123,16 +123,16 @@ extension BusCore {
     _ handler: pubsub_handler, _ registration: Registration, isAsynchronous: Bool, into store: HandlerStore,
     _ released: inout Released
   ) -> Bool {
-    let entry = HandlerBuffer.Entry(registration, isAsynchronous: isAsynchronous)
+    let entry = HandlerBlock.Entry(registration, isAsynchronous: isAsynchronous)
     let subject = registration.subject
     if let subject { released.keep(subject) }
     // The owner or the subject is gone, so no event can reach the handler; do not add it.
     if registration.isExpired(keeping: &released) {
-      Captured(by: handler, entry).forEach { released.add($0) }
+      released.add(Captured(by: handler, entry))
       return false
     }
-    store.add(handler, entry, registration.priority, from: subject, into: &released)
-    note(store)
+    store.add(handler, entry, from: subject, &garbage)
+    followObservers(of: store)
     return true
   }
 
@@ -165,8 +165,8 @@ extension BusCore {
   /// Removes a plain subscription.
   func remove(_ id: UInt64, from store: HandlerStore) {
     withLock { released in
-      store.remove(id, into: &released)
-      note(store)
+      store.remove(id, &garbage, into: &released)
+      followObservers(of: store)
     }
   }
 
@@ -176,24 +176,20 @@ extension BusCore {
   /// Removes a subscription from its store or, if it is a wildcard, from all stores.
   func remove(_ registration: Registration) {
     let wildcard: Wildcard? = withLock { released in
-      guard let store = registration.store else { return removeWildcard(registration, &released) }
-      store.remove(registration.id, from: registration.subjectAddress, into: &released)
-      note(store)
-      return nil
+      let index = wildcards.firstIndex { $0.registration === registration }
+      let wildcard = index.map { wildcards.remove(at: $0) }
+      for store in affected(by: registration) {
+        store.remove(registration.id, from: registration.subjectAddress, &garbage, into: &released)
+        if wildcard == nil { followObservers(of: store) }
+      }
+      if wildcard != nil { followObservers() }
+      return wildcard
     }
     // Released after the lock: objects that it captured may call the bus.
     withExtendedLifetime(wildcard) {}
   }
 
-  private func removeWildcard(_ registration: Registration, _ released: inout Released) -> Wildcard? {
-    guard let index = wildcards.firstIndex(where: { $0.registration === registration }) else { return nil }
-    for store in stores {
-      store.remove(registration.id, from: registration.subjectAddress, into: &released)
-      note(store)
-    }
-    defer { followObservers() }
-    return wildcards.remove(at: index)
-  }
+  private func affected(by registration: Registration) -> [HandlerStore] { registration.store.map { [$0] } ?? stores }
 
   /// Ends every subscription, when the bus is released.
   func endAll() {
@@ -201,28 +197,48 @@ extension BusCore {
     for registration in registered { registration.cancel() }
     withLock { released in
       for store in stores {
-        store.removePlain(into: &released)
-        note(store)
+        for entry in store.list.standing where entry.registration == nil {
+          store.remove(entry.id, &garbage, into: &released)
+        }
       }
+      followObservers()
     }
+    // Subscriptions may keep the core for long.
+    for store in withLock({ _ in stores }) { store.removeLatest() }
+  }
+
+  /// Calls the action when no handler of a cancelled subscription runs: at once, if none does.
+  func whenIdle(
+    _ id: UInt64, in stores: [HandlerStore], from subject: UnsafeRawPointer?, _ action: @escaping @Sendable () -> Void
+  ) {
+    withLock { released in
+      let handlers = garbage.retiredHandlers(id) + stores.compactMap { $0.handler(id, from: subject) }
+      garbage.whenOver(handlers, action, into: &released)
+    }
+  }
+
+  /// Calls the action when the handler of a cancelled registration does not run.
+  func whenIdle(_ registration: Registration, _ action: @escaping @Sendable () -> Void) {
+    let stores = withLock { _ in affected(by: registration) }
+    whenIdle(registration.id, in: stores, from: registration.subjectAddress, action)
   }
 }
 
-// MARK: - Listing and draining
+// MARK: - Listing
 
 extension BusCore {
   /// All subscriptions, in order of subscription.
   var listings: [EventBus.Listing] {
     withLock { released in
       let standing = stores.flatMap { store in
-        store.standing.compactMap { entry, priority -> (UInt64, EventBus.Listing)? in
+        store.standing.compactMap { entry -> (UInt64, EventBus.Listing)? in
           // A wildcard is in every matching store; list it once, below.
           if let registration = entry.registration,
             registration.store == nil || registration.isExpired(keeping: &released)
           {
             return nil
           }
-          let priority = Priority(rawValue: priority)
+          let priority = Priority(rawValue: entry.priority)
           return (entry.id, .init(subscriber: entry.subscriber, eventName: store.name, priority: priority))
         }
       }
@@ -234,23 +250,5 @@ extension BusCore {
       }
       return (standing + everywhere).sorted { $0.0 < $1.0 }.map(\.1)
     }
-  }
-
-  /// Calls the action when no post runs a cancelled handler of this store, or of any store if nil; immediately if none
-  /// does now.
-  func whenIdle(in store: HandlerStore?, _ action: @escaping @Sendable () -> Void) {
-    let affected = withLock { _ in store.map { [$0] } ?? stores }
-    whenUnread(affected[...], action)
-  }
-
-  /// Calls the action when no post that could run a cancelled handler is under way in these stores; immediately if none
-  /// is.
-  private func whenUnread(_ affected: ArraySlice<HandlerStore>, _ action: @escaping @Sendable () -> Void) {
-    guard let store = affected.first else { return action() }
-    let isTaken = withLock { released in
-      defer { note(store) }
-      return store.whenUnread({ self.whenUnread(affected.dropFirst(), action) }, into: &released)
-    }
-    if !isTaken { whenUnread(affected.dropFirst(), action) }
   }
 }

@@ -6,11 +6,12 @@ internal import Synchronization
 ///
 /// It lives as long as the bus or any of its subscriptions. A post does not take this lock: it finds its topic in a
 /// table that only grows, and reads the handlers that ``HandlerStore`` publishes.
+@usableFromInline
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a post found garbage while the lock was held; the holder of the lock then frees it after releasing the
-  /// lock.
+  /// Whether a post has moved on from a cancelled handler while the lock was held; the holder of the lock then ends what
+  /// waits for that.
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
   /// subscribers.
@@ -38,8 +39,7 @@ final class BusCore: @unchecked Sendable {
   /// The number of subscriptions with an owner or a subject that may still be made before the next sweep for expired
   /// ones.
   @exclusivity(unchecked) private var untilSweep = 64
-  /// The stores in which garbage waits to be freed.
-  @exclusivity(unchecked) private var unclean: [HandlerStore] = []
+  @exclusivity(unchecked) var garbage = Garbage()
 
   /// A closure that is called with every post; it does not count as a receiver.
   final class Tracer: Sendable {
@@ -58,7 +58,7 @@ final class BusCore: @unchecked Sendable {
     self.deadlines = deadlines
     let first = pubsub_make_table(6)
     tables = [first]
-    pubsub_store_pointer(table.root, UnsafeRawPointer(first))
+    pubsub_publish(table.root, UnsafeRawPointer(first))
     _ = Self.helpersAreSet
     // Make this store first: whether `Undelivered` has subscribers decides which path the posts of all other types
     // take.
@@ -66,6 +66,7 @@ final class BusCore: @unchecked Sendable {
   }
 
   deinit {
+    for store in stores { store.free(&garbage) }
     for table in tables { pubsub_free(table) }
     table.deallocate()
   }
@@ -102,9 +103,9 @@ extension BusCore {
     if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
   }
 
-  /// Frees the garbage that no thread reads any more; a post calls this when it leaves a topic with garbage.
+  /// Ends what waits for handlers that no longer run; a post calls this when it has moved on from such a handler.
   ///
-  /// Never waits for the lock: its holder scans again when it releases it.
+  /// Never waits for the lock: its holder looks again when it releases it.
   func housekeep() {
     isOwed.store(true, ordering: .sequentiallyConsistent)
     while isOwed.load(ordering: .sequentiallyConsistent) {
@@ -113,32 +114,12 @@ extension BusCore {
       let wasFree: Void? = lock.withLockIfAvailable { _ in
         Hook.hasLocked(self)
         isOwed.store(false, ordering: .sequentiallyConsistent)
-        reclaim(into: &released)
+        garbage.endRuns(into: &released)
       }
       if wasFree != nil { Hook.hasUnlocked(self) }
       released.finish()
       if wasFree == nil { return }
     }
-  }
-
-  private func reclaim(into released: inout Released) {
-    unclean.removeAll { store in
-      store.reclaim(into: &released)
-      store.isUnclean = store.retirement != nil
-      return !store.isUnclean
-    }
-  }
-
-  /// Notes a store after a write, if garbage waits in it; the caller holds the lock.
-  @inline(__always)
-  func note(_ store: HandlerStore) {
-    if store.retirement != nil, !store.isUnclean { noteUnclean(store) }
-    if store === undelivered { followObservers() }
-  }
-
-  private func noteUnclean(_ store: HandlerStore) {
-    store.isUnclean = true
-    unclean.append(store)
   }
 }
 
@@ -161,13 +142,14 @@ extension BusCore {
   /// Returns the topic of a type; nil before the first subscription to it or post of it.
   @inline(__always)
   static func topic(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
-    pubsub_find(table.root, key(type))
+    guard let cells = pubsub_load(table.root)?.assumingMemoryBound(to: pubsub_table.self) else { return nil }
+    return pubsub_find(cells, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
   /// Returns the topic of a type, if it is in the first place of the table that the search probes; else nil.
   @inline(__always)
   static func topicAtOnce(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
-    pubsub_find_at_once(table.root, key(type))
+    pubsub_find_at_once(table.root, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
   /// Returns the topic of a type that is posted for the first time; nil if no subscription and no tracer can receive
@@ -199,7 +181,7 @@ extension BusCore {
     if stores.count * 4 > pubsub_table_capacity(tables[tables.count - 1]) { growTable() }
     pubsub_insert(tables[tables.count - 1], Self.key(E.self), store.topic)
     typeKeys.append(Self.key(E.self))
-    pubsub_store_pointer(table.root, UnsafeRawPointer(tables[tables.count - 1]))
+    pubsub_publish(table.root, UnsafeRawPointer(tables[tables.count - 1]))
     return store
   }
 
@@ -234,7 +216,7 @@ extension BusCore {
   var registrations: [Registration] {
     let typed = stores.flatMap { store in
       // A wildcard is in every matching store; it is added once, below.
-      store.standing.compactMap { $0.entry.registration.flatMap { $0.store == nil ? nil : $0 } }
+      store.standing.compactMap { $0.registration.flatMap { $0.store == nil ? nil : $0 } }
     }
     return typed + wildcards.map(\.registration)
   }
@@ -258,14 +240,23 @@ extension BusCore {
 
   /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.
   ///
-  /// A subscription to all events does not count: it receives every event, so no event is undelivered.
+  /// A subscription to all events does not count: it receives every event, so no event is undelivered. One to a subject
+  /// does not, either: the bus posts `Undelivered` without a subject.
   private var isObserved: Bool {
     guard let undelivered else { return false }
-    let toAll = wildcards.count { $0.name == nil && $0.registration.subjectAddress == nil }
-    return undelivered.standing.count > toAll || !tracers.withLock { $0.isEmpty }
+    let isAwaited = undelivered.list.standing.contains { entry in
+      !wildcards.contains { $0.name == nil && $0.registration.id == entry.id }
+    }
+    return isAwaited || !tracers.withLock { $0.isEmpty }
   }
 
-  /// Sets the flags that send posts through the general path while there are observers; the caller holds the lock.
+  /// Follows a change of the subscriptions to `Undelivered`; the caller holds the lock.
+  @inline(__always)
+  func followObservers(of store: HandlerStore) { if store === undelivered { followObservers() } }
+
+  /// Sets the flags that send posts through the general path while there are observers.
+  ///
+  /// The caller holds the lock, and has finished its change of the subscriptions to `Undelivered` and of the wildcards.
   func followObservers() {
     let isObserved = isObserved
     if isObserved != wasObserved { for store in stores { store.setGeneral(isObserved) } }

@@ -1,50 +1,86 @@
-/// The writers' view of the handlers of a topic, or of one of its subjects: a buffer for each priority, highest first.
-struct HandlerList {
-  struct Segment {
-    var buffer: HandlerBuffer
-    /// The number of handlers that are not cancelled; never zero.
-    var living: Int
-    var priority: Int { buffer.priority }
-  }
+internal import CPubSub
 
-  var segments: [Segment] = []
-
-  /// Returns the index of the segment of a priority, or the index at which it would be inserted.
-  func index(of priority: Int) -> (index: Int, exists: Bool) {
-    // A linear search: almost every list has one segment.
-    for (index, segment) in segments.enumerated() where segment.priority <= priority {
-      return (index, segment.priority == priority)
-    }
-    return (segments.count, false)
-  }
-
-  /// Returns the segment and the place of a handler; nil if it is cancelled or absent.
-  func find(_ id: UInt64) -> (segment: Int, place: Int)? {
-    for index in segments.indices {
-      let buffer = segments[index].buffer
-      if let place = buffer.index(of: id), !buffer.isCancelled(at: place) { return (index, place) }
-    }
-    return nil
-  }
-
-  /// The entries of all handlers that are not cancelled, with their priorities.
-  var standing: [(entry: HandlerBuffer.Entry, priority: Int)] {
-    segments.flatMap { segment in
-      segment.buffer.standing.map { (segment.buffer.entries[$0], segment.priority) }
-    }
-  }
-
-  func directory(subjects: SubjectTable?) -> Directory { Directory(segments.map(\.buffer), subjects: subjects) }
-}
-
-/// The writers' view of the handlers of one subject.
-final class SubjectEntry {
+/// The writers' view of the handlers of a topic, or of one of its subjects; the bus's lock guards it.
+final class HandlerList {
+  /// The word through which posts find the block; nil while the list is empty.
+  let root: UnsafeMutablePointer<UnsafeRawPointer?>
+  /// The block; an empty list keeps a small one for its next handler.
+  private(set) var block: HandlerBlock?
+  /// The number of handlers that are not cancelled.
+  private var living = 0
+  /// The subject of a list with handlers; nil for the list of the topic.
+  ///
   /// The unowned reference keeps the subject's memory allocated, so no other object gets its address; it does not keep
   /// the object alive.
-  private unowned let subject: AnyObject
-  var list = HandlerList()
-  /// The directory that readers see; nil if the list is empty.
-  var published: Directory?
+  unowned var subject: AnyObject?
 
-  init(_ subject: AnyObject) { self.subject = subject }
+  init(root: UnsafeMutablePointer<UnsafeRawPointer?>) { self.root = root }
+
+  var isEmpty: Bool { living == 0 }
+
+  /// The entries of all handlers that are not cancelled.
+  var standing: [HandlerBlock.Entry] { block.map { block in block.standing.map { block.entries[$0] } } ?? [] }
+
+  /// Returns the index of a handler that is not cancelled; nil if the list has none with this identifier.
+  func index(of id: UInt64) -> Int? {
+    guard let block, let index = block.index(of: id), !block.isCancelled(at: index) else { return nil }
+    return index
+  }
+
+  /// Adds a handler.
+  ///
+  /// - Complexity: constant on average, unless a handler of a lower priority stands in the list; then linear.
+  func add(_ handler: pubsub_handler, _ entry: HandlerBlock.Entry, _ garbage: inout Garbage) {
+    living += 1
+    if let block, block.canAppend(entry.priority) {
+      block.append(handler, entry)
+      if living == 1 { publish() }
+    } else {
+      let new =
+        block?.copy(living: living, adding: (handler, entry))
+        ?? HandlerBlock(capacity: 4).appending(handler, entry)
+      replace(by: new, &garbage)
+    }
+  }
+
+  /// Replaces the handler at an index by one that does nothing.
+  ///
+  /// - Complexity: constant on average.
+  func cancel(at index: Int, _ garbage: inout Garbage) {
+    guard let block else { return }
+    block.cancel(at: index)
+    living -= 1
+    if living == 0 {
+      publish()
+      if block.capacity > Self.smallCapacity { replace(by: nil, &garbage) }
+    } else if block.used > 2 * living + 2 * Self.smallCapacity {
+      // About as many handlers are cancelled as are not: so copying costs constant time per cancellation, on average.
+      replace(by: block.copy(living: living), &garbage)
+    }
+  }
+
+  private static let smallCapacity = 8
+
+  private func replace(by new: HandlerBlock?, _ garbage: inout Garbage) {
+    let former = block
+    block = new
+    publish()
+    if let former { garbage.retire(former) }
+  }
+
+  private func publish() {
+    Hook.step("publish: set the root")
+    pubsub_publish(root, living == 0 ? nil : block.map { UnsafeRawPointer($0.base) })
+    Hook.step("publish: the root has been set")
+  }
+
+  /// Frees the block, which no post can find any more; the list must not be used afterward.
+  func free(_ garbage: inout Garbage) { if let block { garbage.retire(block) } }
+}
+
+extension HandlerBlock {
+  fileprivate func appending(_ handler: pubsub_handler, _ entry: Entry) -> HandlerBlock {
+    append(handler, entry)
+    return self
+  }
 }

@@ -1,53 +1,56 @@
 internal import CPubSub
 internal import Scheduling
 
-// The general path of a post: it protects what it reads, gives the event to the receivers, calls the synchronous
-// handlers, and frees garbage or reports a refusal, if necessary.
+// The general path of a post: it gives the event to the receivers, calls the synchronous handlers, and reports an event
+// that nobody received.
 
-/// A post under way on this thread.
+/// A post under way on this thread, which protects the blocks that it reads.
 struct PostUnderWay {
+  let frame: UnsafeMutablePointer<pubsub_frame>
   fileprivate let record: UnsafeMutablePointer<pubsub_record>
   fileprivate let depth: Int
-  /// The topic's root, which the post protects.
-  fileprivate let root: UnsafeRawPointer?
-  private let subject: UnsafeRawPointer?
-  private let wider: UnsafeRawPointer?
+  /// The blocks of the post's subject and of the wider subject to which it belongs.
+  private(set) var subjects: (HandlerBlock?, HandlerBlock?)
   /// The identifier of the first subscription that does not see the post.
-  private let firstUnseen: UInt64
-  private let isReversed: Bool
+  let firstUnseen: UInt64
+  let isReversed: Bool
 
   fileprivate init(
-    _ record: UnsafeMutablePointer<pubsub_record>, _ frame: pubsub_frame, within wider: AnyObject?,
+    _ topic: UnsafeMutablePointer<pubsub_topic>, from subject: AnyObject?, within wider: AnyObject?,
     before firstUnseen: UInt64, isReversed: Bool
   ) {
-    (self.record, self.firstUnseen, self.isReversed) = (record, firstUnseen, isReversed)
-    self.wider = wider.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
+    (self.firstUnseen, self.isReversed) = (firstUnseen, isReversed)
+    record = pubsub_record_of_thread()
     depth = pubsub_depth(record)
-    subject = frame.subject
-    root = pubsub_enter(record, depth, frame)
-  }
-
-  /// A walk through the handlers from the beginning; nil if there are none.
-  var walk: DeliveryOrder? {
-    root.map { DeliveryOrder($0, from: subject, within: wider, before: firstUnseen, isReversed: isReversed) }
-  }
-
-  /// Calls with each span, in the order of delivery.
-  @inline(__always)
-  fileprivate func forEachSpan(_ body: (DeliveryOrder.Span) -> Void) {
-    guard let root else { return }
-    // One buffer is one span. To set up a walk for it would take a third of what a post to a sticky type takes.
-    if !pubsub_is_directory(root) {
-      return body(.init(of: HandlerBuffer(root: root), before: firstUnseen, isReversed: isReversed))
+    frame = pubsub_enter(record, depth, topic, Self.address(of: subject))
+    guard pubsub_flags(topic) & Int(PUBSUB_SUBJECTS) != 0,
+      let table = pubsub_protect_subjects(frame, topic)
+    else { return }
+    func block(of subject: AnyObject?, _ slot: UnsafeMutablePointer<UnsafeRawPointer?>) -> HandlerBlock? {
+      guard let subject = Self.address(of: subject), let root = pubsub_find(table, subject) else { return nil }
+      Hook.step("post: a subject's list has been found")
+      return pubsub_protect(slot, root.assumingMemoryBound(to: UnsafeRawPointer?.self)).map(HandlerBlock.init(root:))
     }
-    var walk = DeliveryOrder(root, from: subject, within: wider, before: firstUnseen, isReversed: isReversed)
-    while let span = walk.next() { body(span) }
+    subjects = (block(of: subject, slots + 1), block(of: wider, slots + 2))
   }
+
+  static func address(of subject: AnyObject?) -> UnsafeRawPointer? {
+    subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
+  }
+
+  /// The words that announce what the post is at in each block.
+  var slots: UnsafeMutablePointer<UnsafeRawPointer?> {
+    UnsafeMutableRawPointer(frame).assumingMemoryBound(to: UnsafeRawPointer?.self)
+  }
+
+  /// The block of the topic.
+  var block: HandlerBlock? { frame.pointee.block.map { HandlerBlock(root: $0) } }
+  /// Whether all handlers are in the block of the topic, and are called from its beginning to its end.
+  fileprivate var isPlain: Bool { subjects.0 == nil && subjects.1 == nil && !isReversed }
 }
 
 extension HandlerStore {
-  /// Posts an event on the general path: events with traits, topics with several priorities, subjects, receivers or
-  /// observers, deep nesting.
+  /// Posts an event on the general path: events with traits, topics with subjects, receivers or observers, refused posts.
   ///
   /// - Parameters:
   ///   - event: the address of the event.
@@ -62,38 +65,55 @@ extension HandlerStore {
     var begun: PostUnderWay?
     inOrder(event, from: subject) {
       let post = begin(from: subject)
-      if pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 { held = hold(event, post) }
+      if hasReceivers { forEachReceiver(of: post) { held.formUnion($0.hold(event, of: self, .posted)) } }
       begun = post
     }
     guard let post = begun else { return }
-    if held.contains(.sleeps) { wake(post) }
+    if held.contains(.sleeps) { forEachReceiver(of: post) { $0.wake() } }
     let isReceived = call(event, post) || held.contains(.isHeld)
-    end(post)
     whenOver?()
+    end(post)
     if !isReceived { core.reportUndelivered(event, of: self) }
-    settle(after: post)
+  }
+
+  var hasReceivers: Bool { pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 }
+
+  private func forEachReceiver(of post: PostUnderWay, _ body: (Receiver) -> Void) {
+    var order = DeliveryOrder(post)
+    while let place = order.next() { place.receiver.map(body) }
   }
 
   /// Calls the synchronous handlers; returns whether one of them received the event, or true if no caller needs to
   /// know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay) -> Bool {
-    if post.root == nil { return false }
-    // If all handlers are synchronous and there are no observers, no entry has to be read.
-    guard pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 || core.isWatched else {
-      post.forEachSpan { pubsub_call_span($0.firstHandler, $0.firstPlace, $0.count, $0.step, event) }
+    if post.isPlain, !hasReceivers, !core.isWatched {
+      pubsub_call_all(post.frame, event)
       return true
     }
     var isReceived = false
-    post.forEachSpan {
-      if pubsub_call_synchronous($0.firstHandler, $0.firstPlace, $0.count, $0.step, event) { isReceived = true }
+    var order = DeliveryOrder(post)
+    while let place = order.next() {
+      switch place.call(with: event) {
+      case .notCalled: continue
+      case .returned: break
+      case .threw(let error): report(error, of: place.entry.subscriber, with: event)
+      }
+      isReceived = true
     }
     return isReceived
+  }
+
+  /// Reports the error of a handler.
+  func report(_ error: any Error, of subscriber: Subscriber, with event: UnsafeRawPointer) {
+    let event = self.event(at: event)
+    core.reportFailure(of: subscriber, error, with: event, in: type(of: event))
   }
 
   /// Returns whether the nesting limit allows another post on this thread; if not, notes the refusal.
   func canPost() -> Bool {
     let record = pubsub_record_of_thread()
-    if pubsub_depth(record) < topic.pointee.limit { return true }
+    let (depth, ceiling) = (pubsub_depth(record), record.pointee.ceiling)
+    if depth < topic.pointee.limit, ceiling == 0 || depth < ceiling { return true }
     core.refuse(name, record)
     return false
   }
@@ -105,7 +125,7 @@ extension HandlerStore {
     if tracers.isEmpty { return }
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
-    pubsub_enter_unread(record, depth, frame(subject))
+    pubsub_enter_unread(record, depth, topic, PostUnderWay.address(of: subject))
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
     pubsub_leave(record, depth)
@@ -123,51 +143,10 @@ extension HandlerStore {
     from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil
   ) -> PostUnderWay {
     // A subscription that is made from now on has this identifier or a higher one, and does not see this post.
-    let firstUnseen = firstUnseen ?? core.nextID
-    return PostUnderWay(
-      pubsub_record_of_thread(), frame(subject), within: wider, before: firstUnseen,
-      isReversed: traits.contains(.reversed))
+    PostUnderWay(
+      topic, from: subject, within: wider, before: firstUnseen ?? core.nextID, isReversed: traits.contains(.reversed))
   }
 
-  /// Ends a post; from now on it protects nothing.
+  /// Ends a post; from now on it protects nothing. After the outermost one, a refusal is reported.
   func end(_ post: PostUnderWay) { pubsub_leave(post.record, post.depth) }
-
-  /// Frees garbage and reports a refusal after a post, if necessary.
-  func settle(after post: PostUnderWay) { pubsub_settle(topic, post.root) }
-
-  private func frame(_ subject: AnyObject?) -> pubsub_frame {
-    pubsub_frame(topic: topic, subject: subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
-  }
-}
-
-// MARK: - Receivers
-
-extension HandlerStore {
-  /// Stores an event in all receivers, without starting a task.
-  private func hold(_ event: UnsafeRawPointer, _ post: PostUnderWay) -> HoldOutcome {
-    var outcome = HoldOutcome.nothing
-    forEachReceiver(of: post) { outcome.formUnion($0.hold(event, of: self, .posted)) }
-    return outcome
-  }
-
-  private func wake(_ post: PostUnderWay) { forEachReceiver(of: post) { $0.wake() } }
-
-  private func forEachReceiver(of post: PostUnderWay, _ body: (Receiver) -> Void) {
-    post.forEachSpan { span in
-      for place in span.places { span.receiver(at: place).map(body) }
-    }
-  }
-}
-
-extension DeliveryOrder.Span {
-  /// Returns the receiver in a place; nil if the handler there is synchronous or cancelled.
-  func receiver(at place: Int) -> Receiver? {
-    guard buffer.entries[place].isAsynchronous, stands(at: place), let context = buffer.handlers[place].context else {
-      return nil
-    }
-    return Unmanaged.fromOpaque(context).takeUnretainedValue()
-  }
-
-  /// Returns whether the handler in a place is not cancelled.
-  func stands(at place: Int) -> Bool { pubsub_function_of(buffer.handlers + place) != pubsub_cancelled() }
 }

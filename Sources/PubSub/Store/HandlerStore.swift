@@ -3,10 +3,8 @@ internal import Scheduling
 
 /// The handlers of one event type, which posts read without a lock.
 ///
-/// The root points to a single buffer while all handlers have one priority and no subject, as in most topics. Otherwise
-/// it points to a directory. Writers hold the bus's lock. Only writers access the variables below; posts access
-/// ``topic`` and the constants. A writer retires the memory that it removes, and it is freed when no post that could
-/// read it is under way (``Retirement``).
+/// There is a list of the handlers of all posts, and one for each subject. Writers hold the bus's lock. Only writers
+/// access the variables below; posts access ``topic`` and the constants.
 class HandlerStore: @unchecked Sendable {
   /// The topic, which readers read first.
   let topic: UnsafeMutablePointer<pubsub_topic>
@@ -20,28 +18,11 @@ class HandlerStore: @unchecked Sendable {
   // The bus's lock guards these variables and so proves exclusive access. The compiler's check at each access would
   // cost as much as everything else that subscribing does.
 
-  @exclusivity(unchecked) var list = HandlerList()
-  @exclusivity(unchecked) var subjects: [UnsafeRawPointer: SubjectEntry] = [:]
-  @exclusivity(unchecked) var table: SubjectTable?
-  /// The number of keys in the table, including keys without handlers.
-  @exclusivity(unchecked) var tableCount = 0
-  /// Whether the root points to a directory.
-  ///
-  /// It stays true until no subscription is left. Otherwise a buffer could become the root a second time while a thread
-  /// still reads it.
-  @exclusivity(unchecked) var usesDirectory = false
-  /// The buffer of the last subscription, kept for the next one while there is none; no thread reads it or can find it.
-  @exclusivity(unchecked) var spare: HandlerBuffer?
-  /// The garbage that waits to be freed; usually nil if there is none.
-  @exclusivity(unchecked) var retirement: Retirement?
-  /// The topic's flags for the retirement, as last set: `PUBSUB_RECLAIM` and `PUBSUB_URGENT`.
-  @exclusivity(unchecked) var flags = 0
-  /// Whether the core's list `unclean` contains this store.
-  @exclusivity(unchecked) var isUnclean = false
-  /// The number of receivers: mailboxes, and buffers of sequences.
-  @exclusivity(unchecked) private var receiverCount = 0
-  /// The number of subscriptions with an owner or a subject, which can end without being cancelled.
-  @exclusivity(unchecked) private var tiedCount = 0
+  let list: HandlerList
+  /// The lists by the address of their subject; one without handlers stays until the next table.
+  @exclusivity(unchecked) private var subjects: [UnsafeRawPointer: HandlerList] = [:]
+  /// The numbers of receivers (mailboxes, and buffers of sequences), and of handlers of one subject.
+  @exclusivity(unchecked) private var (receiverCount, subjectCount) = (0, 0)
 
   /// The lock that is held while an event of a sticky type is stored as the latest and given to the receivers, so that
   /// all of them see one order.
@@ -54,36 +35,29 @@ class HandlerStore: @unchecked Sendable {
     self.name = name
     self.traits = traits
     topic = pubsub_make_topic(limit)
+    list = HandlerList(root: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
     topic.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     if !traits.isEmpty { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
 
-  deinit {
-    // The bus has cancelled every handler, and after its release no post is possible.
-    var released = Released()
-    retirement?.reclaim(into: &released)
-    spare?.deallocate()
-    for segment in list.segments { segment.buffer.deallocate() }
-    if let root = topic.pointee.root, pubsub_is_directory(root) { Directory(root: root).deallocate() }
-    for entry in subjects.values {
-      for segment in entry.list.segments { segment.buffer.deallocate() }
-      entry.published?.deallocate()
+  /// Frees the memory, after the bus was released: it has cancelled every handler, and no post is possible.
+  func free(_ garbage: inout Garbage) {
+    list.free(&garbage)
+    for list in subjects.values {
+      list.free(&garbage)
+      list.root.deallocate()
     }
-    table?.deallocate()
+    pubsub_free(topic.pointee.subjects)
     pubsub_free(topic)
-    released.finish()
   }
 
   /// Sends every post through the general path, or ends that.
   ///
   /// A type with traits always uses the general path.
-  func setGeneral(_ isGeneral: Bool) {
-    guard traits.isEmpty else { return }
-    if isGeneral {
-      pubsub_set_bits(&topic.pointee.flags, Int(PUBSUB_GENERAL))
-    } else {
-      pubsub_clear_bits(&topic.pointee.flags, Int(PUBSUB_GENERAL))
-    }
+  func setGeneral(_ isGeneral: Bool) { if traits.isEmpty { set(Int(PUBSUB_GENERAL), isGeneral) } }
+
+  private func set(_ flag: Int, _ isSet: Bool) {
+    if isSet { pubsub_set_bits(&topic.pointee.flags, flag) } else { pubsub_clear_bits(&topic.pointee.flags, flag) }
   }
 
   /// Returns the event at an address, for code that does not know its type.
@@ -96,13 +70,12 @@ class HandlerStore: @unchecked Sendable {
     preconditionFailure("a subclass must override this method")
   }
 
+  /// Removes the latest event of a sticky type, and those of all subjects.
+  func removeLatest() { preconditionFailure("a subclass must override this method") }
+
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }
-}
 
-// MARK: - The order of receivers
-
-extension HandlerStore {
   var isSticky: Bool { traits.contains(.sticky) }
 
   /// Runs `body` under the order lock: no other thread stores the latest event, or gives it to receivers, at the same
@@ -114,107 +87,89 @@ extension HandlerStore {
     Hook.hasUnlocked(self)
     return result.unsafelyUnwrapped
   }
-
-  private func countReceivers(_ change: Int) {
-    receiverCount += change
-    let flag = Int(PUBSUB_RECEIVERS)
-    if receiverCount == 0 {
-      pubsub_clear_bits(&topic.pointee.flags, flag)
-    } else if receiverCount == change {
-      pubsub_set_bits(&topic.pointee.flags, flag)
-    }
-  }
-
-  /// Counts a subscription, with 1 before its handler is added, or with -1 when it is cancelled.
-  func count(_ entry: HandlerBuffer.Entry, _ change: Int) {
-    guard let registration = entry.registration else { return }
-    if entry.isAsynchronous { countReceivers(change) }
-    if registration.isTied { tiedCount += change }
-  }
-
-  var hasTied: Bool { tiedCount > 0 }
 }
 
-// MARK: - Adding
+// MARK: - Adding and cancelling
 
 extension HandlerStore {
   /// Adds a handler; posts under way do not see it.
-  ///
-  /// - Complexity: constant on average, unless it is the first of its priority.
   func add(
-    _ handler: pubsub_handler, _ entry: HandlerBuffer.Entry, _ priority: Priority, from subject: AnyObject? = nil,
-    into released: inout Released
+    _ handler: pubsub_handler, _ entry: HandlerBlock.Entry, from subject: AnyObject? = nil, _ garbage: inout Garbage
   ) {
-    count(entry, 1)
-    if let subject {
-      add(handler, entry, priority, from: subject, &released)
-    } else if place(handler, entry, priority, in: &list, &released) {
-      publish()
-    }
-    if retirement?.isDue == true { reclaim(into: &released) }
+    // Count first: a post that finds the handler must find the flags.
+    count(entry, 1, ofSubject: subject != nil)
+    guard let subject else { return list.add(handler, entry, &garbage) }
+    let key = Self.key(subject)
+    let list = subjects[key] ?? HandlerList(root: .allocate(capacity: 1))
+    if list.isEmpty { list.subject = subject }
+    if subjects[key] == nil { show(list, key, &garbage) }
+    list.add(handler, entry, &garbage)
   }
 
-  private func add(
-    _ handler: pubsub_handler, _ entry: HandlerBuffer.Entry, _ priority: Priority, from subject: AnyObject,
-    _ released: inout Released
+  /// Cancels a subscription, if this store has it.
+  func remove(
+    _ id: UInt64, from subject: UnsafeRawPointer? = nil, _ garbage: inout Garbage, into released: inout Released
   ) {
-    let key = UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
-    let known = subjects[key]
-    let subjectEntry = known ?? SubjectEntry(subject)
-    if known == nil { subjects[key] = subjectEntry }
-    let isChanged = place(handler, entry, priority, in: &subjectEntry.list, &released)
-    let needsRoot = known == nil && makeRoom(for: key)
-    if isChanged { publish(subjectEntry, key) }
-    // The root may be nil although the table still exists for its present readers.
-    if needsRoot || topic.pointee.root == nil { publish() }
+    guard let list = list(of: subject), let index = list.index(of: id), let block = list.block else { return }
+    let (handler, entry) = (block.handlers + index, block.entries[index])
+    let captured = Captured(by: handler.pointee, entry)
+    // Posts under way may read former blocks.
+    let others = garbage.retiredHandlers(id)
+    for other in others { pubsub_cancel(UnsafeMutableRawPointer(mutating: other).assumingMemoryBound(to: pubsub_handler.self)) }
+    list.cancel(at: index, &garbage)
+    if list.isEmpty, subject != nil { list.subject = nil }
+    count(entry, -1, ofSubject: subject != nil)
+    if !captured.isEmpty { garbage.release(captured, of: handler, others, into: &released) }
   }
 
-  /// Adds a handler to a list; returns true if the caller must publish another buffer.
-  private func place(
-    _ handler: pubsub_handler, _ entry: HandlerBuffer.Entry, _ priority: Priority, in list: inout HandlerList,
-    _ released: inout Released
-  ) -> Bool {
-    let (index, exists) = list.index(of: priority.rawValue)
-    guard exists else {
-      let buffer = spare.take() ?? HandlerBuffer(capacity: 4, priority: priority.rawValue)
-      buffer.begin(priority.rawValue)
-      buffer.append(handler, entry)
-      list.segments.insert(.init(buffer: buffer, living: 1), at: index)
-      return true
-    }
-    let buffer = list.segments[index].buffer
-    guard buffer.isFull else {
-      buffer.append(handler, entry)
-      list.segments[index].living += 1
-      return false
-    }
-    let living = list.segments[index].living - cancelExpired(in: buffer, &released) + 1
-    let copy = buffer.copy(living: living)
-    copy.append(handler, entry)
-    list.segments[index].living = living
-    list.segments[index].buffer = copy
-    retire(.buffer(buffer))
-    return true
+  /// The address of a handler, cancelled or not, in the present block.
+  func handler(_ id: UInt64, from subject: UnsafeRawPointer?) -> UnsafeRawPointer? {
+    guard let block = list(of: subject)?.block, let index = block.index(of: id) else { return nil }
+    return UnsafeRawPointer(block.handlers + index)
   }
 
-  /// Makes room for a key in the table; returns true if the caller must publish another table.
-  private func makeRoom(for key: UnsafeRawPointer) -> Bool {
-    if let table, table.contains(key) { return false }
-    if let table, (tableCount + 1) * 2 <= table.capacity {
-      tableCount += 1
-      return false
+  /// Returns whether this store has a plain subscription that is not cancelled.
+  func stands(_ id: UInt64) -> Bool { list.index(of: id) != nil }
+
+  /// All subscriptions that are not cancelled, in no particular order.
+  var standing: [HandlerBlock.Entry] { subjects.values.flatMap(\.standing) + list.standing }
+
+  private func list(of subject: UnsafeRawPointer?) -> HandlerList? {
+    if let subject { subjects[subject] } else { list }
+  }
+
+  private static func key(_ subject: AnyObject) -> UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
+  }
+
+  private func count(_ entry: HandlerBlock.Entry, _ change: Int, ofSubject: Bool) {
+    if entry.isAsynchronous { count(&receiverCount, change, Int(PUBSUB_RECEIVERS)) }
+    if ofSubject { count(&subjectCount, change, Int(PUBSUB_SUBJECTS)) }
+  }
+
+  private func count(_ count: inout Int, _ change: Int, _ flag: Int) {
+    count += change
+    if count == 0 || count == change { set(flag, count != 0) }
+  }
+
+  // MARK: Subjects
+
+  /// Enters a new list into the table of subjects, or, if that is half full, into a new table without empty lists.
+  private func show(_ list: HandlerList, _ key: UnsafeRawPointer, _ garbage: inout Garbage) {
+    list.root.initialize(to: nil)
+    subjects[key] = list
+    let table = topic.pointee.subjects.map {
+      UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: pubsub_table.self)
     }
+    if let table, subjects.count * 2 <= pubsub_table_capacity(table) { return pubsub_insert(table, key, list.root) }
+    let gone = subjects.filter { $0.key != key && $0.value.isEmpty }
+    for key in gone.keys { subjects[key] = nil }
     var bits = 3
-    while (1 << bits) < 4 * subjects.count { bits += 1 }
-    let new = SubjectTable(bits: bits)
-    tableCount = 1
-    for (other, entry) in subjects {
-      guard let published = entry.published else { continue }
-      new.set(other, published)
-      tableCount += 1
-    }
-    if let table { retire(.table(table)) }
-    table = new
-    return true
+    while 1 << bits < 4 * subjects.count { bits += 1 }
+    let new = pubsub_make_table(bits)
+    for (key, list) in subjects { pubsub_insert(new, key, list.root) }
+    pubsub_publish(&topic.pointee.subjects, new)
+    for list in gone.values { list.free(&garbage) }
+    if let table { garbage.retire(table, with: gone.values.map { UnsafeMutableRawPointer($0.root) }) }
   }
 }

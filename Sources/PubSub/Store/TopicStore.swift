@@ -106,7 +106,7 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
   func latest(from subject: (any AnyObject & Sendable)?) -> E? { withOrder { latestInOrder(from: subject) } }
 
   /// Removes the latest event of the type, and those of all subjects.
-  func removeLatest() {
+  override func removeLatest() {
     var removed: [ObjectIdentifier: KeptEvent] = [:]
     withUnsafeTemporaryAllocation(of: E.self, capacity: 1) { places in
       let former = places.baseAddress.unsafelyUnwrapped

@@ -3,6 +3,9 @@
 /// An event type with the trait `reversed`, such as an event that announces a tear-down, is delivered in reverse: lower
 /// priorities come first.
 ///
+/// Subscribing before handlers of a lower priority takes linear time in the number of handlers of that event. Many
+/// thousands of handlers of one event should not subscribe with alternating priorities.
+///
 /// Asynchronous handlers get the event in this order. They run in it only if the post waits for each priority, as
 /// `postAndWait` does.
 public struct Priority: RawRepresentable, Hashable, Sendable, Comparable {

@@ -8,8 +8,8 @@ internal import Synchronization
 public final class Subscription: Sendable {
   // In the order in which cancelling reads them, so that it reads one cache line where it can.
 
-  /// The identifier of a plain subscription, and zero once it is cancelled; ``registered`` for a subscription with a
-  /// registration.
+  /// The identifier of a plain subscription, with ``cancelled`` once it is cancelled; ``registered`` for a subscription
+  /// with a registration.
   private let id: Atomic<UInt64>
   /// The store of a plain subscription (a synchronous handler without owner, label or subject); for any other
   /// subscription its registration.
@@ -22,6 +22,8 @@ public final class Subscription: Sendable {
 
   /// In the place of an identifier: the registration has it.
   private static var registered: UInt64 { .max }
+  /// The bit that is added to the identifier of a cancelled plain subscription.
+  private static var cancelled: UInt64 { 1 << 63 }
 
   /// A plain subscription.
   init(_ id: UInt64, at site: Unmanaged<Site>, in store: HandlerStore) {
@@ -61,12 +63,12 @@ public final class Subscription: Sendable {
 
   private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
     let id = id.load(ordering: .acquiring)
-    if id == 0 { return }
+    if id & Self.cancelled != 0 { return }
     store._withUnsafeGuaranteedRef { store in
       store.unownedCore._withUnsafeGuaranteedRef { $0.remove(id, from: store) }
     }
-    // Must be last: a thread that reads zero relies on the handler having been removed.
-    self.id.store(0, ordering: .releasing)
+    // Must be last: a thread that reads the bit relies on the handler having been removed.
+    self.id.store(id | Self.cancelled, ordering: .releasing)
   }
 
   /// The subscriber: its label and its source position.
@@ -88,7 +90,7 @@ public final class Subscription: Sendable {
     switch form {
     case .plain(let store):
       let id = id.load(ordering: .acquiring)
-      return id == 0 || store._withUnsafeGuaranteedRef { !$0.core.stands(id, in: $0) }
+      return id & Self.cancelled != 0 || store._withUnsafeGuaranteedRef { !$0.core.stands(id, in: $0) }
     case .registered(let registration): return registration._withUnsafeGuaranteedRef { $0.hasEnded }
     }
   }
@@ -101,8 +103,8 @@ public final class Subscription: Sendable {
   /// cancelled. Events that wait in the mailbox are dropped. A handler may call this method, also for its own
   /// subscription.
   ///
-  /// What the handler captured is released when no post can see it any more. Usually this call releases it. If a post
-  /// on another thread can still see it, the last such post releases it, or the next call that subscribes or cancels.
+  /// What the handler captured is released by this call, unless the handler runs; then it is released when that run has
+  /// ended.
   ///
   /// - Complexity: constant on average, whatever the order of cancelling. Cancelling a subscription to every event, or
   ///   to the events of one name, is linear in the number of event types.
@@ -157,7 +159,9 @@ extension Subscription {
   /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     switch form {
-    case .plain(let store): store.takeUnretainedValue().core.whenIdle(in: store.takeUnretainedValue(), action)
+    case .plain(let store):
+      let store = store.takeUnretainedValue()
+      store.core.whenIdle(id.load(ordering: .acquiring) & ~Self.cancelled, in: [store], from: nil, action)
     case .registered(let registration): registration.takeUnretainedValue().whenIdle(action)
     }
   }

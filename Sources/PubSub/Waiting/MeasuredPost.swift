@@ -108,7 +108,7 @@ extension MeasuredPost {
             if error.isFailure { report(error, of: place.entry.subscriber, with: event) }
             ended(place, .threw(error), from: began, to: time, call)
             time = now()
-          case .ownerIsGone: return wasDropped(place, call, at: began)
+          case .notCalled: return wasDropped(place, call, at: began)
           }
           return true
         },

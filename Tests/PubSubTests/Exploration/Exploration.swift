@@ -3,7 +3,7 @@
 
   /// All schedules of a scenario up to a number of preemptions.
   ///
-  /// In a process of its own: a thread's record is the process's, and a thread that frees something looks at all of them.
+  /// In a process of its own: a thread's record is the process's, and a writer looks at all of them.
   struct Exploration {
     /// A schedule that breaks a rule.
     struct Failure: CustomStringConvertible {
@@ -19,7 +19,6 @@
     let scenario: Scenario
     /// Told each schedule while it comes about, lest it be lost with the process.
     var announce: (Schedule) -> Void = { _ in }
-    private let records: [UnsafeMutablePointer<pubsub_record>]
     private(set) var schedules = 0
     /// The longest schedule's number of steps.
     private(set) var mostSteps = 0
@@ -29,27 +28,23 @@
 
     init(_ scenario: Scenario) {
       self.scenario = scenario
-      records = Self.makeRecords(scenario.threads)
+      Self.makeRecords(scenario.threads)
       // What is made once in a process is made now.
       for _ in 0..<2 { _ = runOnce(.repeating(Schedule())) }
     }
 
     /// Has as many records made as there will be threads; they are reused from then on.
-    private static func makeRecords(_ count: Int) -> [UnsafeMutablePointer<pubsub_record>] {
-      var records: [UnsafeMutablePointer<pubsub_record>] = []
+    private static func makeRecords(_ count: Int) {
+      var threads = 0
       let body = {
-        records.append(pubsub_record_of_thread())
-        Interleaver.wait { records.count == count }
+        _ = pubsub_record_of_thread()
+        threads += 1
+        Interleaver.wait { threads == count }
       }
       _ = Interleaver.run(Array(repeating: body, count: count))
-      return records
     }
 
     private func runOnce(_ choices: Interleaver.Choices) -> (run: Interleaver, failures: [String]) {
-      for record in records {
-        record.pointee.duties = scenario.duties
-        record.pointee.fenced = scenario.fencedPosts
-      }
       let world = scenario.makeWorld()
       precondition(world.bodies.count == scenario.threads)
       // They name the world.
@@ -57,11 +52,7 @@
       let run = Interleaver.run(world.bodies, choices, announce: announce)
       if run.isStuck { return (run, ["no thread can go on"]) }
       world.judge()
-      var failures = world.failures
-      for record in records where record.pointee.duties != 0 && record.pointee.duties & Int(PUBSUB_FENCES) == 0 {
-        failures.append("a record has marks that its owner will never take off")
-      }
-      return (run, failures)
+      return (run, world.failures)
     }
 
     /// What has been explored.

@@ -38,7 +38,7 @@
     }
 
     @Test(arguments: [2, 3])
-    func `Rules 1, 5, 6, 11, 13 and 20: every schedule of some threads keeps them`(threads: Int) async throws {
+    func `Rules 1, 5, 6, 11, 13, 19 and 20: every schedule of some threads keeps them`(threads: Int) async throws {
       let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { [threads] in
         for scenario in Scenario.allCases where scenario.threads == threads { _ = Self.explore(scenario) }
       }

@@ -9,7 +9,7 @@ extension Section {
     Section(
       name: "cancelling", title: "Cancelling \(count.grouped) in random order, ns each", rounds: scale.longRounds,
       judgements: [
-        Judgement(row, "× \(Column.foundation)", .atMost, 0.35, aim: 0.2) {
+        Judgement(row, "× \(Column.foundation)", .atMost, 0.45, aim: 0.2) {
           $0.ratio(row, Column.ours, to: Column.foundation)
         }
       ]

@@ -10,7 +10,7 @@ extension Section {
       name: "subscribing", title: "Subscribing and cancelling, ns for both", rounds: scale.rounds,
       judgements: others.map { count in
         let row = row(count)
-        return Judgement(row, "× \(Column.foundation)", .atMost, 0.3, aim: 0.2) {
+        return Judgement(row, "× \(Column.foundation)", .atMost, 0.35, aim: 0.2) {
           $0.ratio(row, Column.ours, to: Column.foundation)
         }
       } + [

@@ -1,0 +1,156 @@
+internal import CPubSub
+
+/// What writers have removed and posts may still use; the bus's lock guards it.
+///
+/// There are two kinds. Memory that posts read (blocks, tables) is freed when no post has announced an address in it;
+/// no object of the program waits for that, so writers look for it only when they retire more. What a cancelled handler
+/// captured is released when no post is at that handler, whatever else the posts do: a post announces a handler before
+/// it looks whether it is cancelled. The post that is at the handler reports when it has moved on.
+struct Garbage {
+  /// Memory that no new post can find.
+  private struct Memory {
+    let address: UnsafeMutableRawPointer
+    let size: Int
+    /// The handlers in the memory, if it is a block.
+    var block: HandlerBlock?
+    /// Other memory that is freed with it.
+    var others: [UnsafeMutableRawPointer] = []
+
+    var isRead: Bool { pubsub_is_read(address, size) }
+  }
+
+  /// A cancelled handler that runs: its addresses in all blocks, and what waits for its end.
+  private struct Running {
+    let handlers: [UnsafeRawPointer]
+    let captured: Captured
+    let action: (@Sendable () -> Void)?
+
+    var isOver: Bool { !handlers.withUnsafeBufferPointer { pubsub_runs($0.baseAddress.unsafelyUnwrapped, $0.count) } }
+  }
+
+  private var memory: [Memory] = []
+  private var running: [Running] = []
+
+  // MARK: Memory
+
+  mutating func retire(_ block: HandlerBlock) { retire(Memory(address: block.base, size: block.size, block: block)) }
+
+  mutating func retire(_ table: UnsafeMutablePointer<pubsub_table>, with others: [UnsafeMutableRawPointer]) {
+    retire(Memory(address: table, size: pubsub_table_size(table), others: others))
+  }
+
+  private mutating func retire(_ new: Memory) {
+    memory.append(new)
+    Hook.step("retire: pass the barrier")
+    pubsub_barrier()
+    memory.removeAll { memory in
+      if memory.isRead { return false }
+      Hook.step("free what no thread reads")
+      memory.address.deallocate()
+      for other in memory.others { other.deallocate() }
+      return true
+    }
+  }
+
+  // MARK: Handlers
+
+  /// The addresses of a handler in retired blocks.
+  func retiredHandlers(_ id: UInt64) -> [UnsafeRawPointer] {
+    memory.compactMap { memory in
+      memory.block.flatMap { block in block.index(of: id).map { UnsafeRawPointer(block.handlers + $0) } }
+    }
+  }
+
+  /// Releases what a cancelled handler captured: at once, or when it no longer runs.
+  mutating func release(
+    _ captured: Captured, of handler: UnsafeRawPointer, _ others: [UnsafeRawPointer], into released: inout Released
+  ) {
+    pubsub_barrier()
+    var handler: UnsafeRawPointer = handler
+    if others.isEmpty, !pubsub_runs(&handler, 1) { return released.add(captured) }
+    add(Running(handlers: [handler] + others, captured: captured, action: nil), into: &released)
+  }
+
+  /// Calls an action when a cancelled handler no longer runs: at once, if it does not.
+  mutating func whenOver(
+    _ handlers: [UnsafeRawPointer], _ action: @escaping @Sendable () -> Void, into released: inout Released
+  ) {
+    pubsub_barrier()
+    add(Running(handlers: handlers, captured: Captured(), action: action), into: &released)
+  }
+
+  private mutating func add(_ new: Running, into released: inout Released) {
+    running.append(new)
+    endRuns(into: &released)
+  }
+
+  /// Releases what waits for handlers that no longer run.
+  mutating func endRuns(into released: inout Released) {
+    running.removeAll { running in
+      guard running.handlers.isEmpty || running.isOver else { return false }
+      released.add(running.captured)
+      if let action = running.action { released.add(action) }
+      return true
+    }
+  }
+}
+
+/// The objects to release with a handler: its context and its registration.
+struct Captured {
+  fileprivate var context: UnsafeMutableRawPointer?
+  fileprivate var registration: UnsafeMutableRawPointer?
+
+  fileprivate init() {}
+
+  init(by handler: pubsub_handler, _ entry: HandlerBlock.Entry) {
+    let registration = entry.registration
+    context = registration.map { $0.owned.captured(by: handler) } ?? handler.context
+    self.registration = registration.map { Unmanaged.passUnretained($0).toOpaque() }
+  }
+
+  var isEmpty: Bool { context == nil && registration == nil }
+}
+
+/// Objects to release and actions to call after the lock has been released, because they may call the bus.
+struct Released {
+  /// The first objects.
+  ///
+  /// Usually there are no others, and then nothing is allocated.
+  private var first = Captured()
+  private var others: Others?
+
+  private struct Others {
+    var captured: [Captured] = []
+    var actions: [@Sendable () -> Void] = []
+    var kept: [AnyObject] = []
+  }
+
+  /// Keeps an object alive until the lock has been released.
+  mutating func keep(_ object: AnyObject) { withOthers { $0.kept.append(object) } }
+
+  mutating func add(_ captured: Captured) {
+    if captured.isEmpty { return }
+    if first.isEmpty { first = captured } else { withOthers { $0.captured.append(captured) } }
+  }
+
+  mutating func add(_ action: @escaping @Sendable () -> Void) { withOthers { $0.actions.append(action) } }
+
+  private mutating func withOthers(_ body: (inout Others) -> Void) {
+    var others = others.take() ?? Others()
+    body(&others)
+    self.others = others
+  }
+
+  func finish() {
+    Hook.step("release what was captured")
+    release(first)
+    guard let others else { return }
+    for captured in others.captured { release(captured) }
+    for action in others.actions { action() }
+  }
+
+  private func release(_ captured: Captured) {
+    if let context = captured.context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    if let registration = captured.registration { Unmanaged<AnyObject>.fromOpaque(registration).release() }
+  }
+}

@@ -1,0 +1,126 @@
+import Dispatch
+import Foundation
+import TestTraits
+import Testing
+
+@testable import PubSub
+
+@Suite struct `What a post under way keeps` {
+  /// What a handler captures; tells when it goes.
+  private final class Captured: Sendable {
+    private let log: Log<String>
+    init(_ log: Log<String>) { self.log = log }
+    func use() { log.add("used") }
+    deinit { log.add("released") }
+  }
+
+  @Test func `a handler that runs keeps what it captured, although another thread cancels it`() async {
+    let bus = EventBus()
+    let log = Log<String>()
+    let (begun, ended, mayEnd) = (Gate(), Gate(), DispatchSemaphore(value: 0))
+    var captured: Captured? = Captured(log)
+    let subscription = bus.subscribe(to: Tick.self) { [captured] _ in
+      begun.open()
+      mayEnd.wait()
+      captured?.use()
+    }
+    captured = nil
+    DispatchQueue.global().async {
+      bus.post(Tick())
+      ended.open()
+    }
+    await begun.wait()
+    subscription.cancel()
+    #expect(log.all.isEmpty)
+    mayEnd.signal()
+    await ended.wait()
+    #expect(log.all == ["used", "released"])
+  }
+
+  /// Runs a post on a thread of its own, in which one handler follows another, and drains the first while the second
+  /// waits for that drain.
+  @Test(.timeLimit(.hang), arguments: [true, false])
+  func `Rule 6: a drain does not wait for other handlers of a post`(hasOwner: Bool) async {
+    let bus = EventBus()
+    let (isInSecond, ended, mayEnd) = (Gate(), Gate(), DispatchSemaphore(value: 0))
+    let owner = Thing()
+    let first =
+      hasOwner ? bus.subscribe(owner, to: Tick.self) { _, _ in } : bus.subscribe(to: Tick.self) { _ in }
+    let second = bus.subscribe(to: Tick.self) { _ in
+      isInSecond.open()
+      mayEnd.wait()
+    }
+    let third = bus.subscribe(to: Tick.self) { _ in }
+    DispatchQueue.global().async {
+      bus.post(Tick())
+      ended.open()
+    }
+    await isInSecond.wait()
+    await first.cancelAndDrain()
+    await third.cancelAndDrain()
+    mayEnd.signal()
+    await ended.wait()
+    withExtendedLifetime((second, owner)) {}
+  }
+
+  /// The drain begins while the first handler runs. The second handler waits for the drain.
+  @Test(.timeLimit(.hang), arguments: [false, true], [false, true])
+  func `Rule 6: a drain ends with the run of its handler, and not with the post`(
+    fromSubject: Bool, isReversed: Bool
+  ) async {
+    let event: any Event = if isReversed { TearDown() } else { Tick() }
+    await drainFirst(event, from: fromSubject ? Thing() : nil, isReversed: isReversed)
+  }
+
+  private func drainFirst<E: Event>(_ event: E, from subject: Thing?, isReversed: Bool) async {
+    let bus = EventBus()
+    let log = Log<String>()
+    let (isInFirst, ended) = (Gate(), Gate())
+    let (firstMayEnd, isDrained) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let slow = {
+      bus.subscribe(to: E.self, from: subject) { (_: E) in
+        isInFirst.open()
+        firstMayEnd.wait()
+        log.add("first")
+      }
+    }
+    let waiting = {
+      bus.subscribe(to: E.self) { (_: E) in
+        isDrained.wait()
+        log.add("second")
+      }
+    }
+    let subscriptions = isReversed ? [waiting(), slow()].reversed() : [slow(), waiting()]
+    DispatchQueue.global().async {
+      bus.post(event, from: subject)
+      ended.open()
+    }
+    await isInFirst.wait()
+    subscriptions[0].cancel()
+    async let drained: Void = subscriptions[0].cancelAndDrain()
+    firstMayEnd.signal()
+    await drained
+    log.add("drained")
+    isDrained.signal()
+    await ended.wait()
+    #expect(log.all == ["first", "drained", "second"])
+  }
+
+  @Test func `Rule 6: a thread that ends inside a handler keeps nothing`() {
+    let bus = EventBus()
+    let log = Log<String>()
+    let subscription = bus.subscribe(to: Tick.self) { [captured = Captured(log)] _ in
+      captured.use()
+      pthread_exit(nil)
+    }
+    var thread = pthread_t()
+    let context = Unmanaged.passUnretained(bus).toOpaque()
+    pthread_create(&thread, nil, { bus in
+      Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
+      return nil
+    }, context)
+    pthread_join(thread, nil)
+    subscription.cancel()
+    #expect(log.all == ["used", "released"])
+  }
+}
