@@ -63,7 +63,9 @@ import Testing
     withExtendedLifetime((second, owner)) {}
   }
 
-  /// The drain begins while the first handler runs. The second handler waits for the drain.
+  /// The drain begins while the first handler runs.
+  ///
+  /// The second handler waits for the drain.
   @Test(.timeLimit(.hang), arguments: [false, true], [false, true])
   func `Rule 6: a drain ends with the run of its handler, and not with the post`(
     fromSubject: Bool, isReversed: Bool
@@ -115,10 +117,12 @@ import Testing
     }
     var thread = pthread_t()
     let context = Unmanaged.passUnretained(bus).toOpaque()
-    pthread_create(&thread, nil, { bus in
-      Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
-      return nil
-    }, context)
+    pthread_create(
+      &thread, nil,
+      { bus in
+        Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
+        return nil
+      }, context)
     pthread_join(thread, nil)
     subscription.cancel()
     #expect(log.all == ["used", "released"])

@@ -294,7 +294,8 @@ private final class Counted: Sendable {
     let first = bus.subscribe(to: Tick.self) { [bus] tick in
       guard tick.number == 0 else { return }
       for number in 1...100 {
-        let others = (0..<number % 7).map { _ in bus.subscribe(to: Tick.self) { [kept = Counted(living)] _ in _ = kept } }
+        let others = (0..<number % 7).map { _ in bus.subscribe(to: Tick.self) { [kept = Counted(living)] _ in _ = kept }
+        }
         bus.subscribe(to: Tick.self) { [kept = Counted(living)] _ in _ = kept }.cancel()
         #expect(living.all.reduce(0, +) == others.count)
         bus.post(Tick(number: number))

@@ -129,8 +129,8 @@ PUBSUB_INLINE void pubsub_publish(const void *_Nullable *_Nonnull word, const vo
 PUBSUB_INLINE const void *pubsub_function_of(const pubsub_handler *handler) {
     return __atomic_load_n(&handler->function, __ATOMIC_RELAXED);
 }
-PUBSUB_INLINE void pubsub_cancel(pubsub_handler *handler) {
-    __atomic_store_n(&handler->function, pubsub_cancelled(), __ATOMIC_SEQ_CST);
+PUBSUB_INLINE void pubsub_cancel(const void *handler) {
+    __atomic_store_n(&((pubsub_handler *)handler)->function, pubsub_cancelled(), __ATOMIC_SEQ_CST);
 }
 
 // MARK: Threads

@@ -147,6 +147,8 @@ extension HandlerStore {
       topic, from: subject, within: wider, before: firstUnseen ?? core.nextID, isReversed: traits.contains(.reversed))
   }
 
-  /// Ends a post; from now on it protects nothing. After the outermost one, a refusal is reported.
+  /// Ends a post; from now on it protects nothing.
+  ///
+  /// After the outermost one, a refusal is reported.
   func end(_ post: PostUnderWay) { pubsub_leave(post.record, post.depth) }
 }

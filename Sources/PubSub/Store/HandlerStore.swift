@@ -115,7 +115,7 @@ extension HandlerStore {
     let captured = Captured(by: handler.pointee, entry)
     // Posts under way may read former blocks.
     let others = garbage.retiredHandlers(id)
-    for other in others { pubsub_cancel(UnsafeMutableRawPointer(mutating: other).assumingMemoryBound(to: pubsub_handler.self)) }
+    for other in others { pubsub_cancel(other) }
     list.cancel(at: index, &garbage)
     if list.isEmpty, subject != nil { list.subject = nil }
     count(entry, -1, ofSubject: subject != nil)
