@@ -16,6 +16,10 @@
 #define EMERGENCY_PATIENCE 1000
 
 static atomic_int armed_terminal = -1;
+
+// Whether the process ends, so that the terminal stays given back, whatever another thread does.
+static atomic_bool is_over;
+
 static pid_t armed_process;
 static struct termios found_modes;  // to be given back
 static struct termios own_modes;
@@ -90,6 +94,10 @@ void unixhost_emergency_arm(
   atomic_store(&is_spoiled, false);
   atomic_store(&input_is_ours, true);
   atomic_store(&armed_terminal, terminal);
+  // The restore sets `is_over` and then takes the terminal. This function uses the opposite order, so that one of the two
+  // sees the other.
+  int own_terminal = terminal;
+  if (atomic_load(&is_over)) atomic_compare_exchange_strong(&armed_terminal, &own_terminal, -1);
 }
 
 void unixhost_emergency_disarm(void) {
@@ -240,6 +248,7 @@ void unixhost_emergency_restore(void) {
   pthread_sigmask(SIG_BLOCK, &all, &mask);
   // Count before the exchange, so that a thread that finds no armed terminal sees that another thread restores it.
   atomic_fetch_add(&restorers, 1);
+  atomic_store(&is_over, true);
   int terminal = atomic_exchange(&armed_terminal, -1);
   if (terminal >= 0) {
     int64_t deadline = unixhost_now() + (int64_t)EMERGENCY_PATIENCE * 1000000;

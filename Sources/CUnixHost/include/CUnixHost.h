@@ -160,7 +160,8 @@ bool unixhost_emergency_leave_rest(int milliseconds);
 ssize_t unixhost_terminal_write(int terminal, const void *bytes, size_t count, bool is_shared);
 
 // Restores the armed terminal, once, as unixhost_emergency_leave does, and ends the capture of standard error. Waits at
-// most a second for the terminal, and a second for standard error. Async-signal-safe.
+// most a second for the terminal, and a second for standard error. The process is about to end: no terminal is armed any
+// more. Async-signal-safe.
 void unixhost_emergency_restore(void);
 
 // Installs the code that restores the terminal when the process crashes, calls exit, or is ended by a signal that it

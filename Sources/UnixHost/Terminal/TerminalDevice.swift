@@ -103,6 +103,8 @@ struct TerminalDevice {
     let unfinished = endOfEarlierStay
     // Arm first, so that the emergency code can restore the terminal in a crash right after the modes are set.
     armEmergency(found: foreign, own: own)
+    // On another thread the process has begun to end.
+    guard unixhost_emergency_is_armed() else { return false }
     guard own.set(on: descriptor, while: { look == .foreground }) else {
       if mayHaveScreen { leaveLost() } else { drop() }
       return false
@@ -112,7 +114,7 @@ struct TerminalDevice {
     isLeaving = false
     hasMetAnotherJob = false
     // A signal handler has given the terminal back meanwhile, so it stays given back.
-    guard unixhost_emergency_left() == UNIXHOST_NOT_LEFT else {
+    guard unixhost_emergency_is_armed(), unixhost_emergency_left() == UNIXHOST_NOT_LEFT else {
       _ = foreign.set(on: descriptor, while: { look == .foreground })
       leaveLost()
       return false
