@@ -216,6 +216,7 @@ static bool runs(const void *const *handlers, long count, bool asks) {
         for (long index = 0; index < count; index++) {
             pubsub_frame *frame = reader(record, handlers[index], 1);
             if (frame == NULL) continue;
+            PUBSUB_HOOK("runs: ask");
             if (asks) __atomic_store_n(&frame->awaited, 1, __ATOMIC_SEQ_CST);
             found |= __atomic_load_n(&frame->awaited, __ATOMIC_SEQ_CST) != 0;
         }
@@ -402,9 +403,9 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     if (PUBSUB_UNLIKELY(record == NULL) || PUBSUB_UNLIKELY(record->frames[0].at[0] != NULL))
         return pubsub_post(event, topic, subject);
     pubsub_frame *frame = &record->frames[0];
-    PUBSUB_HOOK("enter: announce");
+    PUBSUB_HOOK("enter, the shortest way: announce");
     pubsub_announce(&frame->at[0], root);
-    PUBSUB_HOOK("enter: look again");
+    PUBSUB_HOOK("enter, the shortest way: look again");
     if (PUBSUB_UNLIKELY(__atomic_load_n(&topic->root, __ATOMIC_SEQ_CST) != root)) {
         __atomic_store_n(&frame->at[0], NULL, __ATOMIC_RELEASE);
         return pubsub_post(event, topic, subject);
