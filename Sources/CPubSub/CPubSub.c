@@ -286,6 +286,8 @@ static pubsub_frame *begin(pubsub_record *record, long depth, pubsub_topic *topi
     frame->topic = topic;
     frame->subject = subject;
     frame->block = NULL;
+    // A request that came too late for an earlier post.
+    __atomic_store_n(&frame->awaited, 0, __ATOMIC_RELAXED);
     return frame;
 }
 
@@ -403,6 +405,7 @@ __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     if (PUBSUB_UNLIKELY(record == NULL) || PUBSUB_UNLIKELY(record->frames[0].at[0] != NULL))
         return pubsub_post(event, topic, subject);
     pubsub_frame *frame = &record->frames[0];
+    __atomic_store_n(&frame->awaited, 0, __ATOMIC_RELAXED);
     PUBSUB_HOOK("enter, the shortest way: announce");
     pubsub_announce(&frame->at[0], root);
     PUBSUB_HOOK("enter, the shortest way: look again");
