@@ -66,7 +66,8 @@ final class BusCore: @unchecked Sendable {
   }
 
   deinit {
-    for store in stores { store.free(&garbage) }
+    // With the lock: the last writer may have been another thread.
+    lock.withLock { _ in for store in stores { store.free(&garbage) } }
     for table in tables { pubsub_free(table) }
     table.deallocate()
   }
