@@ -134,7 +134,8 @@ extension BusCore {
   /// Reports the post that was refused, after the outermost post on the thread has ended.
   private static func reportRefusal(_ record: UnsafeMutablePointer<pubsub_record>) {
     record.pointee.ceiling = 0
-    guard let noted = record.pointee.refusal.take() else { return }
+    guard let noted = record.pointee.refusal else { return }
+    record.pointee.refusal = nil
     let refusal = Unmanaged<Refusal>.fromOpaque(noted).takeRetainedValue()
     refusal.core.post(PostRefused(chain: refusal.chain))
   }
