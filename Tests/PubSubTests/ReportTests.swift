@@ -96,7 +96,7 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
-  /// Reported for the handler that throws, whoever posts it.
+  /// Reported for the handler that throws, whichever code posts it.
   private struct Failing: Event {}
   /// Reported because its handler posts it again.
   private struct Deep: Event {}

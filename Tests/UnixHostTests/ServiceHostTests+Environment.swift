@@ -22,7 +22,7 @@ extension ServiceHostTests {
   @Test func aManagerThatIsGoneIsSaidOnce() async throws {
     try await ProbeSession.run("ServiceProbe") { probe in
       async let finished = runProgram(
-        probe.arguments(), environment: ["NOTIFY_SOCKET": probe.directory.file("nobody")])
+        probe.arguments(), environment: ["NOTIFY_SOCKET": probe.directory.file("no-manager")])
       try await probe.log.line(startingWith: "acquire end")
       try probe.signal(SIGTERM)
       #expect(try await finished.ending == .exited(0))

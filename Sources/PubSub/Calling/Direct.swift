@@ -25,7 +25,7 @@
   // MARK: Events
 
   extension Posting {
-    /// Posts an event to a topic that has this root and neither of the flags `PUBSUB_GENERAL` and `PUBSUB_RECEIVERS`.
+    /// Posts an event to a topic that has this root and no flag.
     ///
     /// Going through `withUnsafePointer` would cost two more calls and a guard of the stack, as much as the rest of a post to one
     /// handler.

@@ -17,7 +17,7 @@
   // MARK: Events
 
   extension Posting {
-    /// Posts an event to a topic that has this root and neither of the flags `PUBSUB_GENERAL` and `PUBSUB_RECEIVERS`.
+    /// Posts an event to a topic that has this root and no flag.
     @inline(__always)
     static func deliver<E: BusEvent>(
       _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,

@@ -17,6 +17,7 @@ struct Garbage {
     var others: [UnsafeMutableRawPointer] = []
 
     var isRead: Bool { pubsub_is_read(address, size) }
+    func contains(_ handler: UnsafeRawPointer) -> Bool { handler >= address && handler < address + size }
   }
 
   /// A cancelled handler that runs: its addresses in all blocks, and what waits for its end.
@@ -44,7 +45,8 @@ struct Garbage {
     Hook.step("retire: pass the barrier")
     pubsub_barrier()
     memory.removeAll { memory in
-      if memory.isRead { return false }
+      // While something waits for a handler, no other block may get its address.
+      if memory.isRead || running.contains(where: { $0.handlers.contains(where: memory.contains) }) { return false }
       Hook.step("free what no thread reads")
       memory.address.deallocate()
       for other in memory.others { other.deallocate() }

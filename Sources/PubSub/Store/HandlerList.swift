@@ -43,18 +43,21 @@ final class HandlerList {
     }
   }
 
-  /// Replaces the handler at an index by one that does nothing.
-  ///
-  /// - Complexity: constant on average.
-  func cancel(at index: Int, _ garbage: inout Garbage) {
-    guard let block else { return }
-    block.cancel(at: index)
+  /// Replaces the handler at an index by one that does nothing; the caller then calls ``shrink(_:)``.
+  func cancel(at index: Int) {
+    block?.cancel(at: index)
     living -= 1
+  }
+
+  /// Hides an empty list from posts, and moves the handlers to a new block if well over half are cancelled.
+  ///
+  /// - Complexity: constant on average for each cancelled handler.
+  func shrink(_ garbage: inout Garbage) {
+    guard let block else { return }
     if living == 0 {
       publish()
       if block.capacity > Self.smallCapacity { replace(by: nil, &garbage) }
     } else if block.used > 2 * living + 2 * Self.smallCapacity {
-      // About as many handlers are cancelled as are not: so copying costs constant time per cancellation, on average.
       replace(by: block.copy(living: living), &garbage)
     }
   }

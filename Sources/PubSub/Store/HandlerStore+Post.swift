@@ -2,7 +2,7 @@ internal import CPubSub
 internal import Scheduling
 
 // The general path of a post: it gives the event to the receivers, calls the synchronous handlers, and reports an event
-// that nobody received.
+// without a receiver.
 
 /// A post under way on this thread, which protects the blocks that it reads.
 struct PostUnderWay {

@@ -116,10 +116,12 @@ extension HandlerStore {
     // Posts under way may read former blocks.
     let others = garbage.retiredHandlers(id)
     for other in others { pubsub_cancel(other) }
-    list.cancel(at: index, &garbage)
+    list.cancel(at: index)
+    // Before the block may be freed: its address tells whether the handler runs.
+    if !captured.isEmpty { garbage.release(captured, of: handler, others, into: &released) }
+    list.shrink(&garbage)
     if list.isEmpty, subject != nil { list.subject = nil }
     count(entry, -1, ofSubject: subject != nil)
-    if !captured.isEmpty { garbage.release(captured, of: handler, others, into: &released) }
   }
 
   /// The address of a handler, cancelled or not, in the present block.

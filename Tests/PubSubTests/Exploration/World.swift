@@ -177,7 +177,7 @@
 
     private final class UncheckedFlag: @unchecked Sendable { var isSet = false }
 
-    /// Posts to nobody but a subscriber to everything, while another thread cancels that one.
+    /// Posts to a subscriber to everything alone, while another thread cancels that one.
     func postUndelivered() {
       guard let bus = buses[0] else { return }
       let (received, isReported) = (UncheckedFlag(), UncheckedFlag())
@@ -186,7 +186,7 @@
       bodies = [
         { [self] in
           post(1)
-          if !received.isSet, !isReported.isSet { fail("post 1 reached nobody, and was not reported (rule 19)") }
+          if !received.isSet, !isReported.isSet { fail("post 1 reached no handler, and was not reported (rule 19)") }
         }, { [self] in kept[0]?.cancel() },
       ]
     }
