@@ -72,13 +72,17 @@ extension Probe: TerminalApplicationDelegate {
     let (answers, question) = AsyncStream.makeStream(of: TerminateReply.self)
     self.question = question
     draw()
-    for await answer in answers {
-      self.question = nil
-      if answer == .cancel { draw() }
-      return answer
+    // An end that comes meanwhile does not wait for this function to return.
+    return await withTaskCancellationHandler {
+      for await answer in answers {
+        self.question = nil
+        if answer == .cancel { draw() }
+        return answer
+      }
+      return .cancel
+    } onCancel: {
+      Log.shared.write("question cancelled")
     }
-    Log.shared.write("question cancelled")
-    return .cancel
   }
 
   func applicationWillFinishLaunching(_ application: Application) {
