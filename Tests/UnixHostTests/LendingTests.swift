@@ -86,6 +86,25 @@ import Testing
     }
   }
 
+  /// A stop that the child is not sent: else the child would take what is typed for the shell.
+  @Test(arguments: keys) func aStopOfTheProgramAloneStopsTheChild(key: String) async throws {
+    let command = "echo child $((1 + 1)); read one; echo got $one; read two; echo got $two"
+    try await withChild(command, key: key) { probe, terminal in
+      try await terminal.wait(for: "child 2")
+      // The child has the terminal, and waits for the next line.
+      terminal.line("one")
+      try await terminal.wait(for: "got one")
+      try probe.signal(SIGTSTP)
+      try await terminal.jobHasStopped(in: .dash)
+      terminal.line("fg")
+      try await probe.log.line(startingWith: "state inactive inactive fg")
+      terminal.line("two")
+      try await terminal.wait(for: "got two")
+      try await probe.isActive(visit: 2, on: terminal)
+      try await quit(probe, terminal)
+    }
+  }
+
   @Test(arguments: keys) func anOrderToEndEndsTheProgramInOrder(key: String) async throws {
     try await withChild("echo child $((1 + 1)); read line", key: key) { probe, terminal in
       try await terminal.wait(for: "child 2")

@@ -19,6 +19,16 @@ extension TerminalDevice {
     kill(-borrower, SIGCONT)
   }
 
+  /// Stops the borrower's group together with the program, and waits for that, but not for ever: a process may ignore the
+  /// signal.
+  ///
+  /// A child that waits for input would otherwise take the first line that the user types for the shell. The key was not
+  /// for the child if the program was stopped by its process number, or before the child had the terminal.
+  func stopBorrower() {
+    guard let borrower, !borrowerIsStopped, kill(-borrower, SIGTSTP) == 0 else { return }
+    for _ in 0..<100 where !borrowerIsStopped { poll(nil, 0, 5) }
+  }
+
   /// Makes the program's own group the foreground group, if the borrower's is.
   func takeForeground() {
     guard let borrower, tcgetpgrp(descriptor) == borrower else { return }
