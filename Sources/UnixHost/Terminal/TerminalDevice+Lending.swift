@@ -19,14 +19,15 @@ extension TerminalDevice {
     kill(-borrower, SIGCONT)
   }
 
-  /// Stops the borrower's group together with the program, and waits for that, but not for ever: a process may ignore the
-  /// signal.
+  /// Stops the child process together with the program, and waits for that, but not for ever: it may ignore the signal.
   ///
-  /// A child that waits for input would otherwise take the first line that the user types for the shell. The key was not
-  /// for the child if the program was stopped by its process number, or before the child had the terminal.
+  /// A child that waits for input would otherwise take the first line that the user types for the shell. It may have been
+  /// sent no signal: the program was stopped by its process number, or by a key before the child had the terminal. And a
+  /// child that was sent one may not have run since: the kernel gives it input that comes meanwhile, before the signal.
   func stopBorrower() {
-    guard let borrower, !borrowerIsStopped, kill(-borrower, SIGTSTP) == 0 else { return }
-    for _ in 0..<100 where !borrowerIsStopped { poll(nil, 0, 5) }
+    let group = borrower ?? getpgrp()
+    if borrower != nil, hasStoppedChild(in: group) == false { kill(-group, SIGTSTP) }
+    for _ in 0..<100 where hasStoppedChild(in: group) == false { poll(nil, 0, 5) }
   }
 
   /// Makes the program's own group the foreground group, if the borrower's is.
@@ -42,12 +43,14 @@ extension TerminalDevice {
   }
 
   /// Whether a key has stopped a process of the borrower's group.
-  var borrowerIsStopped: Bool {
-    guard let borrower else { return false }
+  var borrowerIsStopped: Bool { borrower.flatMap { hasStoppedChild(in: $0) } ?? false }
+
+  /// Whether a child process of a group is stopped; nil if the program has no child there.
+  private func hasStoppedChild(in group: pid_t) -> Bool? {
     var info = siginfo_t()
     // Leave the news for the code that waits for the child.
-    let flags = WSTOPPED | WNOHANG | WNOWAIT
-    return waitid(P_PGID, id_t(borrower), &info, flags) == 0 && info.si_signo == SIGCHLD
+    guard waitid(P_PGID, id_t(group), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 else { return nil }
+    return info.si_signo == SIGCHLD
   }
 
   /// Sets the foreground group, also from the background.

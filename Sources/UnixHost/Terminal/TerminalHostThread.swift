@@ -415,7 +415,7 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
   private func stop() -> [Event] {
     tellLogind(.processWillStop)
     endLines()
-    device.stopBorrower()
+    if machine.isLent { device.stopBorrower() }
     // The shell sees the program's group stop; `fg` gives that group the terminal.
     device.takeForeground()
     // Any pause from here on is the stop.
