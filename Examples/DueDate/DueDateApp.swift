@@ -34,10 +34,10 @@ extension DueDateApp: MainApplicationDelegate {
 
   init(_ model: DueDateModel, _ bus: EventBus) {
     self.model = model
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, event in
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { view, event in
       event.terminal.write("\u{1B}[2J\u{1B}[H\(view.model.label)\r\nCtrl-Z and fg refresh it; q quits.")
     }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, event in
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { _, event in
       if event.keys.contains("q") { event.application.send(.terminate, cause: "q") }
     }
   }

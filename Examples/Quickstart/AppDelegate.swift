@@ -20,14 +20,14 @@ extension AppDelegate: MainApplicationDelegate {
   private var text = "Welcome. Press Ctrl-Z and come back with fg; q quits."
 
   init(bus: EventBus) {
-    bus.subscribe(self, to: Application.WillEnterForeground.self) { greeting, event in
+    bus.subscribe(to: Application.WillEnterForeground.self, for: self) { greeting, event in
       let away = event.transition.excursion?.length ?? .zero
       greeting.text = "Welcome back after \(away.components.seconds) s; q quits."
     }
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { greeting, event in
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { greeting, event in
       event.terminal.write("\u{1B}[2J\u{1B}[H" + greeting.text)
     }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, event in
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { _, event in
       if event.keys.contains("q") { event.application.send(.terminate, cause: "q") }
     }
   }

@@ -41,10 +41,10 @@ extension ServiceDelegate: ServiceApplicationDelegate {
   func prepare(_ application: Application) {
     guard let path = options.journalPath else { return }
     // Subscribes before the journal is opened, as opening may fail. The service then runs without a journal.
-    application.bus.subscribe(self, to: Journal.DidFail.self) { _, event in
+    application.bus.subscribe(to: Journal.DidFail.self, for: self) { _, event in
       StandardError.writeLine("\(event.failure); \(event.missing); \(event.failure.advice)")
     }
-    application.bus.subscribe(self, to: Journal.DidRecover.self) { _, event in
+    application.bus.subscribe(to: Journal.DidRecover.self, for: self) { _, event in
       StandardError.writeLine("\(event.path) is written again; lines that are missing: \(event.gap.lost)")
     }
     let journal = Journal(at: path, of: application)
@@ -72,6 +72,6 @@ extension ServiceDelegate: ServiceApplicationDelegate {
     } catch {
       StandardError.writeLine("\(error)")
     }
-    application.bus.subscribe(self, to: ServiceHost.Reload.self) { delegate, _ in delegate.greeting.read() }
+    application.bus.subscribe(to: ServiceHost.Reload.self, for: self) { delegate, _ in delegate.greeting.read() }
   }
 }

@@ -120,14 +120,14 @@ private final class Token: Sendable {}
 
   private func subscribe(_ application: Application) {
     let (clock, token) = (application.clock, world.makeToken("handler"))
-    application.bus.subscribe(self, to: Tick.self) { [token] program, _ in
+    application.bus.subscribe(to: Tick.self, for: self) { [token] program, _ in
       withExtendedLifetime(token) { program.acts("handler") }
     }
-    application.bus.subscribe(self, to: Tick.self) { [token] program, _ async in
+    application.bus.receive(Tick.self, for: self) { [token] program, _ async in
       await Task.yield()
       withExtendedLifetime((program, token)) {}
     }
-    application.bus.subscribe(self, to: Application.WillResignActive.self, runs: .afterChange) { [token] program, _ in
+    application.bus.receive(Application.WillResignActive.self, for: self) { [token] program, _ in
       try? await clock.sleep(for: .seconds(1))
       withExtendedLifetime((program, token)) {}
     }

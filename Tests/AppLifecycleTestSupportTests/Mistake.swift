@@ -72,7 +72,7 @@ enum Mistake: String, CaseIterable, Sendable {
       }
     case .capturesItself: SelfKept(bus: system.bus).begin()
     case .throwsInHandler:
-      system.bus.subscribe(application, to: Application.DidEnterBackground.self, label: "save the draft") { _, _ in
+      system.bus.receive(Application.DidEnterBackground.self, for: application, label: "save the draft") { _, _ in
         await Task.yield()
         throw DiskFull()
       }
@@ -94,5 +94,5 @@ private struct DiskFull: Error {}
   private(set) var returns = 0
 
   init(bus: EventBus) { self.bus = bus }
-  func begin() { bus.subscribe(self, to: Application.DidBecomeActive.self) { _, _ in self.returns += 1 } }
+  func begin() { bus.subscribe(to: Application.DidBecomeActive.self, for: self) { _, _ in self.returns += 1 } }
 }

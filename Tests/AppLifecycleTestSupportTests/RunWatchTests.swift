@@ -131,7 +131,7 @@ extension SocketDelegate: ApplicationDelegate {
   @Test func `asks each process for what it held, also one that another has followed`() async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)
-    system.bus.subscribe(watch, to: Application.DidFinishLaunching.self) { watch, _ in
+    system.bus.subscribe(to: Application.DidFinishLaunching.self, for: watch) { watch, _ in
       watch.balance.opened("file")
     }
     try await system.play("launch; kill; launch; crash")
@@ -151,7 +151,7 @@ extension SocketDelegate: ApplicationDelegate {
   func `complains of an overrun that a slow call elsewhere does not explain`(script: String) async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)
-    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "save") {
+    let subscription = system.bus.receive(Application.DidEnterBackground.self, label: "save") {
       [clock = system.clock] _ in try await clock.sleep(for: .seconds(6))
     }
     // The slow call has not happened.
@@ -164,7 +164,7 @@ extension SocketDelegate: ApplicationDelegate {
   @Test func `complains of an overrun in a later input than a slow call`() async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)
-    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "save") {
+    let subscription = system.bus.receive(Application.DidEnterBackground.self, label: "save") {
       [clock = system.clock] _ in try await clock.sleep(for: .seconds(6))
     }
     try await system.play("slow:didBecomeActive:1s; launch; wait:1s; home")
@@ -175,7 +175,7 @@ extension SocketDelegate: ApplicationDelegate {
   @Test func `complains of an overrun between the token of a slow call and the call`() async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, label: "save", runs: .afterChange) {
+    let subscription = system.bus.receive(Application.WillResignActive.self, label: "save") {
       [clock = system.clock] _ in try await clock.sleep(for: .seconds(6))
     }
     try await system.play("launch; interrupt:call; slow:didBecomeActive:1s; wait:10s")
@@ -186,7 +186,7 @@ extension SocketDelegate: ApplicationDelegate {
   @Test func `allows the overrun of a handler that a slow call has left no time`() async throws {
     let system = SimulatedSystem()
     let watch = RunWatch(system)
-    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "save") {
+    let subscription = system.bus.receive(Application.DidEnterBackground.self, label: "save") {
       [clock = system.clock] _ in try await clock.sleep(for: .seconds(3))
     }
     try await system.play("launch; slow:didEnterBackground:4s; home")
@@ -216,7 +216,7 @@ extension SocketDelegate: ApplicationDelegate {
     struct Lost: Error {}
     let system = SimulatedSystem()
     let watch = RunWatch(system)
-    system.bus.subscribe(watch, to: Application.DidBecomeActive.self) { _, _ in throw CancellationError() }
+    system.bus.subscribe(to: Application.DidBecomeActive.self, for: watch) { _, _ in throw CancellationError() }
     try await system.play("launch")
     let task = system.application.task { throw Lost() }
     await #expect(throws: Lost.self) { try await task.value }

@@ -162,7 +162,7 @@ extension FileDelegate: ApplicationDelegate {
       let system = SimulatedSystem(order: run.order)
       var (text, saved) = ("", "")
       system.addAction("type") { text += "a" }
-      system.bus.subscribe(run, to: Application.DidEnterBackground.self) { _, _ in saved = text }
+      system.bus.subscribe(to: Application.DidEnterBackground.self, for: run) { _, _ in saved = text }
       run.afterEachAction { [unowned system] in if system.hasEndedInOrder { run.expect(saved == text, "lost") } }
       return system
     }

@@ -11,12 +11,12 @@ import Testing
 ///
 /// The thread that reads may still hold the actor when the test goes on. Here it does so for as long as the test says.
 @Suite(.timeLimit(.hang)) @MainActor struct `An actor that a test reads` {
-  private struct Price: Event {}
+  private struct Price: BusEvent {}
 
   private actor Store {
     private(set) var prices = 0
 
-    init(_ bus: EventBus) { bus.subscribe(self, to: Price.self) { store, _ in store.prices += 1 } }
+    init(_ bus: EventBus) { bus.receive(Price.self, for: self) { store, _ in store.prices += 1 } }
 
     func read(_ body: @Sendable () -> Void) { body() }
   }

@@ -30,7 +30,7 @@ import Testing
 extension Program: ApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
     note("launched")
-    application.bus.subscribe(self, to: Tick.self) { program, _ in program.note("tick") }
+    application.bus.subscribe(to: Tick.self, for: self) { program, _ in program.note("tick") }
     application.run(self, while: .running) { program in
       program.note("body")
       try? await application.clock.sleep(for: .seconds(86_400))
@@ -88,7 +88,7 @@ extension Tabs: ApplicationDelegate {
   init(_ log: Log) { self.log = log }
 
   func setUp(_ application: Application) throws {
-    application.bus.subscribe(self, to: Program.Tick.self) { component, _ in component.log.note("tick") }
+    application.bus.subscribe(to: Program.Tick.self, for: self) { component, _ in component.log.note("tick") }
     application.run(self, while: .running) { component in
       component.log.note("body")
       try? await application.clock.sleep(for: .seconds(86_400))

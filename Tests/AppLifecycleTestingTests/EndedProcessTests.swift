@@ -43,7 +43,7 @@ private struct Ping: MainActorEvent {}
 
 extension Curious: ApplicationDelegate {
   func applicationDidFinishLaunching(_ application: Application) {
-    application.bus.subscribe(component, to: Ping.self) { component, _ in component.note("ping") }
+    application.bus.subscribe(to: Ping.self, for: component) { component, _ in component.note("ping") }
   }
 }
 
@@ -63,7 +63,7 @@ extension Late: ApplicationDelegate {
     guard let connection = try? application.manage("connection", while: .running, acquire: { 1 }) else { return }
     self.connection = connection
     let (world, number, clock) = (world, world.processes, application.clock)
-    application.bus.subscribe(self, to: Ping.self) { late, _ async throws in
+    application.bus.receive(Ping.self, for: self) { late, _ async throws in
       try await clock.sleep(for: .seconds(1))
       application.run(late, while: .running, after: connection) { _, _ in world.log.append("body of \(number)") }
       do {

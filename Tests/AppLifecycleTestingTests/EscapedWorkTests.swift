@@ -56,7 +56,7 @@ import Testing
       let error = await #expect(throws: EscapedWork.self) {
         try await withSimulation { clock in
           let bus = EventBus(clock: clock)
-          let subscription = bus.subscribe(to: Ping.self, label: "fetch") { (_: Ping) async in
+          let subscription = bus.receive(Ping.self, label: "fetch") { (_: Ping) async in
             let answer = AsyncStream.makeStream(of: Int.self)
             Task { @concurrent in answer.continuation.yield(1) }
             for await _ in answer.stream { break }
@@ -131,7 +131,7 @@ import Testing
   }
 }
 
-private struct Ping: Event {}
+private struct Ping: BusEvent {}
 
 @MainActor private final class Counter {
   var count = 0
@@ -160,11 +160,11 @@ extension CarelessDelegate: ApplicationDelegate {
 
   init(_ application: Application, _ clock: ManualClock, _ mistake: `Work that escapes from a simulation`.Mistake) {
     (self.clock, erased) = (application.clock, clock)
-    application.bus.subscribe(self, to: Application.DidBecomeActive.self) { careless, _ in
+    application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { careless, _ in
       careless.start(mistake)
     }
     if mistake == .inAsynchronousHandler {
-      application.bus.subscribe(self, to: Application.DidBecomeActive.self, label: "careless") { careless, _ async in
+      application.bus.receive(Application.DidBecomeActive.self, for: self, label: "careless") { careless, _ async in
         careless.pollOnErasedClock()
       }
     }

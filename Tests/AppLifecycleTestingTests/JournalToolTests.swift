@@ -16,7 +16,7 @@ import Testing
     let rows = try lines(Tool.run("names").output).map { $0.split(separator: " ").map(String.init) }
     #expect(rows.count == 1 + ApplicationCallback.allCases.count + 1 + SceneCallback.allCases.count)
     func raw(_ event: String) -> String? { rows.first { $0.first == event }?.last }
-    let events: [(String, any BusEvent.Type)] = [
+    let events: [(String, any EventBus.Event.Type)] = [
       ("Application.DidFinishLaunching", Application.DidFinishLaunching.self),
       ("Application.DidBecomeActive", Application.DidBecomeActive.self),
       ("Application.WillResignActive", Application.WillResignActive.self),

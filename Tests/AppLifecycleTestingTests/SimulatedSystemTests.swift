@@ -240,15 +240,15 @@ import Testing
       try? await clock.sleep(for: duration(5))
       write("released ticker")
     }
-    var subscriptions: [Subscription] = []
+    var subscriptions: [EventBus.Subscription] = []
     for number in 0..<4 {
-      system.bus.subscribe(to: Application.DidBecomeActive.self) { _ in
+      system.bus.receive(Application.DidBecomeActive.self) { _ in
         write("active \(number)")
         try await clock.sleep(for: duration(number * 10 % 30))
         await offMain()
         write("active \(number), later")
       }.store(in: &subscriptions)
-      system.bus.subscribe(to: Application.DidEnterBackground.self) { _ in
+      system.bus.receive(Application.DidEnterBackground.self) { _ in
         await offMain()
         write("background \(number)")
       }.store(in: &subscriptions)

@@ -48,8 +48,8 @@ import PubSub
       bus.subscribe(to: Application.WillEnterForeground.self, label: "trip list") { _ in
         clock.passWithoutWaking(.milliseconds(24))
       },
-      bus.subscribe(to: Application.DidEnterBackground.self, label: "save draft") { _ in try await take(300) },
-      bus.subscribe(to: Application.DidEnterBackground.self, label: "thumbnails") { _ in
+      bus.receive(Application.DidEnterBackground.self, label: "save draft") { _ in try await take(300) },
+      bus.receive(Application.DidEnterBackground.self, label: "thumbnails") { _ in
         try await clock.sleep(for: thumbnails)
       },
       bus.subscribe(to: Application.WillResignActive.self) { _ in

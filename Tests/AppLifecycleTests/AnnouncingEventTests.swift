@@ -16,33 +16,24 @@ import Testing
 
   /// A way to subscribe, behind a protocol: the call of an overload that warns is then no warning of this file.
   private protocol Way {
-    @MainActor func subscribe(_ component: Component, to bus: EventBus) -> [Subscription]
+    @MainActor func subscribe(_ component: Component, to bus: EventBus) -> [EventBus.Subscription]
   }
 
   private struct Synchronously: Way {
-    func subscribe(_ component: Component, to bus: EventBus) -> [Subscription] {
-      bus.subscribe(component, to: Application.WillResignActive.self) { component, _ in component.note("owner") }
+    func subscribe(_ component: Component, to bus: EventBus) -> [EventBus.Subscription] {
+      bus.subscribe(to: Application.WillResignActive.self, for: component) { component, _ in component.note("owner") }
       return [bus.subscribe(to: Application.WillEnterForeground.self) { _ in component.note("none") }]
     }
   }
 
   private struct AfterTheChange: Way {
-    func subscribe(_ component: Component, to bus: EventBus) -> [Subscription] {
-      bus.subscribe(component, to: Application.WillResignActive.self, runs: .afterChange) { component, _ async in
+    func subscribe(_ component: Component, to bus: EventBus) -> [EventBus.Subscription] {
+      bus.receive(Application.WillResignActive.self, for: component) { component, _ async in
         component.note("owner")
       }
       return [
-        bus.subscribe(to: Application.WillEnterForeground.self, runs: .afterChange) { _ async in component.note("none")
-        }
+        bus.receive(Application.WillEnterForeground.self) { _ async in component.note("none") }
       ]
-    }
-  }
-
-  private struct WithWarning: Way {
-    @available(*, deprecated)
-    func subscribe(_ component: Component, to bus: EventBus) -> [Subscription] {
-      bus.subscribe(component, to: Application.WillResignActive.self) { component, _ async in component.note("owner") }
-      return [bus.subscribe(to: Application.WillEnterForeground.self) { _ async in component.note("none") }]
     }
   }
 
@@ -63,7 +54,6 @@ import Testing
     let states = try await states(AfterTheChange())
     #expect(states.map { $0.split(separator: " ")[0] } == ["owner", "none"])
     #expect(!states.contains("owner active") && !states.contains("none background"), "\(states)")
-    #expect(try await self.states(WithWarning()) == states)
   }
 
   @Test func `a handler of an owner that is gone does not run`() async throws {
@@ -72,7 +62,7 @@ import Testing
     do {
       let component = Component(in: system.application)
       released = component
-      system.bus.subscribe(component, to: Application.WillResignActive.self, runs: .afterChange) { component, _ in
+      system.bus.receive(Application.WillResignActive.self, for: component) { component, _ in
         await Task.yield()
         component.note("gone")
       }
@@ -80,5 +70,4 @@ import Testing
     #expect(released == nil)
     try await system.play("launch; home")
   }
-
 }

@@ -116,7 +116,7 @@ import Testing
     let system = SimulatedSystem()
     let application = system.application
     let log = Lines()
-    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self) {
+    let subscription = system.bus.receive(Application.DidEnterBackground.self) {
       (_: Application.DidEnterBackground) async in
       application.task {
         try await application.clock.sleep(for: .seconds(3_600))

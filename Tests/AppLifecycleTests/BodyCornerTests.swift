@@ -42,7 +42,7 @@ import Testing
       }
       at("returned")
     }
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) { _ async in
+    let subscription = system.bus.receive(Application.WillResignActive.self) { _ async in
       body.cancel()
       await body.value
       at("handler ended")
@@ -195,7 +195,7 @@ import Testing
         at("ends")
       }
     }
-    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self) { _ async throws in
+    let subscription = system.bus.receive(Application.DidEnterBackground.self) { _ async throws in
       do { try await clock.sleep(for: .seconds(2)) } catch { at("handler cancelled"); throw error }
     }
     try await system.play("launch; wait:20s")

@@ -18,8 +18,8 @@ extension Asked: ApplicationDelegate {
 
 /// `handle` inside asynchronous handlers of events that the life cycle's own handlers post.
 @MainActor @Suite(.timeLimit(.hang)) struct `An input from the handler of an event` {
-  private struct Order: Event { var number = 0 }
-  private struct Followup: Event {}
+  private struct Order: BusEvent { var number = 0 }
+  private struct Followup: BusEvent {}
 
   @MainActor private final class Outcomes { var lines: [String] = [] }
 
@@ -43,8 +43,8 @@ extension Asked: ApplicationDelegate {
   private func note(_ line: String) { outcomes.lines.append("\(line) at \(clock.now.offset / .seconds(1))") }
 
   /// Subscribes a handler whose first event, of number 0, only keeps its mailbox busy for half a second.
-  private func subscribeToOrders(_ handle: @escaping @Sendable (Order) async -> Void) -> Subscription {
-    bus.subscribe(to: Order.self, label: "orders") { [clock] (order: Order) async in
+  private func subscribeToOrders(_ handle: @escaping @Sendable (Order) async -> Void) -> EventBus.Subscription {
+    bus.receive(Order.self, label: "orders") { [clock] (order: Order) async in
       if order.number > 0 { await handle(order) } else { try? await clock.sleep(for: .seconds(0.5)) }
     }
   }
@@ -93,7 +93,7 @@ extension Asked: ApplicationDelegate {
   @Test func `is queued along a chain of waits, and in the acquire and the body`() async throws {
     let subscriptions = [
       subscribeToOrders { [bus] _ in await bus.postAndWait(Followup()) },
-      bus.subscribe(to: Followup.self) { (_: Followup) async in await send(.memoryWarning) },
+      bus.receive(Followup.self) { (_: Followup) async in await send(.memoryWarning) },
     ]
     try application.manage("store", while: .foreground) { [bus] in
       await bus.postAndWait(Order(number: 1))
@@ -193,12 +193,12 @@ extension Asked: ApplicationDelegate {
 
   @Test func `a transition does not wait for a notification behind a handler that waits for a later one`() async throws
   {
-    let everything = bus.subscribeToAll(label: "all") { (event: any BusEvent) async in
+    let everything = bus.receiveAll(label: "all") { (event: any EventBus.Event) async in
       if event is Order { await send(.memoryWarning) }
-      if event is Application.DidEnterBackground { await note("in the background") }
+      if event is Application.DidEnterBackground { note("in the background") }
     }
     // The tear-down is delivered in the mirror image of the order: this one comes first.
-    let first = bus.subscribe(to: Application.DidEnterBackground.self, priority: .low) { [bus, clock] _ in
+    let first = bus.receive(Application.DidEnterBackground.self, priority: .low) { [bus, clock] _ in
       bus.post(Order(number: 1))
       try? await clock.sleep(for: .seconds(1))
     }
@@ -209,12 +209,12 @@ extension Asked: ApplicationDelegate {
   }
 
   @Test func `is queued where a transition waits for a notification behind the event`() async throws {
-    let everything = bus.subscribeToAll(label: "all") { [clock] (event: any BusEvent) async in
+    let everything = bus.receiveAll(label: "all") { [clock] (event: any EventBus.Event) async in
       if event is Order {
         try? await clock.sleep(for: .seconds(1))
         await send(.memoryWarning)
       }
-      if event is Application.DidEnterBackground { await note("in the background") }
+      if event is Application.DidEnterBackground { note("in the background") }
     }
     try await system.play("launch")
     bus.post(Order(number: 1))
@@ -226,11 +226,11 @@ extension Asked: ApplicationDelegate {
 
   @Test func `a transition waits for a handler whose input has just been answered`() async throws {
     let subscriptions = [
-      bus.subscribeToAll(label: "all") { [clock] (event: any BusEvent) async in
+      bus.receiveAll(label: "all") { [clock] (event: any EventBus.Event) async in
         if event is Order { await send(.memoryWarning) }
         if event is Application.DidEnterBackground {
           try? await clock.sleep(for: .seconds(1))
-          await note("saved")
+          note("saved")
         }
       },
       // The next input begins before the handler of the order goes on.

@@ -12,8 +12,8 @@ import Testing
   var bus: EventBus { system.bus }
 
   /// Subscribes a handler that takes longer than the budget.
-  private func subscribe<E: ApplicationEvent>(_: E.Type) -> Subscription {
-    bus.subscribe(to: E.self, label: "deaf") { [clock] _ in try await clock.sleep(for: .seconds(7)) }
+  private func subscribe<E: ApplicationEvent>(_: E.Type) -> EventBus.Subscription {
+    bus.receive(E.self, label: "deaf") { [clock] _ in try await clock.sleep(for: .seconds(7)) }
   }
 
   @Test func `is 70 after a late end, until the next launch`() async throws {

@@ -71,7 +71,7 @@ import Testing
 
   /// Tear-down is posted in reverse: the lowest priority comes first.
   @Test func `of a priority that comes after a wait are there, too`() async {
-    let first = bus.subscribe(to: Application.DidEnterBackground.self, priority: .low, label: "first") { _ async in
+    let first = bus.receive(Application.DidEnterBackground.self, priority: .low, label: "first") { _ async in
       await Task.yield()
     }
     let second = bus.subscribe(to: Application.DidEnterBackground.self, label: "second") { _ in }

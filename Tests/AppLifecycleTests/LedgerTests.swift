@@ -61,7 +61,8 @@ import Testing
     page.entries = [
       entry("quick"),
       LedgerEntry(
-        .subscriber, Subscriber(label: nil, fileID: "App/Store.swift", line: 12), step: "applicationDidEnterBackground",
+        .subscriber, EventBus.Subscriber(label: nil, fileID: "App/Store.swift", line: 12),
+        step: "applicationDidEnterBackground",
         began: .zero, duration: .seconds(5), outcome: .overran),
     ]
     page.overruns = [
@@ -102,7 +103,7 @@ import Testing
     final class Bare: ApplicationDelegate {}
     let clock = ManualClock()
     let application = Application(delegate: Bare(), bus: EventBus(clock: clock), clock: clock)
-    let subscription = application.bus.subscribe(to: Application.DidEnterBackground.self, label: "store") { _ in
+    let subscription = application.bus.receive(Application.DidEnterBackground.self, label: "store") { _ in
       try? await clock.sleep(for: .seconds(60))
     }
     let first = await clock.running { await application.handle(.home) }

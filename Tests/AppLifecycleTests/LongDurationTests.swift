@@ -27,7 +27,7 @@ import Testing
   func `are slept for as far as clocks can count: handlers`(input: SystemInput) async throws {
     let application = Application(delegate: Bare(), configuration: configuration, clock: clock)
     let (mayEnd, end) = AsyncStream.makeStream(of: Never.self)
-    let subscription = application.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) { _ in
+    let subscription = application.bus.receive(Application.WillResignActive.self) { _ in
       for await _ in mayEnd {}
     }
     await application.handle(.launch)

@@ -36,7 +36,7 @@ import Testing
   @Test func `cancels the subscription whose handler is about to be called`() async throws {
     let owner = Owner()
     var calls = 0
-    let subscription = system.bus.subscribe(owner, to: Application.WillResignActive.self, label: "timer") { _, _ in
+    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, for: owner, label: "timer") { _, _ in
       calls += 1
     }
     var balance = CallBalance()
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `is told that a handler whose event still waited took no time`() async throws {
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, label: "timer", runs: .afterChange) {
+    let subscription = system.bus.receive(Application.WillResignActive.self, label: "timer") {
       [application] _ in
       try await application.clock.sleep(for: .seconds(60))
     }
@@ -74,7 +74,7 @@ import Testing
   @Test func `lets go of the owner whose handler is about to be called`() async throws {
     var owner: Owner? = Owner()
     var calls = 0
-    system.bus.subscribe(try #require(owner), to: Application.WillResignActive.self, label: "timer") { _, _ in
+    system.bus.subscribe(to: Application.WillResignActive.self, for: try #require(owner), label: "timer") { _, _ in
       calls += 1
     }
     var balance = CallBalance()
@@ -111,11 +111,10 @@ import Testing
     let owner = Owner()
     var calls: [String] = []
     // Closing notifications are delivered in reverse: the higher priority comes last.
-    let second = system.bus.subscribe(owner, to: Application.DidEnterBackground.self, priority: .high, label: "second")
-    {
+    let second = system.bus.receive(Application.DidEnterBackground.self, for: owner, priority: .high, label: "second") {
       _, _ async throws in calls.append("second")
     }
-    let first = system.bus.subscribe(owner, to: Application.DidEnterBackground.self, label: "first") {
+    let first = system.bus.receive(Application.DidEnterBackground.self, for: owner, label: "first") {
       _, _ async throws in
       calls.append("first")
       try await clock.sleep(for: .seconds(1))
@@ -196,7 +195,7 @@ import Testing
     let clock = system.clock
     var outcomes: [TransitionReport.Outcome] = []
     let owner = Owner()
-    system.bus.subscribe(owner, to: Application.DidEnterBackground.self) { _, _ async throws in
+    system.bus.receive(Application.DidEnterBackground.self, for: owner) { _, _ async throws in
       application.beginBackgroundTask(named: "inside") {}.end()
     }
     let token = application.observe { event in

@@ -15,7 +15,7 @@ import Testing
   /// What the life cycle does without the observer of a test.
   private func bareRecord(_ script: String) async throws -> [LifecycleRecord] {
     let bare = SimulatedSystem()
-    _ = bare.bus.subscribe(Subscribing.shared, to: Application.DidEnterBackground.self) { _, _ in }
+    _ = bare.bus.subscribe(to: Application.DidEnterBackground.self, for: Subscribing.shared) { _, _ in }
     return try await bare.play(script)
   }
 
@@ -24,7 +24,7 @@ import Testing
   @Test func `is called with all that happens, in order`() async throws {
     var lines: [String] = []
     let token = application.observe { event in lines.append(event.line) }
-    system.bus.subscribe(Subscribing.shared, to: Application.WillResignActive.self, label: "timer") { _, _ in }
+    system.bus.subscribe(to: Application.WillResignActive.self, for: Subscribing.shared, label: "timer") { _, _ in }
     try application.manage("feed", while: .active) {
     } release: {
     }
@@ -87,7 +87,7 @@ import Testing
   @Test func `that uses up a budget is named, and what it was called for is not`() async throws {
     system.application.enforcesBudgets = false
     var calls: [String] = []
-    system.bus.subscribe(Subscribing.shared, to: Application.DidEnterBackground.self, label: "saver") { _, _ in
+    system.bus.subscribe(to: Application.DidEnterBackground.self, for: Subscribing.shared, label: "saver") { _, _ in
       calls.append("saver")
     }
     let token = application.observe(label: "exporter") { [system] event in
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `takes none of the time of those that it watches`() async throws {
-    system.bus.subscribe(Subscribing.shared, to: Application.WillResignActive.self, label: "timer") { _, _ in }
+    system.bus.subscribe(to: Application.WillResignActive.self, for: Subscribing.shared, label: "timer") { _, _ in }
     let token = application.observe { [system] _ in system.clock.passWithoutWaking(.milliseconds(10)) }
     try await system.play("launch; interrupt:call")
     token.cancel()
@@ -210,7 +210,7 @@ import Testing
       }
     }
     var inside: [String] = []
-    system.bus.subscribe(Subscribing.shared, to: Application.WillResignActive.self, label: "timer") { _, event in
+    system.bus.subscribe(to: Application.WillResignActive.self, for: Subscribing.shared, label: "timer") { _, event in
       inside = event.application.openCalls.map { "\($0.kind) \($0.name) \($0.isSynchronous)" }
     }
     try await system.play("launch; interrupt:call")

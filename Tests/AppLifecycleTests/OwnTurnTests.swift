@@ -79,7 +79,7 @@ import Testing
   @Test func `that the caller is cancelled ends no tear-down early, and is not reported`() async throws {
     let application = Application(delegate: Delegate(), clock: StillClock())
     var notes: [String] = []
-    let subscription = application.bus.subscribe(to: Application.DidEnterBackground.self) { _ async in
+    let subscription = application.bus.receive(Application.DidEnterBackground.self) { _ async in
       await Task.yield()
       notes.append("saved\(Task.isCancelled ? ", cancelled" : "")")
     }

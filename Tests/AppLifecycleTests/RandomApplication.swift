@@ -30,7 +30,7 @@ import Scheduling
   private(set) var process = 0
   var resources: [RandomResource] = []
   var bodies: [RandomBody] = []
-  private var subscriptions: [Subscription] = []
+  private var subscriptions: [EventBus.Subscription] = []
   private var backgroundTasks: [BackgroundTask] = []
   private var backgroundModes: [BackgroundModeAssertion] = []
   private let forwarder = RandomDelegate()
@@ -213,11 +213,11 @@ extension RandomApplication {
   private func listen<E: MainActorEvent>(to type: E.Type) {
     for number in 0..<chance.number(0..<3) {
       let name = "\(E.name.rawValue) \(number)"
-      let priority = chance.pick([Priority.low, .normal, .normal, .high])
+      let priority = chance.pick([EventBus.Priority.low, .normal, .normal, .high])
       let isAsynchronous = chance.once(in: 2)
       let subscription =
         isAsynchronous
-        ? system.bus.subscribe(to: E.self, priority: priority, label: name) { [weak self] _ in
+        ? system.bus.receive(E.self, priority: priority, label: name) { [weak self] _ in
           try await self?.work(name)
         }
         : system.bus.subscribe(to: E.self, priority: priority, label: name) { [weak self] _ in self?.act(name) }

@@ -54,12 +54,12 @@ import Testing
       try await program.work("release socket", taking: 7)
     }
     let subscriptions = [
-      system.bus.subscribe(to: Application.DidBecomeActive.self) { _ in try await program.work("active", taking: 40) },
-      system.bus.subscribe(to: Application.DidEnterBackground.self) { _ in
+      system.bus.receive(Application.DidBecomeActive.self) { _ in try await program.work("active", taking: 40) },
+      system.bus.receive(Application.DidEnterBackground.self) { _ in
         try await program.work("background", taking: 7)
       },
-      system.bus.subscribe(to: Application.DidEnterBackground.self) { _ in await program.elsewhere("background") },
-      system.bus.subscribe(to: Application.WillTerminate.self, label: "late") { _ in
+      system.bus.receive(Application.DidEnterBackground.self) { _ in await program.elsewhere("background") },
+      system.bus.receive(Application.WillTerminate.self, label: "late") { _ in
         try await program.work("end", taking: 60_000)
       },
     ]

@@ -48,7 +48,7 @@ import Testing
   @Test func `an invalidation while the handlers of the close run is not lost`() async throws {
     let a = try manage("a", while: .active)
     let clock = clock
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+    let subscription = system.bus.receive(Application.WillResignActive.self) {
       _ async throws in
       try await clock.sleep(for: .seconds(2))
     }
@@ -75,7 +75,7 @@ import Testing
       try await clock.sleep(for: .seconds(acquires == 1 ? 21 : 100_000))
     } release: { _ in
     }
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+    let subscription = system.bus.receive(Application.WillResignActive.self) {
       _ async throws in
       try await clock.sleep(for: .seconds(2))
     }
@@ -93,7 +93,7 @@ import Testing
     } release: { (_: Int) in
       do { try await clock.sleep(for: .seconds(3_600)); at("-") } catch { at("- cancelled"); throw error }
     }
-    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self) { [slow] _ async throws in
+    let subscription = system.bus.receive(Application.DidEnterBackground.self) { [slow] _ async throws in
       slow.invalidate(because: CornerFailure())
       try await clock.sleep(for: .seconds(1))
     }
@@ -172,7 +172,7 @@ import Testing
     let clock = clock
     let application = application
     let a = try manage("a", while: .active)
-    let subscription = system.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+    let subscription = system.bus.receive(Application.WillResignActive.self) {
       _ async throws in
       try application.unmanage(a)
       try await clock.sleep(for: .seconds(2))

@@ -19,7 +19,7 @@ import Testing
   /// Notes each change that is posted.
   @MainActor private final class Changes {
     var lines: [String] = []
-    var subscription: Subscription?
+    var subscription: EventBus.Subscription?
 
     func take(_ resource: ResourceHealth) { lines.append("\(resource.name) \(resource.status) at \(resource.since)") }
   }
@@ -30,9 +30,9 @@ import Testing
     configuration.retry.jitter = 0
     system = SimulatedSystem(configuration: configuration)
     let changes = Changes()
-    changes.subscription = system.bus.subscribe(
-      to: Application.ResourceDidChange.self, from: system.application
-    ) { [weak changes] in changes?.take($0.resource) }
+    changes.subscription = system.bus.subscribe(to: Application.ResourceDidChange.self, from: system.application) {
+      [weak changes] in changes?.take($0.resource)
+    }
     self.changes = changes
   }
 

@@ -238,7 +238,7 @@ import Testing
     try await system.play(before)
     weak var client: Model?
     var launches = 0
-    let subscription = system.bus.subscribeOnce(to: Application.DidFinishLaunching.self) { [model] event in
+    let subscription = system.bus.subscribe(to: Application.DidFinishLaunching.self, once: true) { [model] event in
       launches += 1
       let made = Model()
       client = made

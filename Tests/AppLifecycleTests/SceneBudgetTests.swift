@@ -11,14 +11,14 @@ import Testing
   private var reports: [String] { system.record.filter { $0.kind == .report }.map(\.name) }
 
   /// Waits in one window's handler.
-  private func subscribe(_ window: String, _ name: String, asleepFor seconds: Double) -> Subscription {
-    system.bus.subscribe(to: Scene.DidEnterBackground.self, label: name) { [clock] event in
+  private func subscribe(_ window: String, _ name: String, asleepFor seconds: Double) -> EventBus.Subscription {
+    system.bus.receive(Scene.DidEnterBackground.self, label: name) { [clock] event in
       if event.scene.identifier.rawValue == window { try await clock.sleep(for: .seconds(seconds)) }
     }
   }
 
   /// Keeps the main actor busy in one window's handler.
-  private func subscribe(_ window: String, _ name: String, busyFor seconds: Double) -> Subscription {
+  private func subscribe(_ window: String, _ name: String, busyFor seconds: Double) -> EventBus.Subscription {
     system.bus.subscribe(to: Scene.DidEnterBackground.self, label: name) { [clock] event in
       if event.scene.identifier.rawValue == window { clock.passWithoutWaking(.seconds(seconds)) }
     }

@@ -15,8 +15,8 @@ import Testing
   }
 
   /// Notes when the asynchronous handler of a scene's event has ended, and how.
-  private func subscribe<E: SceneEvent>(_: E.Type, taking seconds: Double) -> Subscription {
-    system.bus.subscribe(to: E.self, label: "\(E.callback) handler") { [trace, clock = system.clock] event in
+  private func subscribe<E: SceneEvent>(_: E.Type, taking seconds: Double) -> EventBus.Subscription {
+    system.bus.receive(E.self, label: "\(E.callback) handler") { [trace, clock = system.clock] event in
       let scene = event.scene.identifier.rawValue
       do {
         try await clock.sleep(for: .seconds(seconds))

@@ -70,7 +70,7 @@ extension WindowDelegate: SceneDelegate {
       },
       bus.subscribe(to: Scene.DidEnterBackground.self, from: scene) { _ in lines.append("scene") },
       bus.subscribe(to: Scene.DidEnterBackground.self, from: session, priority: .high) { _ in lines.append("high") },
-      bus.subscribe(to: Scene.DidEnterBackground.self, from: session, label: "async") {
+      bus.receive(Scene.DidEnterBackground.self, from: session, label: "async") {
         (_: Scene.DidEnterBackground) async in
         lines.append("async")
       },
@@ -159,7 +159,7 @@ extension WindowDelegate: SceneDelegate {
       let step = event.transition
       steps.append("\(step.from) → \(step.to), \(step.cause.rawValue), \(step.instant)")
     }
-    var subscriptions: Set<Subscription> = []
+    var subscriptions: Set<EventBus.Subscription> = []
     bus.subscribe(to: Scene.WillConnect.self) { note($0) }.store(in: &subscriptions)
     bus.subscribe(to: Scene.WillEnterForeground.self) { note($0) }.store(in: &subscriptions)
     bus.subscribe(to: Scene.DidActivate.self) { note($0) }.store(in: &subscriptions)
@@ -180,7 +180,7 @@ extension WindowDelegate: SceneDelegate {
 
   @Test func `the application's notifications tell its own steps`() async throws {
     var steps: [String] = []
-    var subscriptions: Set<Subscription> = []
+    var subscriptions: Set<EventBus.Subscription> = []
     func note(_ event: any ApplicationEvent) {
       let step = event.transition
       steps.append("\(step.from) → \(step.to), away \(step.excursion.map { "\($0.deepestState)" } ?? "never")")
@@ -212,7 +212,7 @@ extension WindowDelegate: SceneDelegate {
 
   @Test func `delivers what tears down in reverse, and what builds up in order`() async throws {
     var heard: [String] = []
-    var subscriptions: Set<Subscription> = []
+    var subscriptions: Set<EventBus.Subscription> = []
     for number in 1...2 {
       bus.subscribe(to: Scene.WillConnect.self) { _ in heard.append("connect \(number)") }.store(in: &subscriptions)
       bus.subscribe(to: Scene.WillEnterForeground.self) { _ in heard.append("enter \(number)") }

@@ -71,7 +71,7 @@ import Testing
     var seen: [Application] = []
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let subscription = Application.withShared(mine) {
-      mine.bus.subscribe(to: Tick.self) { _ async in
+      mine.bus.receive(Tick.self) { _ async in
         seen.append(.shared)
         end.yield()
       }

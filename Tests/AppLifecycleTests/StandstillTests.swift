@@ -75,7 +75,7 @@ import Testing
   @Test func `does not count toward the budget of a tear-down`() async {
     let world = World()
     await world.application.handle(.launch)
-    let token = world.application.bus.subscribe(to: Application.DidEnterBackground.self) { _ in
+    let token = world.application.bus.receive(Application.DidEnterBackground.self) { _ in
       #expect(await world.nextEvent() == "sleeps until 5.0")
       world.stop()
       #expect(await world.nextEvent() == "sleeps until 65.0")
@@ -90,7 +90,7 @@ import Testing
   @Test func `leaves the rest of the budget, and no more`() async {
     let world = World()
     await world.application.handle(.launch)
-    let token = world.application.bus.subscribe(to: Application.DidEnterBackground.self, label: "saver") { _ in
+    let token = world.application.bus.receive(Application.DidEnterBackground.self, label: "saver") { _ in
       #expect(await world.nextEvent() == "sleeps until 5.0")
       world.clock.advance(by: .seconds(3))
       world.stop()

@@ -6,7 +6,7 @@ import Testing
 
 /// A sequence of the bus that a body iterates in each of its runs.
 @MainActor @Suite(.timeLimit(.hang)) struct `A sequence in a body that runs again and again` {
-  private struct Price: Event { let value: Int }
+  private struct Price: BusEvent { let value: Int }
   @MainActor private final class Model {
     var seen: [String] = []
     var run = 0

@@ -47,7 +47,7 @@ import Testing
     try await withSimulation { @MainActor clock in
       let run = await Run(clock)
       let owner = Bare()
-      run.application.bus.subscribe(owner, to: Application.DidEnterBackground.self) { _, _ in
+      run.application.bus.receive(Application.DidEnterBackground.self, for: owner) { _, _ in
         try? await clock.sleep(for: .seconds(3))
       }
       _ = run.application.beginBackgroundTask(named: "upload")

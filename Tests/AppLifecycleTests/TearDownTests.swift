@@ -28,9 +28,9 @@ import Testing
   }
 
   private func subscribe<E: ApplicationEvent>(
-    _: E.Type, _ name: String, taking seconds: Double, priority: Priority = .normal, line: Int = #line
-  ) -> Subscription {
-    bus.subscribe(to: E.self, priority: priority, label: name, line: line) { [trace, clock] _ in
+    _: E.Type, _ name: String, taking seconds: Double, priority: EventBus.Priority = .normal, line: Int = #line
+  ) -> EventBus.Subscription {
+    bus.receive(E.self, priority: priority, label: name, line: line) { [trace, clock] _ in
       do {
         try await clock.sleep(for: .seconds(seconds))
         trace("\(name) ended", clock)
@@ -152,7 +152,7 @@ import Testing
   @Test func `of the active phase calls every synchronous handler before the change`() async throws {
     // The low priority comes first. Its asynchronous handler runs after the change, and delays no other handler.
     let subscriptions = [
-      bus.subscribe(to: Application.WillResignActive.self, priority: .low, runs: .afterChange) {
+      bus.receive(Application.WillResignActive.self, priority: .low) {
         [trace, clock, application] _ in
         trace("asynchronous begins, \(application.state)", clock)
         try await clock.sleep(for: .seconds(1))
@@ -161,7 +161,7 @@ import Testing
       bus.subscribe(to: Application.WillResignActive.self) { [trace, clock, application] _ in
         trace("synchronous, \(application.state)", clock)
       },
-      bus.subscribe(to: Application.WillResignActive.self, priority: .high, runs: .afterChange) {
+      bus.receive(Application.WillResignActive.self, priority: .high) {
         [trace, clock, application] _ in
         try await clock.sleep(for: .milliseconds(500))
         trace("beside it, \(application.state)", clock)
@@ -180,14 +180,14 @@ import Testing
   // MARK: Overruns
 
   @Test func `names one slow asynchronous handler among fifty, with its position and its time`() async throws {
-    var subscriptions: [Subscription] = []
+    var subscriptions: [EventBus.Subscription] = []
     for number in 0..<49 {
-      bus.subscribe(to: Application.DidEnterBackground.self) { [clock] _ in
+      bus.receive(Application.DidEnterBackground.self) { [clock] _ in
         try await clock.sleep(for: .milliseconds(number))
       }.store(in: &subscriptions)
     }
     let line = #line + 1
-    bus.subscribe(to: Application.DidEnterBackground.self) { [clock] _ in try await clock.sleep(for: .seconds(60)) }
+    bus.receive(Application.DidEnterBackground.self) { [clock] _ in try await clock.sleep(for: .seconds(60)) }
       .store(in: &subscriptions)
     try await system.play("launch; home; open")
     withExtendedLifetime(subscriptions) {}
@@ -341,7 +341,7 @@ import Testing
   func `is cancelled and awaited when the application comes back, and nothing interleaves`(
     leaving: String, returning: SystemInput
   ) async throws {
-    let subscription = bus.subscribe(to: Application.DidEnterBackground.self) { [trace, clock] _ in
+    let subscription = bus.receive(Application.DidEnterBackground.self) { [trace, clock] _ in
       try? await clock.sleep(for: .seconds(4))
       // What it still has to do, it does.
       await deaf(0.5, clock)
@@ -387,10 +387,10 @@ import Testing
     var outcomes: [String] = []
     let note: @MainActor (String, TransitionReport) -> Void = { outcomes.append("\($0): \($1.outcome)") }
     let subscriptions = [
-      bus.subscribe(to: Application.DidEnterBackground.self) { [application] _ in
+      bus.receive(Application.DidEnterBackground.self) { [application] _ in
         note("handler", await application.handle(.memoryWarning))
       },
-      bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) { [application] _ in
+      bus.receive(Application.WillResignActive.self) { [application] _ in
         note("resigning handler", await application.handle(.memoryWarning))
       },
     ]
@@ -420,7 +420,7 @@ import Testing
   @Test func `does not wait for a wildcard that waits, in its mailbox, for the transition`() async throws {
     struct Order: MainActorEvent {}
     var outcome: TransitionReport.Outcome?
-    let everything = bus.subscribeToAll { @MainActor [application] (event: any BusEvent) async in
+    let everything = bus.receiveAll { [application] event in
       if event is Order { outcome = await application.handle(.home).outcome }
     }
     try await system.play("launch")

@@ -228,7 +228,7 @@ import Testing
       outcomes.append("\(await application.handle(.memoryWarning).outcome)")
       return .cancel
     }
-    let subscription = application.bus.subscribe(to: Application.WillResignActive.self, runs: .afterChange) {
+    let subscription = application.bus.receive(Application.WillResignActive.self) {
       [application] _ in
       outcomes.append("handler \(await application.handle(.terminate).outcome)")
     }

@@ -62,7 +62,7 @@ import Testing
 
   @Test func `one that takes longer expires when half of what is left has passed`() async {
     let world = World()
-    let subscription = world.application.bus.subscribe(to: Application.DidEnterBackground.self) {
+    let subscription = world.application.bus.receive(Application.DidEnterBackground.self) {
       [clock = world.clock] _ in try? await clock.sleep(for: .seconds(1))
     }
     _ = await world.handle(.launch)
@@ -129,7 +129,7 @@ import Testing
 
   @Test func `in the background they have half of the budget of willTerminate, and its handlers the rest`() async {
     let world = World()
-    let subscription = world.application.bus.subscribe(to: Application.WillTerminate.self, label: "slow") {
+    let subscription = world.application.bus.receive(Application.WillTerminate.self, label: "slow") {
       [clock = world.clock] _ in try? await clock.sleep(for: .seconds(3_600))
     }
     _ = await world.handle(.launchInBackground)

@@ -17,14 +17,14 @@ private struct Saved: MainActorEvent {}
   private let system = SimulatedSystem()
   private let component = Component()
   private let failures = Failures()
-  private let subscription: Subscription
+  private let subscription: EventBus.Subscription
   private var application: Application { system.application }
 
   /// The posted failures, each as a line.
   private final class Failures: Sendable {
     private let lines = Mutex<[String]>([])
 
-    func note(_ failure: HandlerFailure) {
+    func note(_ failure: EventBus.HandlerFailure) {
       let recipient = failure.hasRecipient ? ", goes elsewhere, too" : ""
       lines.withLock { $0.append("\(failure.subscriber) \(failure.eventName): \(failure.error)\(recipient)") }
     }
@@ -38,7 +38,7 @@ private struct Saved: MainActorEvent {}
   }
 
   init() {
-    subscription = system.bus.subscribe(to: HandlerFailure.self) { [failures] in failures.note($0) }
+    subscription = system.bus.subscribe(to: EventBus.HandlerFailure.self) { [failures] in failures.note($0) }
   }
 
   /// The failed entries of the ledger, each as a line.
@@ -54,7 +54,7 @@ private struct Saved: MainActorEvent {}
   @Test func `of a handler`() async throws {
     let subscriptions = [
       system.bus.subscribe(to: Saved.self, label: "sync") { (_: Saved) throws in throw DiskIsFull() },
-      system.bus.subscribe(to: Saved.self, label: "async") { (_: Saved) async throws in throw DiskIsFull() },
+      system.bus.receive(Saved.self, label: "async") { (_: Saved) async throws in throw DiskIsFull() },
     ]
     try await system.play("launch")
     system.bus.post(Saved())
@@ -68,7 +68,7 @@ private struct Saved: MainActorEvent {}
     let bus = system.bus
     let subscriptions = [
       bus.subscribe(to: Saved.self, label: "sync") { (_: Saved) throws in throw DiskIsFull() },
-      bus.subscribe(to: Saved.self, label: "async") { (_: Saved) async throws in throw DiskIsFull() },
+      bus.receive(Saved.self, label: "async") { (_: Saved) async throws in throw DiskIsFull() },
     ]
     try await system.play("launch")
     let report = await system.clock.running { await bus.postAndWait(Saved()) }
@@ -83,7 +83,7 @@ private struct Saved: MainActorEvent {}
   @Test func `of a handler of the end`() async throws {
     let subscriptions = [
       system.bus.subscribe(to: Application.DidEnterBackground.self, label: "sync") { _ in throw DiskIsFull() },
-      system.bus.subscribe(to: Application.WillTerminate.self, label: "async") {
+      system.bus.receive(Application.WillTerminate.self, label: "async") {
         (_: Application.WillTerminate) async throws in
         throw DiskIsFull()
       },
@@ -102,7 +102,7 @@ private struct Saved: MainActorEvent {}
   @Test func `of a handler of errors`() async throws {
     let subscriptions = [
       system.bus.subscribe(to: Saved.self, label: "saver") { (_: Saved) throws in throw DiskIsFull() },
-      system.bus.subscribe(to: HandlerFailure.self, label: "logger") { _ in throw DiskIsFull() },
+      system.bus.subscribe(to: EventBus.HandlerFailure.self, label: "logger") { _ in throw DiskIsFull() },
     ]
     try await system.play("launch")
     system.bus.post(Saved())
@@ -111,7 +111,7 @@ private struct Saved: MainActorEvent {}
     #expect(failures.take() == ["saver Saved: disk is full"])
     #expect(
       entries.sorted() == [
-        "logger (subscriber, HandlerFailure): disk is full", "saver (subscriber, Saved): disk is full",
+        "logger (subscriber, EventBus.HandlerFailure): disk is full", "saver (subscriber, Saved): disk is full",
       ])
   }
 

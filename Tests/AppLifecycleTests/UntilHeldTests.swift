@@ -70,7 +70,7 @@ import Testing
   /// From the closing notification on nothing of the phase is acquired any more.
   @Test func `lasts as long as the budget in a handler of the closing notification`() async throws {
     let feed = try manage(failures: 1)
-    let subscription = application.bus.subscribe(to: Application.DidEnterBackground.self, label: "saver") { _ in
+    let subscription = application.bus.receive(Application.DidEnterBackground.self, label: "saver") { _ in
       _ = try await feed.untilHeld()
     }
     try await system.play("launch; home")

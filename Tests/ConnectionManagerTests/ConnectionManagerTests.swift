@@ -21,10 +21,10 @@ import Testing
       change(&options)
       let server = server
       system = SimulatedSystem { MonitorDelegate(options) { try server.connect() } }
-      system.bus.subscribe(self, to: Application.ResourceDidChange.self) { world, event in
+      system.bus.subscribe(to: Application.ResourceDidChange.self, for: self) { world, event in
         world.changes.append("\(event.resource.name) \(event.resource.status)")
       }
-      system.bus.subscribe(self, to: ServerMonitor.DidReceive.self) { world, event in
+      system.bus.subscribe(to: ServerMonitor.DidReceive.self, for: self) { world, event in
         world.messages.append(event.message)
       }
     }

@@ -34,7 +34,9 @@ func runTracker(_ arguments: [String]) -> Never {
 }
 
 @MainActor
-func embed(_ guest: Application, in application: Application) -> [Subscription] {
+func embed(
+  _ guest: Application, in application: Application
+) -> [EventBus.Subscription] {
   let bus = application.bus
   return [
     bus.subscribe(to: Application.DidFinishLaunching.self, from: application) { event in
@@ -46,10 +48,10 @@ func embed(_ guest: Application, in application: Application) -> [Subscription] 
     bus.subscribe(to: Application.WillEnterForeground.self, from: application) {
       guest.send(.open, cause: $0.transition.cause)
     },
-    bus.subscribe(to: Application.DidEnterBackground.self, from: application) { event in
+    bus.receive(Application.DidEnterBackground.self, from: application) { event in
       await guest.handle(.home, cause: event.transition.cause)
     },
-    bus.subscribe(to: Application.WillTerminate.self, from: application) { event in
+    bus.receive(Application.WillTerminate.self, from: application) { event in
       await guest.handle(.shutDown, cause: event.transition.cause)
     },
   ]

@@ -17,10 +17,10 @@ import UnixHost
   init(bus: EventBus, today: @escaping () -> Int) {
     self.today = today
     // Held weakly and passed in: nothing to store, nothing to cancel, no cycle.
-    bus.subscribe(self, to: Application.WillEnterForeground.self) { model, _ in
+    bus.subscribe(to: Application.WillEnterForeground.self, for: self) { model, _ in
       model.refresh()
     }
-    bus.subscribe(self, to: Application.SignificantTimeChange.self) { model, _ in
+    bus.subscribe(to: Application.SignificantTimeChange.self, for: self) { model, _ in
       model.refresh()
     }
     refresh()
@@ -138,7 +138,7 @@ private struct Client {
   let journal = Journal(at: path, of: application)
   if journal.previousExit.kind == .crashed { offerToSendReport() }
   let bus = application.bus
-  let failing = bus.subscribe(to: Journal.DidFail.self, replay: .latest) { event in
+  let failing = bus.receive(Journal.DidFail.self, replay: .latest) { event in
     print("\(event.failure); \(event.failure.advice); \(event.missing)")
   }
   withExtendedLifetime(failing) {}

@@ -12,7 +12,9 @@ import UnixHostTesting
   private var seconds = 0
 
   init(application: Application) {
-    application.bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, event in
+    application.bus.subscribe(
+      to: Terminal.NeedsDisplay.self, for: self
+    ) { view, event in
       view.terminal = event.terminal
       view.draw()
     }
@@ -48,8 +50,10 @@ extension SketchDelegate: TerminalApplicationDelegate {
   private var points: [(row: Int, column: Int)] = []
 
   init(bus: EventBus) {
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { $0.draw(on: $1.terminal) }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { sketch, event in
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { sketch, event in
+      sketch.draw(on: event.terminal)
+    }
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { sketch, event in
       // ESC [ < button ; column ; row M, or m when the button is released.
       let input = String(decoding: event.bytes, as: UTF8.self)
       for report in input.split(separator: "\u{1B}[<") {
@@ -99,13 +103,13 @@ extension SketchDelegate: TerminalApplicationDelegate {
   init(bus: EventBus, clock: ApplicationClock) {
     self.clock = clock
     bus.subscribe(
-      self, to: Application.StateDidChange.self, replay: .latest
+      to: Application.StateDidChange.self, for: self, replay: .latest
     ) { time, event in
       time.count(event.transition.to.isForeground)
     }
     // During a stop that the life cycle did not see, such as SIGSTOP (not Ctrl-Z),
     // the clock went on. During a sleep of the machine the clock stood still.
-    bus.subscribe(self, to: Application.WasSuspended.self) { time, event in
+    bus.subscribe(to: Application.WasSuspended.self, for: self) { time, event in
       guard time.start != nil, event.suspension.agent != .systemSleep else { return }
       time.counted -= event.suspension.duration
     }
@@ -124,8 +128,10 @@ extension SketchDelegate: TerminalApplicationDelegate {
   private var count = 0
 
   init(bus: EventBus) {
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { $0.draw(on: $1.terminal) }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { tally, event in
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { tally, event in
+      tally.draw(on: event.terminal)
+    }
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { tally, event in
       for key in event.keys { tally.press(key, in: event.application) }
       tally.draw(on: event.terminal)
     }

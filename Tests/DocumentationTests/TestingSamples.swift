@@ -253,7 +253,7 @@ extension ForgetfulDelegate: ApplicationDelegate {
     let checker = try ScriptChecker { run in
       let system = SimulatedSystem { AppDelegate(ServerDouble(run.balance)) }
       // The fault: where the user returns during a call, something else opens the connection first.
-      system.bus.subscribe(run, to: Application.WillEnterForeground.self) { run, event in
+      system.bus.subscribe(to: Application.WillEnterForeground.self, for: run) { run, event in
         if event.application.deactivationReasons.contains(.call) { run.balance.opened("connection") }
       }
       return system

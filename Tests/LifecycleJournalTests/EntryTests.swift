@@ -38,7 +38,7 @@ import Testing
     }
     let line = #line + 2
     let subscriptions = [
-      bus.subscribe(to: Application.DidEnterBackground.self) { _ in try await clock.sleep(for: .milliseconds(300)) },
+      bus.receive(Application.DidEnterBackground.self) { _ in try await clock.sleep(for: .milliseconds(300)) },
       bus.subscribe(to: Application.DidEnterBackground.self, label: "quick") { _ in },
       bus.subscribe(to: Application.WillResignActive.self) { _ in
         application.performBackgroundTask(named: "upload") { try? await clock.sleep(for: .seconds(12)) }
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `the code that overran is there before the process is gone`() async throws {
     let clock = system.clock
-    let subscription = system.bus.subscribe(to: Application.DidEnterBackground.self, label: "slow") { _ in
+    let subscription = system.bus.receive(Application.DidEnterBackground.self, label: "slow") { _ in
       try await clock.sleep(for: .seconds(9))
     }
     let all = try await play("launch; home")

@@ -17,7 +17,7 @@ import Testing
   private let bus = EventBus()
   private let failures = Shared<[JournalFailure]>([])
   private let recoveries = Shared<[JournalGap]>([])
-  private let subscriptions: [Subscription]
+  private let subscriptions: [EventBus.Subscription]
 
   init() throws {
     directory = try TemporaryDirectory()

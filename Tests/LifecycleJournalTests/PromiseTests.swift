@@ -12,7 +12,7 @@ import Testing
   private let path: String
   private let bus = EventBus()
   private let told = Shared<[JournalFailure]>([])
-  private let subscription: Subscription
+  private let subscription: EventBus.Subscription
 
   init() throws {
     directory = try TemporaryDirectory()

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  private struct Value<Content: Equatable & Sendable>: Event, Equatable { let content: Content }
+  private struct Value<Content: Equatable & Sendable>: BusEvent, Equatable { let content: Content }
   private struct MainValue<Content: Equatable & Sendable>: MainActorEvent, Equatable { let content: Content }
 
   private struct Refusal<Content: Equatable & Sendable>: Error, Equatable { let content: Content }
@@ -38,13 +38,13 @@ import Testing
       bus.subscribe(to: Value<Content>.self) { if $0 == event { plain.withLock { $0 += 1 } } },
       bus.subscribe(to: Value<Content>.self, label: "throws") { throw Refusal(content: $0.content) },
       bus.subscribe(to: Value<Content>.self) { if $0 == event { plain.withLock { $0 += 1 } } },
-      bus.subscribe(to: HandlerFailure.self) { failure in
+      bus.subscribe(to: EventBus.HandlerFailure.self) { failure in
         let isExpected = failure.error as? Refusal<Content> == Refusal(content: content)
         failures.add("\(failure.subscriber) \(isExpected) \(failure.event as? Value<Content> == event)")
       },
     ]
-    bus.subscribe(owner, to: Value<Content>.self) { owner, received in if received == event { owner.receive() } }
-    bus.subscribe(owner, to: Value<Content>.self, label: "owner throws") { owner, received in
+    bus.subscribe(to: Value<Content>.self, for: owner) { owner, received in if received == event { owner.receive() } }
+    bus.subscribe(to: Value<Content>.self, for: owner, label: "owner throws") { owner, received in
       owner.receive()
       throw Refusal(content: received.content)
     }
@@ -54,7 +54,7 @@ import Testing
     // Another priority, and a wildcard: the general way.
     subscriptions += [
       bus.subscribe(to: Value<Content>.self, priority: .high) { if $0 == event { plain.withLock { $0 += 1 } } },
-      bus.subscribe(named: Value<Content>.name) { received in
+      bus.subscribeToAll(named: Value<Content>.name) { received in
         if received as? Value<Content> == event { plain.withLock { $0 += 1 } }
         throw Refusal(content: content)
       },
@@ -74,11 +74,11 @@ import Testing
     let subscriptions = [
       bus.subscribe(to: MainValue<Content>.self) { if $0 == event { count += 1 } },
       bus.subscribe(to: MainValue<Content>.self) { throw Refusal(content: $0.content) },
-      bus.subscribe(to: HandlerFailure.self) { failure in
+      bus.subscribe(to: EventBus.HandlerFailure.self) { failure in
         failures.add("\(failure.error as? Refusal<Content> == Refusal(content: content))")
       },
     ]
-    bus.subscribe(owner, to: MainValue<Content>.self) { owner, received in
+    bus.subscribe(to: MainValue<Content>.self, for: owner) { owner, received in
       count += 1
       if received == event { owner.receive() }
       throw Refusal(content: received.content)
@@ -122,7 +122,7 @@ import Testing
     weak let released = owner
     let captured = Owner()
     weak let alsoReleased = captured
-    let subscription = bus.subscribe(owner!, to: Tick.self) { [captured] owner, _ in
+    let subscription = bus.subscribe(to: Tick.self, for: owner!) { [captured] owner, _ in
       captured.receive()
       owner.receive()
     }
@@ -132,10 +132,10 @@ import Testing
     #expect(released == nil)
     #expect(subscription.isCancelled)
     let undelivered = Log<String>()
-    let observer = bus.subscribe(to: Undelivered.self) { _ in undelivered.add("undelivered") }
+    let observer = bus.subscribe(to: EventBus.Undelivered.self) { _ in undelivered.add("undelivered") }
     bus.post(Tick())
     #expect(undelivered.all == ["undelivered"])
-    #expect(bus.subscriptions.map(\.eventName) == ["Undelivered"])
+    #expect(bus.subscriptions.map(\.eventName) == ["EventBus.Undelivered"])
     #expect(captured.count == 1)
     _ = consume captured
     #expect(alsoReleased == nil, "with the subscription")

@@ -29,15 +29,16 @@ import Testing
     private let subject = Captured(Log())
     private let living = Log<Int>()
     private let called = Log<String>()
-    private var standing: [Change: [Subscription]] = [:]
-    private var own: Subscription?
+    private var standing: [Change: [EventBus.Subscription]] = [:]
+    private var own: EventBus.Subscription?
     /// Whether the post under way is for the subscribers by this name.
     private var isForThem: [Change: Bool] = [:]
     private(set) var failures: [String] = []
 
     private var livingNow: Int { living.all.reduce(0, +) }
 
-    private func subscribe(_ name: String, _ priority: Priority, isTied: Bool = false) -> Subscription {
+    private func subscribe(_ name: String, _ priority: EventBus.Priority, isTied: Bool = false) -> EventBus.Subscription
+    {
       bus.subscribe(to: Tick.self, from: isTied ? subject : nil, priority: priority) {
         [called, captured = Captured(living)] _ in
         withExtendedLifetime(captured) { called.add(name) }

@@ -74,8 +74,10 @@ import Testing
     init(_ number: Int) { self.number = number }
   }
 
-  @Test(arguments: [Buffering.Dropping.oldest, .newest])
-  func `Rule 14: keeps order, bound and marks, and tells each loss where it happened`(dropping: Buffering.Dropping) {
+  @Test(arguments: [EventBus.Buffering.Dropping.oldest, .newest])
+  func `Rule 14: keeps order, bound and marks, and tells each loss where it happened`(
+    dropping: EventBus.Buffering.Dropping
+  ) {
     let post = AwaitedPost(poster: nil, now: { .zero })
     for seed in 0..<400 as Range<UInt64> {
       var random = SplitMix64(seed: seed)

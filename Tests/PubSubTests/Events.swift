@@ -3,25 +3,24 @@ import Scheduling
 
 // What the tests post.
 
-struct Tick: Event, Equatable {
+struct Tick: BusEvent, Equatable {
   var number = 0
 }
 
-struct Tock: Event {
+struct Tock: BusEvent {
   var number = 0
 }
 
 /// Delivered in the mirror image of the usual order.
-struct TearDown: Event {
-  static let traits: EventTraits = .reversed
+struct TearDown: BusEvent {
+  static var isReversed: Bool { true }
 }
 
 struct Shown: MainActorEvent {
   var number = 0
 }
 
-struct ModeDidChange: MainActorEvent {
-  static let traits: EventTraits = .sticky
+struct ModeDidChange: MainActorEvent, StickyEvent {
   let mode: String
 }
 
@@ -64,7 +63,22 @@ final class Gate: Sendable {
 final class Thing: Sendable {}
 
 /// Sticky, and posted from any thread.
-struct LevelDidChange: Event {
-  static let traits: EventTraits = .sticky
+struct LevelDidChange: BusEvent, StickyEvent {
   let level: Int
+}
+
+/// Runs tasks only when it is told to.
+final class HeldExecutor: TaskExecutor {
+  private let jobs = Guarded<[UnownedJob]>([])
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+  func runAll() {
+    for job in jobs.withLock({ jobs in
+      defer { jobs = [] }; return jobs
+    }) {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
 }

@@ -20,9 +20,9 @@ private enum Requester {
       let bus = EventBus(clock: clock)
       let log = Log<String>()
       let subscriptions = [
-        bus.subscribe(to: Tick.self) { (_: Tick) async in log.add("own \(Requester.name)") },
-        bus.subscribe(to: Tick.self, on: .shared) { _ in log.add("main \(Requester.name)") },
-        bus.subscribeToAll { (_: any BusEvent) async in log.add("all \(Requester.name)") },
+        bus.receive(Tick.self) { (_: Tick) async in log.add("own \(Requester.name)") },
+        bus.receive(Tick.self) { @MainActor _ in log.add("main \(Requester.name)") },
+        bus.receiveAll { _ in log.add("all \(Requester.name)") },
       ]
       for name in ["A", "B", "none"] {
         Requester.$name.withValue(name) { bus.post(Tick()) }
@@ -39,7 +39,7 @@ private enum Requester {
   @Test func `Rule 10: nor outside of a simulation, where the first event of a burst wakes the mailbox`() async {
     let bus = EventBus()
     let (log, go, complete) = (Log<String>(), Gate(), Gate())
-    let subscription = bus.subscribe(to: Tick.self) { (tick: Tick) async in
+    let subscription = bus.receive(Tick.self) { (tick: Tick) async in
       await go.wait()
       log.add(Requester.name)
       if tick.number == 3 { complete.open() }
@@ -57,7 +57,7 @@ private enum Requester {
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (log, gate) = (Log<String>(), Gate())
-      let subscription = bus.subscribe(to: Tick.self) { (_: Tick) async in
+      let subscription = bus.receive(Tick.self) { (_: Tick) async in
         await Requester.$name.withValue("handler") { await gate.wait() }
         log.add("\(Requester.name)\(Task.isCancelled ? ", cancelled" : "")")
       }
@@ -98,16 +98,16 @@ private enum Requester {
     let log = Log<TaskPriority>()
     let subscribed = Gate()
     let (handled, handledOnMain) = (Gate(), Gate())
-    let subscriptions = Guarded<[Subscription]>([])
+    let subscriptions = Guarded<[EventBus.Subscription]>([])
     // A gate, as a task is raised to the priority of the task that awaits it.
     Task.detached(priority: subscriber) {
       subscriptions.withLock {
         $0 = [
-          bus.subscribe(to: Tick.self) { (_: Tick) async in
+          bus.receive(Tick.self) { (_: Tick) async in
             log.add(Task.currentPriority)
             handled.open()
           },
-          bus.subscribe(to: Tick.self, on: .shared) { _ in
+          bus.receive(Tick.self) { @MainActor _ in
             log.add(Task.currentPriority)
             handledOnMain.open()
           },

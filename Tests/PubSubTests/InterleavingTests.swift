@@ -15,7 +15,7 @@ import Testing
     var missed: Int { state.withLock { $0.missed } }
     var overlaps: Int { state.withLock { $0.overlaps } }
 
-    func begin(_ received: Received<Tick>) {
+    func begin(_ received: EventBus.Received<Tick>) {
       state.withLock { state in
         if state.isRunning { state.overlaps += 1 }
         state.isRunning = true
@@ -28,7 +28,7 @@ import Testing
     func end() { state.withLock { $0.isRunning = false } }
   }
 
-  private static func handle(_ received: Received<Tick>, _ witness: Witness, _ clock: ManualClock) async {
+  private static func handle(_ received: EventBus.Received<Tick>, _ witness: Witness, _ clock: ManualClock) async {
     witness.begin(received)
     switch received {
     case .event(let tick) where tick.number % 7 == 0: try? await clock.sleep(for: .milliseconds(tick.number % 5))
@@ -38,16 +38,18 @@ import Testing
     witness.end()
   }
 
-  @Test(arguments: [Buffering.unbounded, .bounded(3, dropping: .oldest), .bounded(3, dropping: .newest)])
-  func `Rules 3, 10 and 14: none lost untold, none doubled, in order, one run at a time`(buffering: Buffering)
+  @Test(arguments: [EventBus.Buffering.unbounded, .bounded(3, dropping: .oldest), .bounded(3, dropping: .newest)])
+  func `Rules 3, 10 and 14: none lost untold, none doubled, in order, one run at a time`(buffering: EventBus.Buffering)
     async throws
   {
     for seed in Self.seeds {
       try await withSimulation(order: .seeded(seed)) { clock in
         let bus = EventBus(clock: clock)
         let witness = Witness()
-        let subscription = bus.subscribe(to: Tick.self, buffering: buffering) { received in
-          await Self.handle(received, witness, clock)
+        let subscription = bus.receive(Tick.self, buffering: buffering) { tick in
+          await Self.handle(.event(tick), witness, clock)
+        } missed: { count in
+          await Self.handle(.missed(count), witness, clock)
         }
         let delivered = Log<Int>()
         let removed = Log<Int>()
@@ -95,16 +97,19 @@ import Testing
 
   @Test func `Rule 14: the loss that is told is the loss there was, at every place`() async throws {
     for seed in Self.seeds {
-      for dropping in [Buffering.Dropping.oldest, .newest] {
+      for dropping in [EventBus.Buffering.Dropping.oldest, .newest] {
         try await withSimulation(order: .seeded(seed)) { clock in
           let bus = EventBus(clock: clock)
-          let received = Log<Received<Tick>>()
-          let subscription = bus.subscribe(to: Tick.self, buffering: .bounded(2, dropping: dropping)) { event in
-            received.add(event)
+          let received = Log<EventBus.Received<Tick>>()
+          let subscription = bus.receive(Tick.self, buffering: .bounded(2, dropping: dropping)) { tick in
+            received.add(.event(tick))
+            await Task.yield()
+          } missed: { count in
+            received.add(.missed(count))
             await Task.yield()
           }
           let sequence = bus.events(Tick.self, buffering: .bounded(2, dropping: dropping))
-          let iterated = Log<Received<Tick>>()
+          let iterated = Log<EventBus.Received<Tick>>()
           await withTaskGroup { group in
             group.addTask {
               for await event in sequence {
@@ -148,7 +153,7 @@ import Testing
         let (running, after) = (Log<Int>(), Log<Int>())
         let drained = Log<Int>()
         let subscriptions = (0..<4).map { index in
-          bus.subscribe(to: Tick.self, priority: index < 2 ? .normal : .low) { (tick: Tick) async in
+          bus.receive(Tick.self, priority: index < 2 ? .normal : .low) { (tick: Tick) async in
             if drained.all.contains(index) { after.add(index) }
             running.add(index)
             if tick.number % 4 == index { try? await clock.sleep(for: .milliseconds(3)) } else { await Task.yield() }

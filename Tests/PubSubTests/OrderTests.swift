@@ -1,4 +1,4 @@
-import PubSub
+@testable import PubSub
 import Scheduling
 import Testing
 
@@ -12,12 +12,12 @@ import Testing
       bus.subscribe(to: Tick.self) { [log] _ in log.add("1 typed") },
       bus.subscribeToAll { [log] _ in log.add("2 wildcard") },
       bus.subscribe(to: Tick.self, priority: .low) { [log] _ in log.add("low") },
-      bus.subscribe(named: "Tick") { [log] _ in log.add("3 by name") },
+      bus.subscribeToAll(named: "Tick") { [log] _ in log.add("3 by name") },
       bus.subscribe(to: Tick.self, from: subject) { [log] _ in log.add("4 subject") },
-      bus.subscribe(named: "Tick", priority: .high) { [log] _ in log.add("high by name") },
+      bus.subscribeToAll(named: "Tick", priority: .high) { [log] _ in log.add("high by name") },
       bus.subscribe(to: Tick.self) { [log] _ in log.add("5 typed") },
       bus.subscribe(to: Tick.self, priority: .high) { [log] _ in log.add("high typed") },
-      bus.subscribeToAll(priority: Priority(rawValue: 1)) { [log] _ in log.add("one above normal") },
+      bus.subscribeToAll(priority: EventBus.Priority(rawValue: 1)) { [log] _ in log.add("one above normal") },
     ]
     bus.post(Tick(), from: subject)
     withExtendedLifetime(subscriptions) {}
@@ -32,7 +32,7 @@ import Testing
     let wildcard = bus.subscribeToAll { [log] event in log.add("all \(type(of: event).name)") }
     bus.post(Tick())
     let typed = bus.subscribe(to: Tick.self) { [log] _ in log.add("typed") }
-    let named = bus.subscribe(named: "Tock") { [log] _ in log.add("named") }
+    let named = bus.subscribeToAll(named: "Tock") { [log] _ in log.add("named") }
     bus.post(Tick())
     bus.post(Tock())
     withExtendedLifetime((wildcard, typed, named)) {}
@@ -87,13 +87,13 @@ import Testing
   private struct Member {
     let id: Int
     let subject: Int?
-    let priority: Priority
+    let priority: EventBus.Priority
     var (hearsTick, hearsTearDown) = (true, true)
-    let subscription: Subscription
+    let subscription: any Cancellable
 
     init(_ id: Int, on bus: EventBus, _ subjects: [Thing], _ log: Log<Int>, _ random: inout SplitMix64) {
       self.id = id
-      priority = Priority(rawValue: [-100, 0, 0, 0, 7, 100].randomElement(using: &random) ?? 0)
+      priority = EventBus.Priority(rawValue: [-100, 0, 0, 0, 7, 100].randomElement(using: &random) ?? 0)
       subject = [nil, nil, 0, 1].randomElement(using: &random) ?? nil
       let wanted = subject.map { subjects[$0] }
       switch Int.random(in: 0..<5, using: &random) {
@@ -105,12 +105,13 @@ import Testing
         subscription = bus.subscribe(to: TearDown.self, from: wanted, priority: priority) { _ in log.add(id) }
       case 2:
         hearsTick = false
-        subscription = bus.subscribe(subjects[0], to: TearDown.self, from: wanted, priority: priority) { _, _ in
-          log.add(id)
-        }
+        subscription =
+          bus.subscribe(to: TearDown.self, for: subjects[0], from: wanted, priority: priority) { _, _ in
+            log.add(id)
+          }.registration
       case 3:
         hearsTearDown = false
-        subscription = bus.subscribe(named: "Tick", from: wanted, priority: priority) { _ in log.add(id) }
+        subscription = bus.subscribeToAll(named: "Tick", from: wanted, priority: priority) { _ in log.add(id) }
       default: subscription = bus.subscribeToAll(from: wanted, priority: priority) { _ in log.add(id) }
       }
     }
@@ -124,12 +125,12 @@ import Testing
     let isComplete = (Gate(), Gate())
     let subscriptions = [
       bus.subscribe(to: Tick.self) { (tick: Tick) -> Void in synchronous.add(tick.number) },
-      bus.subscribe(to: Tick.self) { (tick: Tick) async in
+      bus.receive(Tick.self) { (tick: Tick) async in
         await Task.yield()
         asynchronous.add(tick.number)
         if tick.number == 500 { isComplete.0.open() }
       },
-      bus.subscribe(to: Tick.self, on: .shared) { tick in
+      bus.receive(Tick.self) { @MainActor tick in
         onMainActor.add(tick.number)
         if tick.number == 500 { isComplete.1.open() }
       },
@@ -157,9 +158,9 @@ import Testing
       bus.subscribe(to: Tick.self) { [bus] tick in if tick.number < 10 { bus.post(Tick(number: tick.number + 1)) } }
     }
     var subscriptions = isFirst ? [nesting()] : []
-    subscriptions.append(bus.subscribe(to: Tick.self) { (tick: Tick) async in handled.add(tick.number) })
+    subscriptions.append(bus.receive(Tick.self) { (tick: Tick) async in handled.add(tick.number) })
     subscriptions.append(
-      bus.subscribeToAll { (event: any BusEvent) async in (event as? Tick).map { handled.add(100 + $0.number) } })
+      bus.receiveAll { event in (event as? Tick).map { handled.add(100 + $0.number) } })
     var sequence = bus.events(Tick.self).makeAsyncIterator()
     if !isFirst { subscriptions.append(nesting()) }
     bus.post(Tick())
@@ -173,8 +174,7 @@ import Testing
     withExtendedLifetime(subscriptions) {}
   }
 
-  private struct Reading: Event {
-    static let traits: EventTraits = .sticky
+  private struct Reading: BusEvent, StickyEvent {
     let thread: Int
     let number: Int
   }
@@ -185,7 +185,7 @@ import Testing
       let iterators = Guarded((0..<3).map { _ in bus.events(Reading.self).makeAsyncIterator() })
       let handled = Log<String>()
       let sync = bus.subscribe(to: Reading.self, priority: .high) { _ in }
-      let handler = bus.subscribe(to: Reading.self) { (reading: Reading) async in
+      let handler = bus.receive(Reading.self) { (reading: Reading) async in
         handled.add("\(reading.thread) \(reading.number)")
       }
       await withTaskGroup(of: Void.self) { group in

@@ -6,13 +6,16 @@ import Testing
 @Suite(.timeLimit(.hang)) struct `Overflow` {
   /// What a bounded handler receives that is busy with event 0 while others come.
   private func received(
-    _ buffering: Buffering, posting body: @escaping @Sendable (EventBus, ManualClock) async throws -> Void
-  ) async throws -> [Received<Tick>] {
+    _ buffering: EventBus.Buffering, posting body: @escaping @Sendable (EventBus, ManualClock) async throws -> Void
+  ) async throws -> [EventBus.Received<Tick>] {
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
-      let (log, gate) = (Log<Received<Tick>>(), Gate())
-      let subscription = bus.subscribe(to: Tick.self, buffering: buffering) { received in
-        log.add(received)
+      let (log, gate) = (Log<EventBus.Received<Tick>>(), Gate())
+      let subscription = bus.receive(Tick.self, buffering: buffering) { tick in
+        log.add(.event(tick))
+        await gate.wait()
+      } missed: { count in
+        log.add(.missed(count))
         await gate.wait()
       }
       bus.post(Tick(number: 0))
@@ -62,15 +65,19 @@ import Testing
     bus.post(Tick(number: 4))
   }
 
-  @Test(arguments: [0, -1, Int.min], [Buffering.Dropping.oldest, .newest])
+  @Test(arguments: [0, -1, Int.min], [EventBus.Buffering.Dropping.oldest, .newest])
   func `Rule 14: a bound of zero or less holds nothing, and tells that all was missed`(
-    limit: Int, dropping: Buffering.Dropping
+    limit: Int, dropping: EventBus.Buffering.Dropping
   ) async throws {
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
-      let log = Log<Received<Tick>>()
+      let log = Log<EventBus.Received<Tick>>()
       let sequence = bus.events(Tick.self, buffering: .bounded(limit, dropping: dropping))
-      let subscription = bus.subscribe(to: Tick.self, buffering: .bounded(limit, dropping: dropping)) { log.add($0) }
+      let subscription = bus.receive(Tick.self, buffering: .bounded(limit, dropping: dropping)) { tick in
+        log.add(.event(tick))
+      } missed: { count in
+        log.add(.missed(count))
+      }
       for number in 1...3 { bus.post(Tick(number: number)) }
       await clock.settle()
       let report = await bus.postAndWait(Tick(number: 4))
@@ -101,8 +108,9 @@ import Testing
     #expect(await iterator.next() == .missed(5))
   }
 
-  @Test(arguments: [Buffering.Dropping.oldest, .newest])
-  func `Rule 14: a bounded sequence holds what a report says that it holds`(dropping: Buffering.Dropping) async {
+  @Test(arguments: [EventBus.Buffering.Dropping.oldest, .newest])
+  func `Rule 14: a bounded sequence holds what a report says that it holds`(dropping: EventBus.Buffering.Dropping) async
+  {
     var bus: EventBus? = EventBus()
     let sequence = bus?.events(Tick.self, buffering: .bounded(1, dropping: dropping))
     bus?.post(Tick(number: 1))
@@ -111,7 +119,7 @@ import Testing
     bus?.post(Tick(number: 3))
     bus?.post(Tick(number: 4))
     bus = nil
-    var received: [Received<Tick>] = []
+    var received: [EventBus.Received<Tick>] = []
     if let sequence { for await one in sequence { received.append(one) } }
     switch dropping {
     case .oldest: #expect(received == [.missed(1)] + events(2) + [.missed(1)] + events(4))
@@ -139,11 +147,11 @@ import Testing
       init(_ bus: EventBus) { self.bus = bus }
       deinit { bus.post(Tick()) }
     }
-    struct Carrier: Event { let talkative: Talkative }
+    struct Carrier: BusEvent { let talkative: Talkative }
     let bus = EventBus()
     let heard = Log<Tick>()
     let subscription = bus.subscribe(to: Tick.self) { heard.add($0) }
-    let sequences = [Buffering.Dropping.oldest, .newest].map {
+    let sequences = [EventBus.Buffering.Dropping.oldest, .newest].map {
       bus.events(Carrier.self, buffering: .bounded(1, dropping: $0))
     }
     for _ in 0..<3 { bus.post(Carrier(talkative: Talkative(bus))) }
@@ -152,4 +160,4 @@ import Testing
   }
 }
 
-private func events(_ numbers: Int...) -> [Received<Tick>] { numbers.map { .event(Tick(number: $0)) } }
+private func events(_ numbers: Int...) -> [EventBus.Received<Tick>] { numbers.map { .event(Tick(number: $0)) } }

@@ -4,7 +4,7 @@ import Scheduling
 import TestTraits
 import Testing
 
-private struct Change: Event {}
+private struct Change: BusEvent {}
 private struct MainChange: MainActorEvent {}
 
 /// A handler that captures its owner keeps it; one that uses what it is passed does not.
@@ -20,18 +20,18 @@ private struct MainChange: MainActorEvent {}
   enum Form: CaseIterable, Sendable { case synchronous, asynchronous, onMainActor, mainEvent, asynchronousMainEvent }
 
   /// Subscribes an owner, in one way or another, with a handler that captures it or does not.
-  private func subscribe(_ owner: Owner, to bus: EventBus, _ form: Form, captures: Bool) -> Subscription {
+  private func subscribe(_ owner: Owner, to bus: EventBus, _ form: Form, captures: Bool) -> EventBus.OwnedSubscription {
     switch (form, captures) {
-    case (.synchronous, true): bus.subscribe(owner, to: Change.self) { _, _ in owner.note() }
-    case (.synchronous, false): bus.subscribe(owner, to: Change.self) { owner, _ in owner.note() }
-    case (.asynchronous, true): bus.subscribe(owner, to: Change.self) { _, _ async in owner.note() }
-    case (.asynchronous, false): bus.subscribe(owner, to: Change.self) { owner, _ async in owner.note() }
-    case (.onMainActor, true): bus.subscribe(owner, to: Change.self, on: .shared) { _, _ in owner.note() }
-    case (.onMainActor, false): bus.subscribe(owner, to: Change.self, on: .shared) { owner, _ in owner.note() }
-    case (.mainEvent, true): bus.subscribe(owner, to: MainChange.self) { _, _ in owner.note() }
-    case (.mainEvent, false): bus.subscribe(owner, to: MainChange.self) { owner, _ in owner.note() }
-    case (.asynchronousMainEvent, true): bus.subscribe(owner, to: MainChange.self) { _, _ async in owner.note() }
-    case (.asynchronousMainEvent, false): bus.subscribe(owner, to: MainChange.self) { owner, _ async in owner.note() }
+    case (.synchronous, true): bus.subscribe(to: Change.self, for: owner) { _, _ in owner.note() }
+    case (.synchronous, false): bus.subscribe(to: Change.self, for: owner) { owner, _ in owner.note() }
+    case (.asynchronous, true): bus.receive(Change.self, for: owner) { _, _ async in owner.note() }
+    case (.asynchronous, false): bus.receive(Change.self, for: owner) { owner, _ async in owner.note() }
+    case (.onMainActor, true): bus.receive(Change.self, for: owner) { @MainActor _, _ in owner.note() }
+    case (.onMainActor, false): bus.receive(Change.self, for: owner) { @MainActor owner, _ in owner.note() }
+    case (.mainEvent, true): bus.subscribe(to: MainChange.self, for: owner) { _, _ in owner.note() }
+    case (.mainEvent, false): bus.subscribe(to: MainChange.self, for: owner) { owner, _ in owner.note() }
+    case (.asynchronousMainEvent, true): bus.receive(MainChange.self, for: owner) { _, _ async in owner.note() }
+    case (.asynchronousMainEvent, false): bus.receive(MainChange.self, for: owner) { owner, _ async in owner.note() }
     }
   }
 
@@ -80,9 +80,9 @@ private struct MainChange: MainActorEvent {}
         captured = other
         if let owner {
           if form == .asynchronous {
-            bus.subscribe(owner, to: Change.self) { _, _ async in other.note() }
+            bus.receive(Change.self, for: owner) { _, _ async in other.note() }
           } else {
-            bus.subscribe(owner, to: Change.self, on: .shared) { _, _ in other.note() }
+            bus.receive(Change.self, for: owner) { @MainActor _, _ in other.note() }
           }
         }
       }
@@ -105,7 +105,7 @@ private struct MainChange: MainActorEvent {}
       let bus = EventBus(clock: clock)
       let owner = Guarded<Owner?>(Owner())
       owner.withLock { owner in
-        _ = bus.subscribe(owner!, to: Change.self, label: "late") { _, _ async in Issue.record("called") }
+        _ = bus.receive(Change.self, for: owner!, label: "late") { _, _ async in Issue.record("called") }
       }
       let subscription = bus.subscribe(to: Change.self, label: "releases") { _ in owner.withLock { $0 = nil } }
       let report = await bus.postAndWait(Change())
@@ -121,8 +121,8 @@ private struct MainChange: MainActorEvent {}
     let bus = EventBus()
     var owner: Owner? = Owner()
     if let owner {
-      bus.subscribe(owner, to: Change.self) { _, _ in }
-      bus.subscribe(owner, to: Change.self) { _, _ async in }
+      bus.subscribe(to: Change.self, for: owner) { _, _ in }
+      bus.receive(Change.self, for: owner) { _, _ async in }
     }
     owner = nil
     #expect(await bus.postAndWait(Change(), within: .zero).deliveries.isEmpty)
@@ -133,7 +133,7 @@ private struct MainChange: MainActorEvent {}
     let culprit = {
       let owner = Owner()
       _ = subscribe(owner, to: bus, .synchronous, captures: false)
-      let culprit = bus.subscribe(owner, to: Change.self, label: "culprit") { _, _ in owner.note() }
+      let culprit = bus.subscribe(to: Change.self, for: owner, label: "culprit") { _, _ in owner.note() }
       _ = subscribe(owner, to: bus, .mainEvent, captures: false)
       return culprit.subscriber
     }()
@@ -144,9 +144,9 @@ private struct MainChange: MainActorEvent {}
     let bus = EventBus()
     do {
       let captured = ActingOwner()
-      bus.subscribe(captured, to: Change.self) { _, _ in _ = captured }
+      bus.receive(Change.self, for: captured) { _, _ in _ = captured }
       let passed = ActingOwner()
-      bus.subscribe(passed, to: Change.self) { owner, _ in owner.note() }
+      bus.receive(Change.self, for: passed) { owner, _ in owner.note() }
     }
     #expect(bus.endSubscriptionsOfOwners().map(\.type) == ["ActingOwner"])
   }
@@ -159,7 +159,7 @@ private struct MainChange: MainActorEvent {}
     do {
       let other = Owner()
       _ = subscribe(other, to: bus, .synchronous, captures: false)
-      bus.subscribe(held, to: Change.self) { _, _ in other.note() }
+      bus.subscribe(to: Change.self, for: held) { _, _ in other.note() }
     }
     #expect(bus.endSubscriptionsOfOwners().isEmpty)
     withExtendedLifetime(held) {}

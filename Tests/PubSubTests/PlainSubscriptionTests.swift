@@ -8,15 +8,15 @@ import Testing
   let bus = EventBus()
   let log = Log<String>()
 
-  private func subscribe(_ name: String, line: Int = #line) -> Subscription {
+  private func subscribe(_ name: String, line: Int = #line) -> EventBus.Subscription {
     bus.subscribe(to: Tick.self, line: line) { [log] _ in log.add(name) }
   }
 
   @Test func `name the subscriber, also once they are cancelled and the bus is gone`() {
     var bus: EventBus? = EventBus()
     let subscription = bus!.subscribe(to: Tick.self, fileID: "Here/There.swift", line: 12) { _ in }
-    #expect(subscription.registration == nil, "it is a plain one")
-    #expect(subscription.subscriber == Subscriber(label: nil, fileID: "Here/There.swift", line: 12))
+    #expect(subscription.isPlain)
+    #expect(subscription.subscriber == EventBus.Subscriber(label: nil, fileID: "Here/There.swift", line: 12))
     subscription.cancel()
     bus = nil
     #expect(bus == nil)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `Rule 5: the only one may be cancelled and replaced inside itself, again and again`() {
-    let own = Guarded<Subscription?>(nil)
+    let own = Guarded<EventBus.Subscription?>(nil)
     let generation = Guarded(0)
     @Sendable func replace() {
       own.withLock { $0 }?.cancel()
@@ -66,7 +66,7 @@ import Testing
   @Test func `Rule 6: what the only one captured is released at once, whether its place is used again or not`() {
     for _ in 0..<10 {
       weak var captured: Thing?
-      var subscription: Subscription? = {
+      var subscription: EventBus.Subscription? = {
         let thing = Thing()
         captured = thing
         return bus.subscribe(to: Tick.self) { _ in withExtendedLifetime(thing) {} }
@@ -81,12 +81,12 @@ import Testing
   @Test func `Rule 6: of those left when a bus goes, everything captured is released`() {
     weak var captured: Thing?
     var bus: EventBus? = EventBus()
-    var subscriptions: [Subscription] = []
+    var subscriptions: [EventBus.Subscription] = []
     do {
       let thing = Thing()
       captured = thing
       for number in 0..<1_000 {
-        let priority: Priority = number % 3 == 0 ? .high : .normal
+        let priority: EventBus.Priority = number % 3 == 0 ? .high : .normal
         bus!.subscribe(to: Tick.self, priority: priority) { _ in withExtendedLifetime(thing) {} }
           .store(in: &subscriptions)
       }

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `Rule 5: a handler that subscribes during a post does not see that post, but the next`() {
-    let added = Guarded<[Subscription]>([])
+    let added = Guarded<[EventBus.Subscription]>([])
     let subscription = bus.subscribe(to: Tick.self) { [bus, log] tick in
       log.add("old \(tick.number)")
       guard tick.number == 1 else { return }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `Rule 6: a cancelled subscriber gets neither the rest of the post nor a later one`() {
-    let victim = Guarded<Subscription?>(nil)
+    let victim = Guarded<EventBus.Subscription?>(nil)
     let first = bus.subscribe(to: Tick.self, priority: .high) { [log] _ in
       log.add("first")
       victim.withLock { $0 }?.cancel()
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `Rule 6: a handler may cancel itself`() {
-    let own = Guarded<Subscription?>(nil)
+    let own = Guarded<EventBus.Subscription?>(nil)
     own.withLock {
       $0 = bus.subscribe(to: Tick.self) { [log] _ in
         own.withLock { $0 }?.cancel()
@@ -66,7 +66,7 @@ import Testing
 
   @Test func `Rule 6: cancelAndDrain returns only when no handler runs, and does not cancel the one that does`() async {
     let (begun, mayEnd) = (Gate(), Gate())
-    let subscription = bus.subscribe(to: Tick.self) { [log] (_: Tick) async in
+    let subscription = bus.receive(Tick.self) { [log] (_: Tick) async in
       begun.open()
       await mayEnd.wait()
       log.add(Task.isCancelled ? "cancelled" : "ended in peace")
@@ -88,33 +88,35 @@ import Testing
   @MainActor @Test(.timeLimit(.hang))
   func `Rule 6: once cancelled on the main actor, no handler begins there, though its mailbox has let it go`() async {
     let owner = Thing()
-    let subscriptions = [
-      bus.subscribe(to: Tick.self, on: MainActor.shared) { [log] _ in log.add("plain") },
-      bus.subscribe(owner, to: Tick.self, on: MainActor.shared) { [log] _, _ in log.add("of an owner") },
-      bus.subscribe(to: Shown.self) { [log] (_: Shown) async in log.add("main-actor event") },
-      bus.subscribe(to: Shown.self, buffering: .bounded(1, dropping: .oldest)) { [log] _ in log.add("buffered") },
-      bus.subscribe(to: Tick.self) { @MainActor [log] _ async in log.add("isolated") },
-      bus.subscribe(to: Tick.self) { @MainActor [log] (_: Tick) async throws in log.add("isolated, throwing") },
-      bus.subscribe(to: Tick.self, replay: .latest) { @MainActor [log] _ in log.add("isolated, with replay") },
-      bus.subscribe(to: Tick.self, buffering: .unbounded) { @MainActor [log] _ in log.add("isolated, buffered") },
-      bus.subscribe(owner, to: Tick.self) { @MainActor [log] _, _ async in log.add("isolated, of an owner") },
-      bus.subscribe(named: Tick.name) { @MainActor [log] _ async in log.add("isolated, by name") },
-      bus.subscribeToAll(priority: .low) { @MainActor [log] _ async in log.add("isolated, of everything") },
-      bus.subscribe(to: Tick.self, onMainActor),
+    let subscriptions: [any Cancellable] = [
+      bus.receive(Tick.self) { [log] _ in log.add("plain") },
+      bus.receive(Tick.self, for: owner) { [log] _, _ in log.add("of an owner") }.registration,
+      bus.receive(Shown.self) { [log] (_: Shown) async in log.add("main-actor event") },
+      bus.receive(Shown.self, buffering: .bounded(1, dropping: .oldest)) { [log] _ in log.add("buffered") },
+      bus.receive(Tick.self) { @MainActor [log] _ async in log.add("isolated") },
+      bus.receive(Tick.self) { @MainActor [log] (_: Tick) async throws in log.add("isolated, throwing") },
+      bus.receive(LevelDidChange.self, replay: .latest) { [log] _ in log.add("sticky, with replay") },
+      bus.receive(Tick.self, buffering: .unbounded) { @MainActor [log] _ in log.add("isolated, buffered") },
+      bus.receive(Tick.self, for: owner) { @MainActor [log] _, _ async in log.add("isolated, of an owner") }
+        .registration,
+      bus.receiveAll(named: Tick.name) { @MainActor [log] _ async in log.add("isolated, by name") },
+      bus.receiveAll(priority: .low) { @MainActor [log] _ async in log.add("isolated, of everything") },
+      bus.receive(Tick.self, onMainActor),
     ]
     let waiting = Task.detached { [bus] in
       await bus.postAndWait(Tick()).deliveries.map { "\($0.subscriber.line) \($0.outcome)" }
     }
     bus.post(Shown())
+    bus.post(LevelDidChange(level: 1))
     // Nothing is called on the main actor as long as this keeps it.
     for subscription in subscriptions {
-      while subscription.registration?.mailbox?.runUnderWay == nil { sched_yield() }
+      while subscription.mailbox?.runUnderWay == nil { sched_yield() }
     }
     for subscription in subscriptions { subscription.cancel() }
-    for subscription in subscriptions { await subscription.cancelAndDrain() }
+    for subscription in subscriptions { await subscription.drain() }
     #expect(log.all == [])
     // The one of the lowest priority has got the other event only.
-    let awaited = [subscriptions[0...1], subscriptions[4...9], subscriptions[11...11]].joined()
+    let awaited = [subscriptions[0...1], subscriptions[4...5], subscriptions[7...9], subscriptions[11...11]].joined()
     #expect(await waiting.value == awaited.map { "\($0.subscriber.line) cancelled" })
   }
 
@@ -126,20 +128,20 @@ import Testing
     weak let released = owner
     let subscriptions = owner.map { owner in
       [
-        bus.subscribe(owner, to: Tick.self, on: MainActor.shared) { [log] _, _ in log.add("main actor") },
-        bus.subscribe(owner, to: Tick.self) { @MainActor [log] _, _ async in log.add("isolated") },
-        bus.subscribe(owner, to: Shown.self) { [log] (_, _: Shown) async in log.add("main-actor event") },
+        bus.receive(Tick.self, for: owner) { [log] _, _ in log.add("main actor") },
+        bus.receive(Tick.self, for: owner) { @MainActor [log] _, _ async in log.add("isolated") },
+        bus.receive(Shown.self, for: owner) { [log] (_, _: Shown) async in log.add("main-actor event") },
       ]
     }
     bus.post(Tick())
     bus.post(Shown())
     for subscription in subscriptions ?? [] {
-      while subscription.registration?.mailbox?.runUnderWay == nil { sched_yield() }
+      while subscription.registration.mailbox?.runUnderWay == nil { sched_yield() }
     }
     owner = nil
     #expect(released == nil, "a run that waits for the main actor does not hold it")
     for subscription in subscriptions ?? [] {
-      while subscription.registration?.mailbox?.runUnderWay != nil { await Task.yield() }
+      while subscription.registration.mailbox?.runUnderWay != nil { await Task.yield() }
     }
     #expect(log.all == [])
     #expect(bus.subscriptions.isEmpty)
@@ -153,10 +155,10 @@ import Testing
   @Test(.longRunning, .timeLimit(.hang))
   func `Rule 6: once cancelled on an actor of its own, a handler does not begin there`() async {
     let keeper = Keeper()
-    let subscription = bus.subscribe(keeper, to: Tick.self) { [log] _, _ in log.add("on the actor") }
+    let subscription = bus.receive(Tick.self, for: keeper) { [log] _, _ in log.add("on the actor") }
     await keeper.keep { [bus] in
       bus.post(Tick())
-      while subscription.registration?.mailbox?.runUnderWay == nil { sched_yield() }
+      while subscription.registration.mailbox?.runUnderWay == nil { sched_yield() }
       subscription.cancel()
     }
     await subscription.cancelAndDrain()
@@ -186,10 +188,10 @@ import Testing
 
   @Test(.timeLimit(.hang))
   func `Rule 7: cancelAndDrain inside the own handler, or a task that it started, returns without waiting`() async {
-    let own = Guarded<Subscription?>(nil)
+    let own = Guarded<EventBus.Subscription?>(nil)
     let ended = Gate()
     own.withLock {
-      $0 = bus.subscribe(to: Tick.self) { [log] (_: Tick) async in
+      $0 = bus.receive(Tick.self) { [log] (_: Tick) async in
         let subscription = own.withLock { $0 }
         await subscription?.cancelAndDrain()
         await Task { await subscription?.cancelAndDrain() }.value
@@ -204,7 +206,7 @@ import Testing
 
   @Test(.timeLimit(.hang))
   func `Rule 7: every synchronous call is allowed inside a handler`() {
-    let kept = Guarded<[Subscription]>([])
+    let kept = Guarded<[EventBus.Subscription]>([])
     let subscription = bus.subscribe(to: Tick.self) { [bus, log] tick in
       guard tick.number == 0 else { return }
       let one = bus.subscribe(to: Tock.self) { [log] _ in log.add("tock") }
@@ -229,7 +231,7 @@ import Testing
       deinit { bus.post(Tock(number: 7)) }
     }
     let heard = bus.subscribe(to: Tock.self) { [log] tock in log.add("tock \(tock.number)") }
-    var doomed: Subscription? = {
+    var doomed: EventBus.Subscription? = {
       let talkative = Talkative(bus)
       return bus.subscribe(to: Tick.self) { _ in withExtendedLifetime(talkative) {} }
     }()

@@ -1,9 +1,9 @@
-import PubSub
+@testable import PubSub
 import Scheduling
 import TestTraits
 import Testing
 
-private struct Carrier: Event {
+private struct Carrier: BusEvent {
   let thing: Thing
 }
 
@@ -11,24 +11,8 @@ private struct Carrier: Event {
 @Suite(.timeLimit(.hang)) struct `What the bus holds for a subscriber` {
   let bus = EventBus()
 
-  /// Runs tasks only when it is told to.
-  private final class HeldExecutor: TaskExecutor {
-    private let jobs = Guarded<[UnownedJob]>([])
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      jobs.withLock { $0.append(job) }
-    }
-    func runAll() {
-      for job in jobs.withLock({ jobs in
-        defer { jobs = [] }; return jobs
-      }) {
-        job.runSynchronously(on: asUnownedTaskExecutor())
-      }
-    }
-  }
-
   /// Makes something that a handler captures, and calls `subscribe` with it.
-  private func capturing(_ subscribe: (Thing) -> Subscription) -> (Subscription, WeakThing) {
+  private func capturing(_ subscribe: (Thing) -> any Cancellable) -> (any Cancellable, WeakThing) {
     let thing = Thing()
     return (subscribe(thing), WeakThing(thing))
   }
@@ -43,7 +27,7 @@ private struct Carrier: Event {
   /// Subscribes an asynchronous handler that does `work`, and captures something.
   private func subscribe(
     _ form: Form, owner: Thing = Thing(), to bus: EventBus? = nil, _ work: @escaping @Sendable () async -> Void
-  ) -> (Subscription, WeakThing) {
+  ) -> (any Cancellable, WeakThing) {
     let bus = bus ?? self.bus
     return capturing { thing in
       let handle = { @Sendable in
@@ -51,12 +35,12 @@ private struct Carrier: Event {
         withExtendedLifetime(thing) {}
       }
       return switch form {
-      case .plain: bus.subscribe(to: Tick.self) { _ async in await handle() }
-      case .bounded: bus.subscribe(to: Tick.self, buffering: .bounded(1, dropping: .oldest)) { _ in await handle() }
-      case .named: bus.subscribe(named: Tick.name) { _ async in await handle() }
-      case .all: bus.subscribeToAll { _ async in await handle() }
-      case .ofOwner: bus.subscribe(owner, to: Tick.self) { _, _ async in await handle() }
-      case .onMainActor: bus.subscribe(to: Tick.self, on: .shared) { _ in await handle() }
+      case .plain: bus.receive(Tick.self) { _ async in await handle() }
+      case .bounded: bus.receive(Tick.self, buffering: .bounded(1, dropping: .oldest)) { _ in await handle() }
+      case .named: bus.receiveAll(named: Tick.name) { _ async in await handle() }
+      case .all: bus.receiveAll { _ async in await handle() }
+      case .ofOwner: bus.receive(Tick.self, for: owner) { _, _ async in await handle() }.registration
+      case .onMainActor: bus.receive(Tick.self) { @MainActor _ in await handle() }
       }
     }
   }
@@ -76,7 +60,8 @@ private struct Carrier: Event {
     }
     if waits { await bus.postAndWait(Tick()) } else { bus.post(Tick()) }
     await hasBegun.wait()
-    await subscription.cancelAndDrain()
+    subscription.cancel()
+    await subscription.drain()
     #expect(captured.thing == nil)
     mayEnd.open()
     await ended.wait()
@@ -89,7 +74,7 @@ private struct Carrier: Event {
     let owner = Thing()
     let (subscription, captured) = subscribe(form, owner: owner) {}
     // Its task inherits the context of its run, and with it the post.
-    let other = bus.subscribe(to: Tick.self) { (_: Tick) async in
+    let other = bus.receive(Tick.self) { (_: Tick) async in
       Task {
         hasBegun.open()
         await mayEnd.wait()
@@ -98,7 +83,8 @@ private struct Carrier: Event {
     }
     await bus.postAndWait(Tick())
     await hasBegun.wait()
-    await subscription.cancelAndDrain()
+    subscription.cancel()
+    await subscription.drain()
     #expect(captured.thing == nil)
     mayEnd.open()
     await ended.wait()
@@ -131,7 +117,8 @@ private struct Carrier: Event {
     subscription.cancel()
     #expect(captured.thing == nil)
     executor.runAll()
-    await subscription.cancelAndDrain()
+    subscription.cancel()
+    await subscription.drain()
     withExtendedLifetime(owner) {}
   }
 
@@ -139,7 +126,7 @@ private struct Carrier: Event {
     let (hasBegun, mayEnd) = (Gate(), Gate())
     let log = Log<String>()
     var owner: Thing? = Thing()
-    let (subscription, captured) = subscribe(.ofOwner, owner: owner!) {
+    let (_, captured) = subscribe(.ofOwner, owner: owner!) {
       log.add("called")
       hasBegun.open()
       await mayEnd.wait()
@@ -150,25 +137,26 @@ private struct Carrier: Event {
     mayEnd.open()
     while captured.thing != nil { await Task.yield() }
     #expect(log.all == ["called"])
-    #expect(subscription.isCancelled && bus.subscriptions.isEmpty)
+    #expect(bus.subscriptions.isEmpty)
   }
 
   @Test func `Rule 12: a handler of one event keeps nothing after it`() {
     let (subscription, captured) = capturing { thing in
-      bus.subscribeOnce(to: Tick.self) { _ in withExtendedLifetime(thing) {} }
+      bus.subscribe(to: Tick.self, once: true) { _ in withExtendedLifetime(thing) {} }
     }
     bus.post(Tick())
     #expect(captured.thing == nil)
     withExtendedLifetime(subscription) {}
   }
 
-  @Test(arguments: [Buffering.unbounded, .bounded(2, dropping: .oldest)])
-  func `Rule 11: what an iterator holds goes with it, also inside a post that is under way`(buffering: Buffering) async
-  {
+  @Test(arguments: [EventBus.Buffering.unbounded, .bounded(2, dropping: .oldest)])
+  func `Rule 11: what an iterator holds goes with it, also inside a post that is under way`(
+    buffering: EventBus.Buffering
+  ) async {
     let isChecked = Guarded(false)
     let subscription = bus.subscribe(to: Tick.self) { [bus] _ in
       // Only this thread uses them.
-      nonisolated(unsafe) var sequence: EventSequence<Received<Carrier>>? = bus.events(
+      nonisolated(unsafe) var sequence: EventSequence<EventBus.Received<Carrier>>? = bus.events(
         Carrier.self, buffering: buffering)
       nonisolated(unsafe) var iterator = sequence?.makeAsyncIterator()
       let things = (0..<2).map { _ in
@@ -192,8 +180,7 @@ private struct Carrier: Event {
     withExtendedLifetime(subscription) {}
   }
 
-  private struct Kept: Event {
-    static let traits: EventTraits = .sticky
+  private struct Kept: BusEvent, StickyEvent {
     let thing: Thing
   }
 

@@ -10,10 +10,10 @@ import Testing
   /// How often a handler may misbehave: without a limit, a bus that does not stop it would end the process.
   let rest = Rest()
 
-  private struct Lonely: Event {}
+  private struct Lonely: BusEvent {}
 
   /// Shares its name with an event of the bus's own.
-  private struct Namesake: Event {
+  private struct Namesake: BusEvent {
     static let name: EventName = "HandlerFailure"
   }
 
@@ -46,7 +46,7 @@ import Testing
         },
       ]
     }
-    let report = bus.subscribe(to: PostRefused.self) { refused.add($0.chain.count) }
+    let report = bus.subscribe(to: EventBus.PostRefused.self) { refused.add($0.chain.count) }
     for round in 1...2 {
       bus.post(Tock(), from: self.bus)
       #expect(calls.all.count < round * 128 * 4 * handlers)
@@ -57,7 +57,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `Rule 21: what a tracer posts is nested in what it is shown`(waits: Bool) async {
-    let subscription = bus.subscribe(to: PostRefused.self) { [log] in log.add("\($0.chain.map(\.rawValue))") }
+    let subscription = bus.subscribe(to: EventBus.PostRefused.self) { [log] in log.add("\($0.chain.map(\.rawValue))") }
     let tracing = bus.trace { [self] event in
       if event is Tick, mayGoOn() { bus.post(Tick(number: 1)) }
     }
@@ -77,7 +77,7 @@ import Testing
   @Test func `Rule 21: a handler that is told of a refusal and posts the same again is not told again`() {
     let subscriptions = [
       bus.subscribe(to: Tick.self) { [bus] _ in bus.post(Tick()) },
-      bus.subscribe(to: PostRefused.self) { [self] _ in
+      bus.subscribe(to: EventBus.PostRefused.self) { [self] _ in
         log.add("refused")
         if mayGoOn() { bus.post(Tick()) }
       },
@@ -90,16 +90,16 @@ import Testing
   }
 
   @Test func `Rules 19 and 21: a handler that is told of an event without a receiver may post another such`() {
-    let subscription = bus.subscribe(to: Undelivered.self) { [self] _ in if mayGoOn() { bus.post(Lonely()) } }
+    let subscription = bus.subscribe(to: EventBus.Undelivered.self) { [self] _ in if mayGoOn() { bus.post(Lonely()) } }
     bus.post(Lonely())
     #expect(rest.left > 0)
     withExtendedLifetime(subscription) {}
   }
 
   /// Reported for the handler that throws, whichever code posts it.
-  private struct Failing: Event {}
+  private struct Failing: BusEvent {}
   /// Reported because its handler posts it again.
-  private struct Deep: Event {}
+  private struct Deep: BusEvent {}
 
   /// What a handler of a report does.
   enum Deed: CaseIterable, Sendable { case throwsError, postsAll, waitsForAll, postsInChildTask }
@@ -132,13 +132,13 @@ import Testing
       let bus = EventBus(clock: clock)
       var subscriptions = subscribeToFail(on: bus)
       subscriptions += [
-        bus.subscribe(to: Undelivered.self) { _ async throws in try await misbehave(deed, on: bus) },
-        bus.subscribe(to: PostRefused.self) { _ async throws in try await misbehave(deed, on: bus) },
-        bus.subscribe(named: "Undelivered") { _ async throws in try await misbehave(deed, on: bus) },
+        bus.receive(EventBus.Undelivered.self) { _ async throws in try await misbehave(deed, on: bus) },
+        bus.receive(EventBus.PostRefused.self) { _ async throws in try await misbehave(deed, on: bus) },
+        bus.receiveAll(named: "Undelivered") { _ async throws in try await misbehave(deed, on: bus) },
       ]
       if hearsFailures {
         subscriptions.append(
-          bus.subscribe(to: HandlerFailure.self) { _ async throws in try await misbehave(deed, on: bus) })
+          bus.receive(EventBus.HandlerFailure.self) { _ async throws in try await misbehave(deed, on: bus) })
       }
       misbehaveAtOnce(on: bus)
       await clock.settle()
@@ -159,10 +159,10 @@ import Testing
       }
       var subscriptions = subscribeToFail(on: bus)
       subscriptions += [
-        bus.subscribe(to: Undelivered.self) { _ in try handle() },
-        bus.subscribe(to: PostRefused.self) { _ in try handle() },
+        bus.subscribe(to: EventBus.Undelivered.self) { _ in try handle() },
+        bus.subscribe(to: EventBus.PostRefused.self) { _ in try handle() },
       ]
-      if hearsFailures { subscriptions.append(bus.subscribe(to: HandlerFailure.self) { _ in try handle() }) }
+      if hearsFailures { subscriptions.append(bus.subscribe(to: EventBus.HandlerFailure.self) { _ in try handle() }) }
       misbehaveAtOnce(on: bus)
       await clock.settle()
       #expect(rest.left > 200)
@@ -170,11 +170,15 @@ import Testing
     }
   }
 
-  private func subscribeToFail(on bus: EventBus) -> [Subscription] {
+  private func subscribeToFail(on bus: EventBus) -> [EventBus.Subscription] {
     [
       bus.subscribe(to: Failing.self) { _ in throw Failure() },
-      bus.subscribe(to: Failing.self) { (_: Failing) async throws in throw Failure() },
-      bus.subscribe(to: Failing.self, buffering: .bounded(1, dropping: .oldest)) { _ in throw Failure() },
+      bus.receive(Failing.self) { (_: Failing) async throws in throw Failure() },
+      bus.receive(Failing.self, buffering: .bounded(1, dropping: .oldest)) { _ in
+        throw Failure()
+      } missed: { _ in
+        throw Failure()
+      },
       bus.subscribe(to: Deep.self) { _ in bus.post(Deep()) },
     ]
   }
@@ -183,13 +187,13 @@ import Testing
     try await withSimulation { [log, rest] clock in
       let bus = EventBus(clock: clock)
       let subscriptions = [
-        bus.subscribe(to: Undelivered.self) { (undelivered: Undelivered) async throws in
+        bus.receive(EventBus.Undelivered.self) { (undelivered: EventBus.Undelivered) async throws in
           guard rest.take() else { return }
           log.add("undelivered \(type(of: undelivered.event).name)")
           bus.post(Lonely())
           throw Failure(number: 1)
         },
-        bus.subscribe(to: HandlerFailure.self) { (failure: HandlerFailure) async throws in
+        bus.receive(EventBus.HandlerFailure.self) { (failure: EventBus.HandlerFailure) async throws in
           guard rest.take() else { return }
           log.add("\(failure.eventName) \(failure.error)")
           bus.post(Lonely())
@@ -198,7 +202,7 @@ import Testing
       ]
       bus.post(Tick())
       await clock.settle()
-      #expect(log.all == ["undelivered Tick", "Undelivered Failure(number: 1)"])
+      #expect(log.all == ["undelivered Tick", "EventBus.Undelivered Failure(number: 1)"])
       withExtendedLifetime(subscriptions) {}
     }
   }
@@ -207,16 +211,16 @@ import Testing
     try await withSimulation { [log, rest] clock in
       let bus = EventBus(clock: clock)
       let subscriptions = [
-        bus.subscribe(to: Undelivered.self) { (undelivered: Undelivered) async throws in
+        bus.receive(EventBus.Undelivered.self) { (undelivered: EventBus.Undelivered) async throws in
           guard rest.take() else { return }
           log.add("\(type(of: undelivered.event).name)")
           throw Failure(number: 1)
         },
-        bus.subscribe(to: Tick.self) { (_: Tick) async throws in throw Failure(number: 2) },
+        bus.receive(Tick.self) { (_: Tick) async throws in throw Failure(number: 2) },
       ]
       bus.post(Tick())
       await clock.settle()
-      #expect(log.all == ["HandlerFailure"])
+      #expect(log.all == ["EventBus.HandlerFailure"])
       withExtendedLifetime(subscriptions) {}
     }
   }
@@ -225,9 +229,9 @@ import Testing
     let inner = EventBus(nestingLimit: 1)
     let subscriptions = [
       bus.subscribe(to: Tick.self) { _ in inner.post(Tock()) },
-      bus.subscribe(to: PostRefused.self) { [log] _ in log.add("outer") },
+      bus.subscribe(to: EventBus.PostRefused.self) { [log] _ in log.add("outer") },
       inner.subscribe(to: Tock.self) { [log] _ in log.add("received") },
-      inner.subscribe(to: PostRefused.self) { [log] in log.add("inner \($0.chain.map(\.rawValue))") },
+      inner.subscribe(to: EventBus.PostRefused.self) { [log] in log.add("inner \($0.chain.map(\.rawValue))") },
     ]
     bus.post(Tick())
     #expect(log.all == [#"inner ["Tick", "Tock"]"#])
@@ -242,9 +246,9 @@ import Testing
   }
 
   @Test func `Rule 19: an owner that is gone has received nothing`() {
-    let observer = bus.subscribe(to: Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
+    let observer = bus.subscribe(to: EventBus.Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
     var owner: Thing? = Thing()
-    for owner in [owner, owner] { if let owner { bus.subscribe(owner, to: Tick.self) { _, _ in } } }
+    for owner in [owner, owner] { if let owner { bus.subscribe(to: Tick.self, for: owner) { _, _ in } } }
     bus.post(Tick())
     #expect(log.all == [])
     owner = nil
@@ -254,9 +258,9 @@ import Testing
   }
 
   @Test func `Rule 19: a handler that has received an event and posts to an owner that is gone has received it`() {
-    let observer = bus.subscribe(to: Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
+    let observer = bus.subscribe(to: EventBus.Undelivered.self) { [log] in log.add("\(type(of: $0.event).name)") }
     let subscription = bus.subscribe(to: Tick.self) { [bus] _ in
-      bus.subscribe(Thing(), to: Tock.self) { _, _ in }
+      bus.subscribe(to: Tock.self, for: Thing()) { _, _ in }
       bus.post(Tock())
     }
     bus.post(Tick())
@@ -269,15 +273,18 @@ import Testing
       let (bus, log) = (EventBus(clock: clock), Log<String>())
       let owner = Thing()
       let subscriptions = [
-        bus.subscribe(to: HandlerFailure.self) {
+        bus.subscribe(to: EventBus.HandlerFailure.self) {
           log.add("\($0.subscriber.label ?? "") \(($0.event as? Tick)?.number as Any? ?? "none")")
         },
         bus.subscribe(to: Tick.self, label: "synchronous") { (_: Tick) throws -> Void in throw Failure(number: 1) },
-        bus.subscribe(owner, to: Tick.self, label: "owner") { (_, _) throws -> Void in throw Failure(number: 1) },
-        bus.subscribe(named: Tick.name, label: "named") { (_: any BusEvent) throws -> Void in throw Failure(number: 1)
+        bus.subscribe(to: Tick.self, for: owner, label: "owner") { (_, _) throws -> Void in throw Failure(number: 1) },
+        bus.subscribeToAll(named: Tick.name, label: "named") { (_: any EventBus.Event) throws -> Void in
+          throw Failure(number: 1)
         },
-        bus.subscribe(to: Tick.self, label: "mailbox") { (_: Tick) async throws -> Void in throw Failure(number: 1) },
-        bus.subscribe(to: Tick.self, label: "bounded", buffering: .bounded(1, dropping: .oldest)) { _ in
+        bus.receive(Tick.self, label: "mailbox") { (_: Tick) async throws -> Void in throw Failure(number: 1) },
+        bus.receive(Tick.self, buffering: .bounded(1, dropping: .oldest), label: "bounded") { _ in
+          throw Failure(number: 1)
+        } missed: { _ in
           throw Failure(number: 1)
         },
       ]
@@ -290,10 +297,10 @@ import Testing
     }
   }
 
-  @Test func `Rule 18: an event is no HandlerFailure because it has its name`() {
+  @Test func `Rule 18: an event is no EventBus.HandlerFailure because it has its name`() {
     let subscriptions = [
       bus.subscribe(to: Namesake.self) { _ in throw Failure(number: 1) },
-      bus.subscribe(to: HandlerFailure.self) { [log] in
+      bus.subscribe(to: EventBus.HandlerFailure.self) { [log] in
         log.add("\($0.eventName) \($0.error)")
         throw Failure(number: 2)
       },

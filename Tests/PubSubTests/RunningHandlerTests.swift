@@ -44,8 +44,9 @@ import Testing
     let bus = EventBus()
     let (isInSecond, ended, mayEnd) = (Gate(), Gate(), DispatchSemaphore(value: 0))
     let owner = Thing()
-    let first =
-      hasOwner ? bus.subscribe(owner, to: Tick.self) { _, _ in } : bus.subscribe(to: Tick.self) { _ in }
+    let first: any Cancellable =
+      hasOwner
+      ? bus.subscribe(to: Tick.self, for: owner) { _, _ in }.registration : bus.subscribe(to: Tick.self) { _ in }
     let second = bus.subscribe(to: Tick.self) { _ in
       isInSecond.open()
       mayEnd.wait()
@@ -56,7 +57,8 @@ import Testing
       ended.open()
     }
     await isInSecond.wait()
-    await first.cancelAndDrain()
+    first.cancel()
+    await first.drain()
     await third.cancelAndDrain()
     mayEnd.signal()
     await ended.wait()
@@ -70,11 +72,11 @@ import Testing
   func `Rule 6: a drain ends with the run of its handler, and not with the post`(
     fromSubject: Bool, isReversed: Bool
   ) async {
-    let event: any Event = if isReversed { TearDown() } else { Tick() }
+    let event: any BusEvent = if isReversed { TearDown() } else { Tick() }
     await drainFirst(event, from: fromSubject ? Thing() : nil, isReversed: isReversed)
   }
 
-  private func drainFirst<E: Event>(_ event: E, from subject: Thing?, isReversed: Bool) async {
+  private func drainFirst<E: BusEvent>(_ event: E, from subject: Thing?, isReversed: Bool) async {
     let bus = EventBus()
     let log = Log<String>()
     let (isInFirst, ended) = (Gate(), Gate())

@@ -20,9 +20,9 @@ private final class Counted: Sendable {
 
   @Test func `Rule 1: subjects and priorities are merged into one order`() {
     let (subject, other) = (Thing(), Thing())
-    var subscriptions: [Subscription] = []
+    var subscriptions: [EventBus.Subscription] = []
     for number in 0..<60 {
-      let priority = [Priority.low, .normal, .high][number % 3]
+      let priority = [EventBus.Priority.low, .normal, .high][number % 3]
       let wanted: Thing? = [nil, subject, other, nil][number % 4]
       bus.subscribe(to: Tick.self, from: wanted, priority: priority) { [log] _ in log.add("\(number)") }
         .store(in: &subscriptions)
@@ -43,9 +43,9 @@ private final class Counted: Sendable {
   @Test func `Rule 2: subjects and priorities are merged into the mirror image`() {
     let subject = Thing()
     let subscriptions = (0..<12).map { number in
-      bus.subscribe(
-        to: TearDown.self, from: number % 2 == 0 ? subject : nil, priority: number < 6 ? .high : .normal
-      ) { [log] _ in log.add("\(number)") }
+      bus.subscribe(to: TearDown.self, from: number % 2 == 0 ? subject : nil, priority: number < 6 ? .high : .normal) {
+        [log] _ in log.add("\(number)")
+      }
     }
     bus.post(TearDown(), from: subject)
     withExtendedLifetime(subscriptions) {}
@@ -56,10 +56,10 @@ private final class Counted: Sendable {
   func
     `Rule 5: handlers that subscribe during a post are not seen by it, however many there are and wherever they stand`()
   {
-    let added = Guarded<[Subscription]>([])
+    let added = Guarded<[EventBus.Subscription]>([])
     let first = bus.subscribe(to: Tick.self, priority: .high) { [bus, log] tick in
       guard tick.number == 0 else { return }
-      for priority in [Priority.high, .normal, .low] {
+      for priority in [EventBus.Priority.high, .normal, .low] {
         for _ in 0..<100 {
           let new = bus.subscribe(to: Tick.self, priority: priority) { [log] _ in log.add("new") }
           added.withLock { $0.append(new) }
@@ -76,7 +76,7 @@ private final class Counted: Sendable {
 
   @Test func `Rule 6: what a handler captured is released once no post that could see it is under way`() {
     let living = Log<Int>()
-    let own = Guarded<Subscription?>(nil)
+    let own = Guarded<EventBus.Subscription?>(nil)
     let counted = { Counted(living) }
     own.withLock {
       $0 = bus.subscribe(to: Tick.self) { [log, kept = counted()] _ in
@@ -94,7 +94,7 @@ private final class Counted: Sendable {
   @Test func `Rule 6: among many, what a cancelled handler captured is released, too`() {
     let living = Log<Int>()
     let others = (0..<1000).map { _ in bus.subscribe(to: Tick.self) { _ in } }
-    let own = Guarded<Subscription?>(nil)
+    let own = Guarded<EventBus.Subscription?>(nil)
     let counted = { Counted(living) }
     own.withLock {
       $0 = bus.subscribe(to: Tick.self) { [kept = counted()] _ in
@@ -143,7 +143,7 @@ private final class Counted: Sendable {
     let subject = Thing()
     bus.post(Tick(number: 1))
     let onlySubject = bus.subscribe(to: Tick.self, from: subject) { _ in }
-    var observer: Subscription? = bus.subscribe(to: Undelivered.self) { [log] undelivered in
+    var observer: EventBus.Subscription? = bus.subscribe(to: EventBus.Undelivered.self) { [log] undelivered in
       log.add("\(type(of: undelivered.event).name)")
     }
     bus.post(Tick(number: 2))
@@ -158,10 +158,10 @@ private final class Counted: Sendable {
   }
 
   @Test func `Rule 19: a tracer sees every post and is no receiver`() {
-    let observer = bus.subscribe(to: Undelivered.self) { [log] _ in log.add("undelivered") }
-    var tracing: Tracing? = bus.trace { [log] event in log.add("traced \(type(of: event).name)") }
+    let observer = bus.subscribe(to: EventBus.Undelivered.self) { [log] _ in log.add("undelivered") }
+    var tracing: EventBus.Tracing? = bus.trace { [log] event in log.add("traced \(type(of: event).name)") }
     bus.post(Tick())
-    #expect(log.all == ["traced Tick", "traced Undelivered", "undelivered"])
+    #expect(log.all == ["traced Tick", "traced EventBus.Undelivered", "undelivered"])
     #expect(tracing != nil)
     tracing = nil
     bus.post(Tock())
@@ -176,7 +176,7 @@ private final class Counted: Sendable {
     let deepest = Guarded((now: 0, ever: 0))
     let refusals = Log<[EventName]>()
     let subscriptions = [
-      bus.subscribe(to: PostRefused.self) { refused in
+      bus.subscribe(to: EventBus.PostRefused.self) { refused in
         #expect(deepest.withLock { $0.now } == 0, "the stack has unwound")
         refusals.add(refused.chain)
       },
@@ -215,8 +215,8 @@ private final class Counted: Sendable {
   @Test func `The list of subscriptions has each subscriber, its events and its priority`() {
     let one = bus.subscribe(to: Tick.self, label: "one") { _ in }
     let two = bus.subscribeToAll(priority: .high, label: "two") { _ in }
-    var three: Subscription? = bus.subscribe(to: Tock.self) { _ in }
-    let four = bus.subscribe(named: "Tock", priority: .low) { _ in }
+    var three: EventBus.Subscription? = bus.subscribe(to: Tock.self) { _ in }
+    let four = bus.subscribeToAll(named: "Tock", priority: .low) { _ in }
     let line = #line - 4
     let file = "PubSubTests/StoreTests.swift"
     let names = ["one", "two", "\(file):\(line + 2)", "\(file):\(line + 3)"]
@@ -315,7 +315,7 @@ private final class Counted: Sendable {
     #expect(log.all.count == 10)
   }
 
-  private protocol Made: Event { init() }
+  private protocol Made: BusEvent { init() }
   private struct Innermost: Made {}
   private struct Around<Inner: Made>: Made {}
 
@@ -324,7 +324,7 @@ private final class Counted: Sendable {
       body(type, depth)
       if depth < 100 { visit(Around<E>.self, depth + 1, body) }
     }
-    var subscriptions: [Subscription] = []
+    var subscriptions: [EventBus.Subscription] = []
     func subscribe<E: Made>(_ type: E.Type, _ depth: Int) {
       bus.subscribe(to: type) { [log] _ in log.add("\(depth)") }.store(in: &subscriptions)
     }
@@ -336,21 +336,21 @@ private final class Counted: Sendable {
   }
 
   /// A type whose author calls the bus when asked about it.
-  private struct Curious: Event {
+  private struct Curious: BusEvent, StickyEvent {
     @TaskLocal static var bus: EventBus?
 
     static var name: EventName {
       bus?.post(Tick())
       return "Curious"
     }
-    static var traits: EventTraits {
+    static var isReversed: Bool {
       bus?.subscribe(to: Tick.self) { _ in }.cancel()
-      return .sticky
+      return false
     }
   }
 
   @Test(arguments: ["subscribe", "post", "topic", "events", "posted and waited for"])
-  func `Rule 7: an event type may call the bus when that asks for its name and traits`(first: String) async {
+  func `Rule 7: an event type may call the bus when that asks for its name and order`(first: String) async {
     let last = bus.subscribe(to: Tick.self) { [log] _ in log.add("asked") }
     await Curious.$bus.withValue(bus) {
       switch first {
@@ -367,7 +367,7 @@ private final class Counted: Sendable {
 
   @Test func `A subject's only handler may be cancelled and replaced inside itself`() {
     let subject = Thing()
-    let own = Guarded<Subscription?>(nil)
+    let own = Guarded<EventBus.Subscription?>(nil)
     own.withLock {
       $0 = bus.subscribe(to: Tick.self, from: subject) { [bus, log] _ in
         log.add("old")
@@ -398,7 +398,7 @@ private final class Counted: Sendable {
 
   /// Against a search through all: identifiers with gaps of any size, several priorities, blocks of any length.
   @Test func `a block finds each identifier that it has, and no other`() {
-    let site = Site(Subscriber(label: nil, fileID: "", line: 0))
+    let site = Site(EventBus.Subscriber(label: nil, fileID: "", line: 0))
     for seed in 0..<200 as Range<UInt64> {
       var random = SplitMix64(seed: seed)
       let block = HandlerBlock(capacity: 200)
@@ -414,7 +414,7 @@ private final class Counted: Sendable {
         #expect(block.canAppend(priority))
         block.append(
           .init(function: pubsub_cancelled(), context: nil),
-          .init(id: id, site: .passUnretained(site), Priority(rawValue: priority)))
+          .init(id: id, site: .passUnretained(site), EventBus.Priority(rawValue: priority)))
       }
       let ids = Set(all.map(\.id))
       for (index, (id, _)) in all.enumerated() {

@@ -31,7 +31,7 @@ import Testing
   @MainActor @Test func `Rule 10: asynchronous handlers run serially and never block the poster`() async {
     let (mayEnd, ended) = (Gate(), Gate())
     let log = Log<String>()
-    let subscription = bus.subscribe(to: Shown.self) { (shown: Shown) async in
+    let subscription = bus.receive(Shown.self) { (shown: Shown) async in
       log.add("begin \(shown.number)")
       await mayEnd.wait()
       log.add("end \(shown.number)")
@@ -51,7 +51,7 @@ import Testing
       private let complete: Gate
       init(_ bus: EventBus, _ complete: Gate) {
         self.complete = complete
-        bus.subscribe(self, to: Tick.self) { store, tick in store.add(tick.number) }
+        bus.receive(Tick.self, for: self) { store, tick in store.add(tick.number) }
       }
       private func add(_ number: Int) {
         numbers.append(number)
@@ -69,14 +69,16 @@ import Testing
     let log = Log<String>()
     let asynchronousFailed = Gate()
     let subscriptions = [
-      bus.subscribe(to: HandlerFailure.self) { failure in
+      bus.subscribe(to: EventBus.HandlerFailure.self) { failure in
         log.add("\(failure.subscriber) \(failure.eventName) \(failure.error)")
         if failure.subscriber.label == "async" { asynchronousFailed.open() }
       },
-      bus.subscribe(to: HandlerFailure.self) { (_: HandlerFailure) throws -> Void in throw Failure(number: 2) },
+      bus.subscribe(to: EventBus.HandlerFailure.self) { (_: EventBus.HandlerFailure) throws -> Void in
+        throw Failure(number: 2)
+      },
       bus.subscribe(to: Tick.self, label: "sync") { (_: Tick) throws -> Void in throw Failure(number: 1) },
       bus.subscribe(to: Tick.self) { _ in log.add("next") },
-      bus.subscribe(to: Tock.self, label: "async") { (_: Tock) async throws in throw Failure(number: 3) },
+      bus.receive(Tock.self, label: "async") { (_: Tock) async throws in throw Failure(number: 3) },
     ]
     bus.post(Tick())
     bus.post(Tock())

@@ -16,7 +16,7 @@ private struct SleeplessClock: Clock {
     let bus = EventBus()
     let end = Gate()
     let subscriptions = [
-      bus.subscribe(to: Tick.self, label: "deaf") { (_: Tick) async in await end.wait() },
+      bus.receive(Tick.self, label: "deaf") { (_: Tick) async in await end.wait() },
       bus.subscribe(to: Tick.self, priority: .low, label: "next") { _ in },
     ]
     let report = await bus.postAndWait(Tick(), within: .seconds(5), clock: SleeplessClock())
@@ -29,10 +29,10 @@ private struct SleeplessClock: Clock {
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let gate = Gate()
-      let slow = bus.subscribe(to: Tick.self) { (_: Tick) async in await gate.wait() }
+      let slow = bus.receive(Tick.self) { (_: Tick) async in await gate.wait() }
       var thing: Thing? = Thing()
       weak let captured = thing
-      let quick = bus.subscribe(to: Tick.self) { [thing] (_: Tick) async in withExtendedLifetime(thing) {} }
+      let quick = bus.receive(Tick.self) { [thing] (_: Tick) async in withExtendedLifetime(thing) {} }
       thing = nil
       async let report = bus.postAndWait(Tick())
       await clock.settle()
@@ -51,7 +51,7 @@ private struct SleeplessClock: Clock {
       let gate = Gate()
       var thing: Thing? = Thing()
       weak let captured = thing
-      let subscription = bus.subscribe(to: Tick.self) { [thing] (_: Tick) async in
+      let subscription = bus.receive(Tick.self) { [thing] (_: Tick) async in
         withExtendedLifetime(thing) {}
         Task(executorPreference: clock.executor) { @Sendable in await gate.wait() }
       }

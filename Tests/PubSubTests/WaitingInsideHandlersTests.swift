@@ -9,7 +9,7 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
-      let subscription = bus.subscribeToAll(label: "own") { (event: any BusEvent) async in
+      let subscription = bus.receiveAll(label: "own") { (event: any EventBus.Event) async in
         log.add("\(type(of: event).name)")
         guard event is Tick else { return }
         let report = await bus.postAndWait(Tock())
@@ -28,14 +28,14 @@ import Testing
       let bus = EventBus(clock: clock)
       let log = Log<String>()
       let subscriptions = [
-        bus.subscribeToAll(label: "first") { (event: any BusEvent) async in
+        bus.receiveAll(label: "first") { (event: any EventBus.Event) async in
           log.add("first gets \(type(of: event).name)")
           if event is Tick { log.add("Tock: \(await bus.postAndWait(Tock()).lines)") }
         },
-        bus.subscribe(to: Tock.self, label: "second") { (_: Tock) async in
+        bus.receive(Tock.self, label: "second") { (_: Tock) async in
           log.add("TearDown: \(await bus.postAndWait(TearDown()).lines)")
         },
-        bus.subscribe(to: TearDown.self, label: "third") { (_: TearDown) async in
+        bus.receive(TearDown.self, label: "third") { (_: TearDown) async in
           log.add("LevelDidChange: \(await bus.postAndWait(LevelDidChange(level: 1)).lines)")
         },
       ]
@@ -62,12 +62,12 @@ import Testing
       let gate = Gate()
       // Two that each handle one event by posting what the other gets.
       let subscriptions = [
-        bus.subscribe(named: "Tick", label: "one") { (event: any BusEvent) async in
+        bus.receiveAll(named: "Tick", label: "one") { (event: any EventBus.Event) async in
           guard let tick = event as? Tick, tick.number == 0 else { return log.add("one gets the other's") }
           await gate.wait()
           log.add("one: \(await bus.postAndWait(Tock(number: 1)).lines)")
         },
-        bus.subscribe(named: "Tock", label: "two") { (event: any BusEvent) async in
+        bus.receiveAll(named: "Tock", label: "two") { (event: any EventBus.Event) async in
           guard let tock = event as? Tock, tock.number == 0 else { return log.add("two gets the other's") }
           await gate.wait()
           log.add("two: \(await bus.postAndWait(Tick(number: 1)).lines)")
@@ -93,7 +93,7 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
-      let others = Guarded<[String: Subscription]>([:])
+      let others = Guarded<[String: EventBus.Subscription]>([:])
       let gate = Gate()
       @Sendable func handle(_ name: String, draining other: String) async {
         await gate.wait()
@@ -101,9 +101,11 @@ import Testing
         await subscription?.cancelAndDrain()
         log.add("\(name) ends")
       }
-      let one = bus.subscribe(to: Tick.self, label: "one") { (_: Tick) async in await handle("one", draining: "two") }
-      let two = bus.subscribe(to: Tick.self, label: "two") { (_: Tick) async in await handle("two", draining: "one") }
-      let failures = bus.subscribe(to: HandlerFailure.self) { log.add("\($0.subscriber) \($0.eventName): \($0.error)") }
+      let one = bus.receive(Tick.self, label: "one") { (_: Tick) async in await handle("one", draining: "two") }
+      let two = bus.receive(Tick.self, label: "two") { (_: Tick) async in await handle("two", draining: "one") }
+      let failures = bus.subscribe(to: EventBus.HandlerFailure.self) {
+        log.add("\($0.subscriber) \($0.eventName): \($0.error)")
+      }
       others.withLock { $0 = ["one": one, "two": two] }
       bus.post(Tick())
       await clock.settle()
@@ -123,18 +125,18 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let log = Log<String>()
-      let first = Guarded<Subscription?>(nil)
+      let first = Guarded<EventBus.Subscription?>(nil)
       let subscriptions = [
-        bus.subscribe(to: Tick.self) { (_: Tick) async in
+        bus.receive(Tick.self) { (_: Tick) async in
           await bus.postAndWait(Tock())
           log.add("first ends")
         },
-        bus.subscribe(to: Tock.self) { (_: Tock) async in
+        bus.receive(Tock.self) { (_: Tock) async in
           let subscription = first.withLock { $0 }
           await subscription?.cancelAndDrain()
           log.add("second ends")
         },
-        bus.subscribe(to: HandlerFailure.self) { log.add("\($0.error)") },
+        bus.subscribe(to: EventBus.HandlerFailure.self) { log.add("\($0.error)") },
       ]
       first.withLock { $0 = subscriptions[0] }
       bus.post(Tick())
@@ -151,14 +153,14 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (log, never) = (Log<String>(), Gate())
-      let deaf = bus.subscribe(to: Tock.self, label: "deaf") { (_: Tock) async in await never.wait() }
+      let deaf = bus.receive(Tock.self, label: "deaf") { (_: Tock) async in await never.wait() }
       let subscriptions = [
-        bus.subscribe(to: Tick.self, label: "waiting") { (_: Tick) async in
+        bus.receive(Tick.self, label: "waiting") { (_: Tick) async in
           log.add("\(await bus.postAndWait(Tock()).lines) at \(clock.now.offset)")
           await deaf.cancelAndDrain()
           log.add("drained at \(clock.now.offset)")
         },
-        bus.subscribe(to: HandlerFailure.self) { log.add("\($0.subscriber) \($0.eventName): \($0.error)") },
+        bus.subscribe(to: EventBus.HandlerFailure.self) { log.add("\($0.subscriber) \($0.eventName): \($0.error)") },
       ]
       bus.post(Tick())
       try await clock.run()
@@ -177,8 +179,8 @@ import Testing
     try await withSimulation { clock in
       var bus: EventBus? = EventBus(clock: clock)
       let (log, never, go) = (Log<String>(), Gate(), Gate())
-      let deaf = bus?.subscribe(to: Tock.self) { (_: Tock) async in await never.wait() }
-      let draining = bus?.subscribe(to: Tick.self) { (_: Tick) async in
+      let deaf = bus?.receive(Tock.self) { (_: Tock) async in await never.wait() }
+      let draining = bus?.receive(Tick.self) { (_: Tick) async in
         await go.wait()
         await deaf?.cancelAndDrain()
         log.add("drained at \(clock.now.offset)")
@@ -203,8 +205,8 @@ import Testing
       let bus = EventBus(clock: clock)
       let (log, never) = (Log<String>(), Gate())
       let subscriptions = [
-        bus.subscribe(to: Tock.self, label: "deaf") { (_: Tock) async in await never.wait() },
-        bus.subscribe(to: Tick.self) { (_: Tick) async in
+        bus.receive(Tock.self, label: "deaf") { (_: Tock) async in await never.wait() },
+        bus.receive(Tick.self) { (_: Tick) async in
           log.add("\(await bus.postAndWait(Tock(), within: .seconds(90)).lines)")
         },
       ]
@@ -221,9 +223,9 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (log, gate, go) = (Log<String>(), Gate(), Gate())
-      let own = Guarded<Subscription?>(nil)
+      let own = Guarded<EventBus.Subscription?>(nil)
       let outlived = Guarded<Task<Void, Never>?>(nil)
-      let subscription = bus.subscribe(to: Tick.self) { (tick: Tick) async in
+      let subscription = bus.receive(Tick.self) { (tick: Tick) async in
         guard tick.number == 1 else {
           await gate.wait()
           return log.add("second run ends")

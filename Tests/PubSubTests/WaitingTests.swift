@@ -7,18 +7,18 @@ import Testing
   @Test func `Rule 16: the report names each subscriber, its outcome and how long it took`() async throws {
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
-      let failures = Log<HandlerFailure>()
+      let failures = Log<EventBus.HandlerFailure>()
       let line = #line
       let subscriptions = [
         bus.subscribe(to: Tick.self) { _ in },
         bus.subscribe(to: Tick.self, label: "sync fails") { (_: Tick) throws -> Void in throw Failure(number: 1) },
-        bus.subscribe(to: Tick.self, label: "slow") { (_: Tick) async throws in try await clock.sleep(for: .seconds(2))
+        bus.receive(Tick.self, label: "slow") { (_: Tick) async throws in try await clock.sleep(for: .seconds(2))
         },
-        bus.subscribe(to: Tick.self, label: "async fails") { (_: Tick) async throws in
+        bus.receive(Tick.self, label: "async fails") { (_: Tick) async throws in
           try await clock.sleep(for: .seconds(1))
           throw Failure(number: 2)
         },
-        bus.subscribe(to: HandlerFailure.self) { failures.add($0) },
+        bus.subscribe(to: EventBus.HandlerFailure.self) { failures.add($0) },
       ]
       let sequence = bus.events(Tick.self, label: "sequence")
       let report = await clock.running { await bus.postAndWait(Tick()) }
@@ -40,7 +40,7 @@ import Testing
   @Test func `Rule 16: a post without subscribers, or to owners that are gone, has an empty report`() async {
     let bus = EventBus()
     var owner: Thing? = Thing()
-    bus.subscribe(owner!, to: Tick.self) { (_, _) async in }
+    bus.receive(Tick.self, for: owner!) { (_, _) async in }
     owner = nil
     #expect(owner == nil)
     #expect(await bus.postAndWait(Tick(), within: .seconds(1)).deliveries.isEmpty)
@@ -55,7 +55,7 @@ import Testing
     var numbers: [Int] = []
     let subscriptions = [
       bus.subscribe(to: Shown.self) { numbers.append($0.number) },
-      bus.subscribe(to: Shown.self, priority: .high) { (shown: Shown) async in
+      bus.receive(Shown.self, priority: .high) { (shown: Shown) async in
         await Task.yield()
         numbers.append(-shown.number)
       },
@@ -71,7 +71,7 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let (gate, log) = (Gate(), Log<Int>())
-      let subscription = bus.subscribe(to: Tick.self, label: "busy") { (tick: Tick) async in
+      let subscription = bus.receive(Tick.self, label: "busy") { (tick: Tick) async in
         log.add(tick.number)
         await gate.wait()
       }
@@ -101,13 +101,13 @@ import Testing
         try? await clock.sleep(for: .seconds(seconds))
         log.add("\(name) ends at \(clock.now.offset)")
       }
-      func subscribe<E: Event>(_ type: E.Type) -> [Subscription] {
+      func subscribe<E: BusEvent>(_ type: E.Type) -> [EventBus.Subscription] {
         [
           bus.subscribe(to: E.self, priority: .low) { _ in log.add("low at \(clock.now.offset)") },
-          bus.subscribe(to: E.self) { (_: E) async in await handle("one", for: 2) },
+          bus.receive(E.self) { (_: E) async in await handle("one", for: 2) },
           bus.subscribe(to: E.self) { _ in log.add("normal at \(clock.now.offset)") },
-          bus.subscribe(to: E.self) { (_: E) async in await handle("two", for: 1) },
-          bus.subscribe(to: E.self, priority: .high) { (_: E) async in await handle("high", for: 1) },
+          bus.receive(E.self) { (_: E) async in await handle("two", for: 1) },
+          bus.receive(E.self, priority: .high) { (_: E) async in await handle("high", for: 1) },
         ]
       }
       let subscriptions = subscribe(Tick.self) + subscribe(TearDown.self)
@@ -138,16 +138,16 @@ import Testing
       let bus = EventBus(clock: clock)
       let (gate, log) = (Gate(), Log<String>())
       let subscriptions = [
-        bus.subscribe(to: Tick.self, label: "deaf") { (tick: Tick) async in
+        bus.receive(Tick.self, label: "deaf") { (tick: Tick) async in
           log.add("deaf \(tick.number)")
           await gate.wait()
           log.add("deaf \(tick.number) was \(Task.isCancelled ? "" : "not ")cancelled")
         },
-        bus.subscribe(to: Tick.self, label: "listening") { (tick: Tick) async throws in
+        bus.receive(Tick.self, label: "listening") { (tick: Tick) async throws in
           if tick.number == 1 { try await clock.sleep(for: .seconds(60)) }
           log.add("listening \(tick.number)")
         },
-        bus.subscribe(to: Tick.self, label: "quick") { (tick: Tick) async in log.add("quick \(tick.number)") },
+        bus.receive(Tick.self, label: "quick") { (tick: Tick) async in log.add("quick \(tick.number)") },
         bus.subscribe(to: Tick.self, priority: .low, label: "late") { tick in log.add("late \(tick.number)") },
       ]
       let first = await clock.running { await bus.postAndWait(Tick(number: 1), within: .seconds(5)) }
@@ -185,7 +185,7 @@ import Testing
       let log = Log<String>()
       let subscriptions = [
         bus.subscribe(to: Tick.self, label: "sync") { _ in log.add("sync") },
-        bus.subscribe(to: Tick.self, label: "async") { (_: Tick) async in log.add("async") },
+        bus.receive(Tick.self, label: "async") { (_: Tick) async in log.add("async") },
       ]
       let report = await bus.postAndWait(Tick(), within: budget)
       await clock.settle()
@@ -197,7 +197,7 @@ import Testing
 
   @Test func `Rule 17: immense budgets are as good as none`() async {
     let bus = EventBus()
-    let subscription = bus.subscribe(to: Tick.self) { (_: Tick) async in }
+    let subscription = bus.receive(Tick.self) { (_: Tick) async in }
     for clock in [nil, ContinuousClock(), SuspendingClock()] as [(any Clock<Duration>)?] {
       let report = await bus.postAndWait(Tick(), within: .seconds(Int64.max), clock: clock)
       #expect(report.deliveries.map(\.outcome.description) == ["delivered"])
@@ -209,7 +209,7 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus()
       let end = Gate()
-      let subscription = bus.subscribe(to: Tick.self, label: "deaf") { (_: Tick) async in await end.wait() }
+      let subscription = bus.receive(Tick.self, label: "deaf") { (_: Tick) async in await end.wait() }
       let report = await clock.running { await bus.postAndWait(Tick(), within: .seconds(5), clock: clock) }
       withExtendedLifetime(subscription) {}
       #expect(report.lines == ["deaf timed out after 5.0 seconds"])
@@ -225,14 +225,14 @@ import Testing
       let log = Log<String>()
       let end = Gate()
       let subscriptions = [
-        bus.subscribe(to: Tick.self, label: "listening") { (_: Tick) async throws in
+        bus.receive(Tick.self, label: "listening") { (_: Tick) async throws in
           try await clock.sleep(for: .seconds(60))
         },
-        bus.subscribe(to: Tick.self, label: "deaf") { (_: Tick) async in await end.wait() },
-        bus.subscribe(to: Tock.self, label: "first") { (_: Tock) async throws in
+        bus.receive(Tick.self, label: "deaf") { (_: Tick) async in await end.wait() },
+        bus.receive(Tock.self, label: "first") { (_: Tock) async throws in
           try await clock.sleep(for: .seconds(60))
         },
-        bus.subscribe(to: Tock.self, priority: .low, label: "second") { (_: Tock) async in
+        bus.receive(Tock.self, priority: .low, label: "second") { (_: Tock) async in
           log.add(Task.isCancelled ? "cancelled from the start" : "not cancelled")
         },
       ]
@@ -271,7 +271,7 @@ import Testing
     try await withSimulation { clock in
       let bus = EventBus(clock: clock)
       let gate = Gate()
-      let subscription = bus.subscribe(to: Tick.self) { (_: Tick) async in await gate.wait() }
+      let subscription = bus.receive(Tick.self) { (_: Tick) async in await gate.wait() }
       await withTaskGroup { group in
         for number in 1...50 {
           group.addTask { _ = await bus.postAndWait(Tick(number: number), within: .seconds(100 - number)) }
@@ -294,11 +294,11 @@ import Testing
       let bus = EventBus(clock: clock)
       let (log, gate) = (Log<String>(), Gate())
       let subscriptions = [
-        bus.subscribe(to: HandlerFailure.self) { log.add("\($0.subscriber) \($0.eventName) \($0.error)") },
-        bus.subscribe(to: Tick.self, label: "cancelled") { (_: Tick) async throws in
+        bus.subscribe(to: EventBus.HandlerFailure.self) { log.add("\($0.subscriber) \($0.eventName) \($0.error)") },
+        bus.receive(Tick.self, label: "cancelled") { (_: Tick) async throws in
           try await clock.sleep(for: .seconds(60))
         },
-        bus.subscribe(to: Tick.self, label: "fails late") { (_: Tick) async throws in
+        bus.receive(Tick.self, label: "fails late") { (_: Tick) async throws in
           await gate.wait()
           throw Failure(number: 3)
         },

@@ -27,8 +27,8 @@ import Testing
     return texts
   }
 
-  private func takeSixSeconds<E: ApplicationEvent>(at _: E.Type) -> Subscription {
-    system.bus.subscribe(to: E.self, label: "saver") { [clock = system.clock] _ in
+  private func takeSixSeconds<E: ApplicationEvent>(at _: E.Type) -> EventBus.Subscription {
+    system.bus.receive(E.self, label: "saver") { [clock = system.clock] _ in
       try await clock.sleep(for: .seconds(6))
     }
   }

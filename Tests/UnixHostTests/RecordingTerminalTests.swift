@@ -18,10 +18,10 @@ import UnixHostTesting
 
     init(rows: Int = 4, columns: Int = 10) {
       terminal = RecordingTerminal(application: application, size: Terminal.Size(rows: rows, columns: columns))
-      application.bus.subscribe(self, to: Terminal.DidReceiveInput.self, from: terminal.terminal) {
+      application.bus.subscribe(to: Terminal.DidReceiveInput.self, for: self, from: terminal.terminal) {
         $0.inputs.append($1)
       }
-      application.bus.subscribe(self, to: Terminal.NeedsDisplay.self, from: terminal.terminal) {
+      application.bus.subscribe(to: Terminal.NeedsDisplay.self, for: self, from: terminal.terminal) {
         $0.displays.append($1)
       }
     }

@@ -60,11 +60,11 @@ import Testing
 
   @Test func everyErrorOfTheProgramsCodeIsReportedOnce() {
     struct DiskIsFull: Error, CustomStringConvertible { var description: String { "disk is full\u{1B}[2J" } }
-    struct Tick: Event {}
+    struct Tick: BusEvent {}
     var reports = ResourceReports()
-    func report(_ step: EventName, event: (any BusEvent)? = nil, isToldByResource: Bool = false) -> String? {
-      let store = Subscriber(label: "store", fileID: "", line: 0)
-      let failure = HandlerFailure(store, step, event: event, DiskIsFull(), isToldByResource: isToldByResource)
+    func report(_ step: EventName, event: (any EventBus.Event)? = nil, isToldByResource: Bool = false) -> String? {
+      let store = EventBus.Subscriber(label: "store", fileID: "", line: 0)
+      let failure = EventBus.HandlerFailure(store, step, event: event, DiskIsFull(), isToldByResource: isToldByResource)
       return reports.take(failure, at: .zero)?.text
     }
     let error = #": disk is full\u{1B}[2J"#

@@ -83,8 +83,8 @@ import Testing
       // Wrappers forward Ctrl-C as SIGINT, so this one has to come later.
       if signal == SIGINT { try await copiesHaveCome(since: asked) }
       terminal.child.signal(signal)
-      try await probe.isNotRunning()
       try await probe.log.line(startingWith: "question cancelled")
+      try await probe.isNotRunning()
       probe.expectRecords(.launch(), .asked("Ctrl-C"), .leave(cause), .terminate(cause))
     }
   }

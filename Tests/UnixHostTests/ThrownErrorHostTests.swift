@@ -37,7 +37,7 @@ import Testing
     let component = Component()
     let subscriptions = [
       bus.subscribe(to: Application.WillTerminate.self, label: "saver") { _ in throw DiskIsFull() },
-      bus.subscribe(to: Application.DidEnterBackground.self, label: "async saver") {
+      bus.receive(Application.DidEnterBackground.self, label: "async saver") {
         (_: Application.DidEnterBackground) async throws in
         throw DiskIsFull()
       },
@@ -64,7 +64,7 @@ import Testing
 
   @Test func `of a reload is a line`() async throws {
     let lines = Mutex<[String]>([])
-    let subscription = system.bus.subscribe(to: ServiceHost.Reload.self, label: "settings") {
+    let subscription = system.bus.receive(ServiceHost.Reload.self, label: "settings") {
       (_: ServiceHost.Reload) async throws in
       throw DiskIsFull()
     }

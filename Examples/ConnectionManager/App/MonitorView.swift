@@ -22,19 +22,19 @@ import UnixHost
   init(application: Application, server: String, perform: @escaping @MainActor (Command) -> Void) {
     let bus = application.bus
     contents = MonitorContents(server: server)
-    bus.subscribe(self, to: Application.ResourceDidChange.self, from: application) { view, event in
+    bus.subscribe(to: Application.ResourceDidChange.self, for: self, from: application) { view, event in
       view.contents.note(event.resource, among: event.application.resources)
     }
-    bus.subscribe(self, to: Application.StateDidChange.self, from: application) { view, event in
+    bus.subscribe(to: Application.StateDidChange.self, for: self, from: application) { view, event in
       view.contents.state = event.application.state
     }
-    bus.subscribe(self, to: ServerMonitor.DidReceive.self) { view, event in view.contents.add(event.message) }
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, screen in
+    bus.subscribe(to: ServerMonitor.DidReceive.self, for: self) { view, event in view.contents.add(event.message) }
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { view, screen in
       view.screen = screen
       view.update.invalidate()
       view.draw()
     }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, input in
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { _, input in
       for key in input.keys {
         switch key {
         case "q": perform(.quit)

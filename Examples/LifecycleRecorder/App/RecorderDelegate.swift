@@ -6,7 +6,7 @@ import PubSub
   private let recorder: EventRecorder
   /// The number of the process.
   private let process: Int32
-  private var subscriptions: [Subscription] = []
+  private var subscriptions: [EventBus.Subscription] = []
   private var view: RecorderView?
 
   /// Creates a delegate.

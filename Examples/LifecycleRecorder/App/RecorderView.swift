@@ -11,16 +11,16 @@ import UnixHost
   private var screen: Terminal.NeedsDisplay?
 
   init(bus: EventBus) {
-    bus.subscribe(self, to: EventRecorder.DidRecord.self) { view, record in
+    bus.subscribe(to: EventRecorder.DidRecord.self, for: self) { view, record in
       view.record = record
       view.draw()
     }
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, screen in
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { view, screen in
       view.screen = screen
       view.update.invalidate()
       view.draw()
     }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { _, event in
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { _, event in
       if event.keys.contains("q") { event.application.send(.terminate, cause: "q") }
     }
   }

@@ -12,10 +12,10 @@ import PubSub
       if let record = event.record { Self.write(record.jsonLine) }
     }
     let bus = application.bus
-    bus.subscribe(self, to: GameSession.DidPauseOrGoOn.self, from: application) { _, event in
+    bus.subscribe(to: GameSession.DidPauseOrGoOn.self, for: self, from: application) { _, event in
       Self.write(event.isPaused ? "game: paused" : "game: goes on")
     }
-    bus.subscribe(self, to: Application.ResourceDidChange.self, from: application) { _, event in
+    bus.subscribe(to: Application.ResourceDidChange.self, for: self, from: application) { _, event in
       Self.write("\(event.resource.name): \(event.resource.status)")
     }
   }

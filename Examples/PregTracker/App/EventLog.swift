@@ -15,7 +15,7 @@ import PubSub
     bus = application.bus
 
     func keep<E: ApplicationCallbackEvent>(_: E.Type) {
-      bus.subscribe(self, to: E.self, from: application) { log, event in
+      bus.subscribe(to: E.self, for: self, from: application) { log, event in
         log.add(.init(name: E.callback.shortName, state: event.application.state.rawValue, time: time()))
       }
     }

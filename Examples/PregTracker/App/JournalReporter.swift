@@ -18,12 +18,12 @@ import UnixHost
   init(journal: Journal, application: Application) {
     (self.journal, bus) = (journal, application.bus)
     // With replay, as the journal was opened, or failed to open, before any component could subscribe.
-    bus.subscribe(self, to: Journal.DidFail.self, replay: .latest, on: .shared) { reporter, event in
+    bus.receive(Journal.DidFail.self, for: self, replay: .latest) { @MainActor reporter, event in
       reporter.failure = event
       reporter.report()
     }
-    bus.subscribe(self, to: Journal.DidRecover.self, on: .shared) { reporter, _ in reporter.report() }
-    bus.subscribe(self, to: Application.WillTerminate.self) { reporter, _ in reporter.sayWhatIsMissing() }
+    bus.receive(Journal.DidRecover.self, for: self) { @MainActor reporter, _ in reporter.report() }
+    bus.subscribe(to: Application.WillTerminate.self, for: self) { reporter, _ in reporter.sayWhatIsMissing() }
     report()
   }
 

@@ -16,12 +16,12 @@ import PubSub
   /// With `isStale`, leaves out the subscription that keeps the label right.
   init(dueDate: DueDate, today: Today, application: Application, isStale: Bool) {
     (self.dueDate, self.today, bus) = (dueDate, today, application.bus)
-    bus.subscribe(self, to: DueDate.DidChange.self, from: dueDate) { model, _ in model.refresh() }
+    bus.subscribe(to: DueDate.DidChange.self, for: self, from: dueDate) { model, _ in model.refresh() }
     if !isStale {
       // The program may have been suspended for days without any event. So it looks at the calendar now.
-      bus.subscribe(self, to: Application.WillEnterForeground.self) { model, _ in model.refresh() }
+      bus.subscribe(to: Application.WillEnterForeground.self, for: self) { model, _ in model.refresh() }
       // Midnight may pass while the program is in the foreground.
-      bus.subscribe(self, to: Application.SignificantTimeChange.self) { model, _ in model.refresh() }
+      bus.subscribe(to: Application.SignificantTimeChange.self, for: self) { model, _ in model.refresh() }
     }
     refresh()
   }

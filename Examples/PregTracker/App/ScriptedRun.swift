@@ -41,7 +41,7 @@ import PubSub
     today = simulated.today
     // The delegate of the first process was made before its clock.
     delegate?.surroundings = simulated
-    system.bus.subscribe(self, to: ConnectionManager.DidChange.self) { $0.connection = $1.status }
+    system.bus.subscribe(to: ConnectionManager.DidChange.self, for: self) { $0.connection = $1.status }
   }
 
   /// Plays a script; a script with a mistake is not played at all.

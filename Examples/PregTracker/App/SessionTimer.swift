@@ -22,11 +22,11 @@ import PubSub
     let origin = clock.now
     now = { origin.duration(to: clock.now) }
     bus = application.bus
-    bus.subscribe(self, to: Application.DidBecomeActive.self) { timer, _ in
+    bus.subscribe(to: Application.DidBecomeActive.self, for: self) { timer, _ in
       timer.stopwatch.start(at: timer.now())
       if ticks { timer.startTicking() }
     }
-    bus.subscribe(self, to: Application.WillResignActive.self) { timer, _ in
+    bus.subscribe(to: Application.WillResignActive.self, for: self) { timer, _ in
       timer.stopTicking()
       timer.stopwatch.stop(at: timer.now())
       timer.tell()

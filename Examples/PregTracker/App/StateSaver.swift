@@ -16,8 +16,8 @@ import UnixHost
 
   init(file: StateFile, dueDate: DueDate, application: Application) {
     (self.file, self.dueDate, bus) = (file, dueDate, application.bus)
-    bus.subscribe(self, to: Application.DidEnterBackground.self) { saver, _ in saver.save() }
-    bus.subscribe(self, to: Application.WillTerminate.self) { saver, _ in saver.sayWhatIsLost() }
+    bus.subscribe(to: Application.DidEnterBackground.self, for: self) { saver, _ in saver.save() }
+    bus.subscribe(to: Application.WillTerminate.self, for: self) { saver, _ in saver.sayWhatIsLost() }
     load()
   }
 

@@ -22,25 +22,25 @@ import UnixHost
   /// Passes the action that a key asks for to `perform`, except drawing.
   init(bus: EventBus, perform: @escaping @MainActor (Interaction.Command) -> Void) {
     self.perform = perform
-    bus.subscribe(self, to: PregnancyViewModel.DidChange.self) { view, model in
+    bus.subscribe(to: PregnancyViewModel.DidChange.self, for: self) { view, model in
       (view.contents.label, view.contents.progress) = (model.label, model.progress)
     }
-    bus.subscribe(self, to: DueDate.DidChange.self) { view, due in view.contents.dueDate = due.date }
-    bus.subscribe(self, to: ConnectionManager.DidChange.self) { view, tips in
+    bus.subscribe(to: DueDate.DidChange.self, for: self) { view, due in view.contents.dueDate = due.date }
+    bus.subscribe(to: ConnectionManager.DidChange.self, for: self) { view, tips in
       (view.contents.tip, view.contents.tipsStatus) = (tips.tip, tips.status)
     }
-    bus.subscribe(self, to: SessionTimer.DidTick.self) { view, timer in view.contents.activeTime = timer.elapsed }
-    bus.subscribe(self, to: EventLog.DidChange.self) { view, log in view.contents.events = log.events }
-    bus.subscribe(self, to: StateSaver.DidReport.self) { view, state in view.contents.problem = state.problem }
-    bus.subscribe(self, to: JournalReporter.DidReport.self) { view, journal in
+    bus.subscribe(to: SessionTimer.DidTick.self, for: self) { view, timer in view.contents.activeTime = timer.elapsed }
+    bus.subscribe(to: EventLog.DidChange.self, for: self) { view, log in view.contents.events = log.events }
+    bus.subscribe(to: StateSaver.DidReport.self, for: self) { view, state in view.contents.problem = state.problem }
+    bus.subscribe(to: JournalReporter.DidReport.self, for: self) { view, journal in
       (view.contents.previousRun, view.contents.journalProblem) = (journal.previousRun, journal.problem)
     }
 
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { view, screen in
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { view, screen in
       view.screen = screen
       view.redraw()
     }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, input in
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { view, input in
       view.take(input.keys)
     }
   }

@@ -127,7 +127,9 @@ extension BackgroundTaskManager {
     let run = AwaitedRun(of: scope, generation: process)
     // No end waits for a refused operation, but the handler that starts it may, so it keeps that handler's context.
     let context = HandlerContext.bound
-    let running = starter.startOnMainActor(for: Subscriber(label: "background task \(name)", fileID: "", line: 0)) {
+    let running = starter.startOnMainActor(
+      for: EventBus.Subscriber(label: "background task \(name)", fileID: "", line: 0)
+    ) {
       if !isRefused {
         await HandlerContext.with(run) { await operation() }
       } else if isCalled {

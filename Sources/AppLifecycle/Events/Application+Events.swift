@@ -1,4 +1,4 @@
-public import PubSub
+import PubSub
 
 // The notifications of the application, nested in their sender. A new one begins with its row in NotificationTable.swift.
 
@@ -47,12 +47,12 @@ extension Application {
 
   /// A notification that the application is about to stop receiving events; the state is still active.
   ///
-  /// Handlers are called in reverse order: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first. Handlers of `receive` run after the change.
   public struct WillResignActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willResignActive }
-    /// The traits of the event: delivery in reverse order, the latest subscriber first.
-    public static var traits: EventTraits { .reversed }
+    /// True: the latest subscriber first.
+    public static var isReversed: Bool { true }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -76,8 +76,8 @@ extension Application {
   public struct DidEnterBackground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .didEnterBackground }
-    /// The traits of the event: delivery in reverse order, the latest subscriber first.
-    public static var traits: EventTraits { .reversed }
+    /// True: the latest subscriber first.
+    public static var isReversed: Bool { true }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.
@@ -96,8 +96,8 @@ extension Application {
 
   /// A notification that the application is about to enter the foreground; the state is still background.
   ///
-  /// Not posted at a cold launch without scenes: subscribe to ``DidFinishLaunching``, too, or to ``StateDidChange`` with
-  /// replay.
+  /// Handlers of `receive` run after the change. Not posted at a cold launch without scenes: subscribe to
+  /// ``DidFinishLaunching``, too, or to ``StateDidChange`` with replay.
   public struct WillEnterForeground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willEnterForeground }
@@ -124,8 +124,8 @@ extension Application {
   public struct WillTerminate: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willTerminate }
-    /// The traits of the event: delivery in reverse order, the latest subscriber first.
-    public static var traits: EventTraits { .reversed }
+    /// True: the latest subscriber first.
+    public static var isReversed: Bool { true }
     /// The application whose life cycle it is.
     public let application: Application
     /// The states before and after the step, and its cause.

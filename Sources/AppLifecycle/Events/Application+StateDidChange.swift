@@ -8,9 +8,7 @@ extension Application {
   ///
   /// In a simulation the event is also posted when a process is lost, by a crash for example, so that tests can observe
   /// it. No code of a lost process really runs: a handler must not begin work when the new state is *not running*.
-  public struct StateDidChange: ApplicationEvent, WeaklyKept {
-    /// The traits of the event: sticky, so the bus keeps the latest one.
-    public static var traits: EventTraits { .sticky }
+  public struct StateDidChange: ApplicationEvent, WeaklyKept, StickyEvent {
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
     private let reference: Reference

@@ -1,9 +1,11 @@
-public import PubSub
+import PubSub
 
 // The notifications of a scene, nested in their sender.
 
 extension Scene {
   /// A notification that the scene is about to be connected; the state is unattached.
+  ///
+  /// Handlers of `receive` run after the change.
   public struct WillConnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willConnect }
@@ -25,6 +27,8 @@ extension Scene {
 
   /// A notification that the scene is about to enter the foreground; the state is background, or unattached for a scene
   /// that has just been connected.
+  ///
+  /// Handlers of `receive` run after the change.
   public struct WillEnterForeground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willEnterForeground }
@@ -66,12 +70,12 @@ extension Scene {
 
   /// A notification that the scene is about to stop receiving events; the state is still active in the foreground.
   ///
-  /// Handlers are called in reverse order: the latest subscriber first.
+  /// Handlers are called in reverse order: the latest subscriber first. Handlers of `receive` run after the change.
   public struct WillDeactivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willResignActive }
-    /// The traits of the event: delivery in reverse order, the latest subscriber first.
-    public static var traits: EventTraits { .reversed }
+    /// True: the latest subscriber first.
+    public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
     public let scene: Scene
     /// The states before and after the step, and its cause.
@@ -94,8 +98,8 @@ extension Scene {
   public struct DidEnterBackground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didEnterBackground }
-    /// The traits of the event: delivery in reverse order, the latest subscriber first.
-    public static var traits: EventTraits { .reversed }
+    /// True: the latest subscriber first.
+    public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
     public let scene: Scene
     /// The states before and after the step, and its cause.
@@ -120,8 +124,8 @@ extension Scene {
   public struct DidDisconnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didDisconnect }
-    /// The traits of the event: delivery in reverse order, the latest subscriber first.
-    public static var traits: EventTraits { .reversed }
+    /// True: the latest subscriber first.
+    public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
     public let scene: Scene
     /// The states before and after the step, and its cause.

@@ -39,11 +39,11 @@ extension Application {
   ///   - hasRecipient: whether the error has another recipient, which decides what follows.
   ///   - isToldByResource: whether the change of the resource's health tells of the error.
   nonisolated func report(
-    _ error: any Error, of code: Subscriber, _ step: String, hasRecipient: Bool = false,
+    _ error: any Error, of code: EventBus.Subscriber, _ step: String, hasRecipient: Bool = false,
     isToldByResource: Bool = false
   ) {
     bus.report(
-      HandlerFailure(
+      EventBus.HandlerFailure(
         code, EventName(rawValue: step), error, hasRecipient: hasRecipient, isNoted: true,
         isToldByResource: isToldByResource))
   }

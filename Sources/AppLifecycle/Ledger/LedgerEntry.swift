@@ -70,7 +70,7 @@ public struct LedgerEntry: Sendable, Hashable {
 
   /// Creates an entry for code with a position in the source, and perhaps a label.
   init(
-    _ kind: Kind, _ subscriber: Subscriber, step: String, began: Duration, duration: Duration, outcome: Outcome
+    _ kind: Kind, _ subscriber: EventBus.Subscriber, step: String, began: Duration, duration: Duration, outcome: Outcome
   ) {
     (self.kind, self.step, self.began, self.duration, self.outcome) = (kind, step, began, duration, outcome)
     (ownName, fileID, line) = (subscriber.label, subscriber.fileID, subscriber.line)

@@ -34,7 +34,7 @@ extension Application {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ observer: @escaping @MainActor @Sendable (TraceEvent) throws -> Void
   ) -> ObserverToken {
-    let observer = TraceObserver(Subscriber(label: label, fileID: fileID, line: line), observer)
+    let observer = TraceObserver(EventBus.Subscriber(label: label, fileID: fileID, line: line), observer)
     observers.add(observer)
     return ObserverToken(observer)
   }
@@ -43,7 +43,7 @@ extension Application {
   package func observeFirst(
     label: String, _ observer: @escaping @MainActor @Sendable (TraceEvent) throws -> Void
   ) -> ObserverToken {
-    let observer = TraceObserver(Subscriber(label: label, fileID: "", line: 0), observer)
+    let observer = TraceObserver(EventBus.Subscriber(label: label, fileID: "", line: 0), observer)
     observers.add(observer, isFirst: true)
     return ObserverToken(observer)
   }

@@ -23,7 +23,7 @@ public final class ObserverToken: Sendable {
 
 /// An observer, which is called until its token is cancelled or released, or the application is gone.
 final class TraceObserver: Sendable {
-  let source: Subscriber
+  let source: EventBus.Subscriber
   /// The code, which the token shares.
   ///
   /// A weak reference of the token to the observer instead would make each retain and release of the observer slow.
@@ -31,7 +31,7 @@ final class TraceObserver: Sendable {
   /// Whether the observer has thrown an error before.
   let hasFailed = Atomic(false)
 
-  init(_ source: Subscriber, _ body: @escaping Observation.Body) {
+  init(_ source: EventBus.Subscriber, _ body: @escaping Observation.Body) {
     self.source = source
     observation = Observation(body)
   }

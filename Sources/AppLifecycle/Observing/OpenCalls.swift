@@ -10,7 +10,7 @@ final class OpenCalls: Sendable {
   /// Oldest first; guarded by the lock.
   private nonisolated(unsafe) var present: [TracedCall] = []
   /// The names of the observers, in their order; guarded by the lock.
-  private nonisolated(unsafe) var observers: [Subscriber] = []
+  private nonisolated(unsafe) var observers: [EventBus.Subscriber] = []
   /// The index of the observer that is being called; -1 while no observer is.
   private let place = Atomic(-1)
   /// The time when the first observer was called with the current event, in nanoseconds by the application's clock.
@@ -19,7 +19,7 @@ final class OpenCalls: Sendable {
   /// The calls that have begun and not ended, oldest first; the call of an observer is last, because it interrupts the
   /// others.
   var calls: [TracedCall] {
-    var (calls, observer): ([TracedCall], Subscriber?) = ([], nil)
+    var (calls, observer): ([TracedCall], EventBus.Subscriber?) = ([], nil)
     let place = place.load(ordering: .relaxed)
     lock.withLock {
       calls = present
@@ -54,7 +54,7 @@ final class OpenCalls: Sendable {
   // MARK: Observers
 
   /// Stores the names of the observers after a change.
-  func setObservers(_ names: [Subscriber]) {
+  func setObservers(_ names: [EventBus.Subscriber]) {
     lock.withLock {
       observers = names
       // Without observers no event reports the end of a call.

@@ -7,7 +7,7 @@ internal import Scheduling
   /// The storage of the handle.
   let holding: ResourceHolding
   /// The source position of a body; nil for a resource.
-  let body: Subscriber?
+  let body: EventBus.Subscriber?
   /// The policy for retries; nil for the application's policy.
   var retry: RetryPolicy?
   /// Acquires the resource and returns the handle; throws the error of the acquire.
@@ -33,7 +33,7 @@ internal import Scheduling
   var whenForgotten: (@MainActor () -> Void)?
 
   init(
-    name: String, holding: ResourceHolding, body: Subscriber? = nil,
+    name: String, holding: ResourceHolding, body: EventBus.Subscriber? = nil,
     acquire: @escaping @MainActor () async throws -> HeldHandle,
     release: @escaping @MainActor (HeldHandle) async throws -> Void
   ) {
@@ -44,7 +44,7 @@ internal import Scheduling
   deinit { holding.forget() }
 
   /// The name and position that a simulation reports for escaped work.
-  var source: Subscriber { body ?? Subscriber(label: name, fileID: "", line: 0) }
+  var source: EventBus.Subscriber { body ?? EventBus.Subscriber(label: name, fileID: "", line: 0) }
 }
 
 /// The data of a resource outside the graph.

@@ -34,7 +34,7 @@ extension Application {
     while phase: LifecyclePhase, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor () async throws(Failure) -> Void
   ) async throws(Failure) {
-    let error = await runs.run(while: phase, Subscriber(label: label, fileID: fileID, line: line)) {
+    let error = await runs.run(while: phase, EventBus.Subscriber(label: label, fileID: fileID, line: line)) {
       do throws(Failure) { try await body() } catch { return error }
       return nil
     }

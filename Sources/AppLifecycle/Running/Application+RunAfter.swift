@@ -52,7 +52,7 @@ extension Application {
     fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor (Owner, repeat each Dependency) async throws -> Void
   ) -> ManagedRun {
-    let source = Subscriber(label: label, fileID: fileID, line: line)
+    let source = EventBus.Subscriber(label: label, fileID: fileID, line: line)
     let run = ManagedRun(source, in: manager, tasks: tasks)
     // Code of an ended process gets a body that never begins.
     guard let dependencies = indices(of: repeat each dependency, for: source) else { return run }
@@ -99,7 +99,7 @@ extension Application {
     fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor (repeat each Dependency) async throws -> Void
   ) async throws {
-    let source = Subscriber(label: label, fileID: fileID, line: line)
+    let source = EventBus.Subscriber(label: label, fileID: fileID, line: line)
     guard let dependencies = indices(of: repeat each dependency, for: source) else { throw CancellationError() }
     let run = ManagedRun(source, in: manager, tasks: tasks)
     let ended = OneShot()
@@ -123,7 +123,7 @@ extension Application {
 
   /// Returns the indices of resources in the manager; nil if one belongs to a process that has ended.
   private func indices<each Dependency>(
-    of dependency: repeat ManagedResource<each Dependency>, for source: Subscriber
+    of dependency: repeat ManagedResource<each Dependency>, for source: EventBus.Subscriber
   ) -> [Int]? {
     var indices: [Int] = []
     for one in repeat each dependency {
@@ -152,7 +152,7 @@ public final class ManagedRun: Sendable {
   /// Its index in the manager, set before any code can read it.
   @MainActor var index = 0
 
-  init(_ source: Subscriber, in manager: ResourceManager, tasks: TaskStarter) {
+  init(_ source: EventBus.Subscriber, in manager: ResourceManager, tasks: TaskStarter) {
     (name, self.manager, self.tasks) = (source.description, manager, tasks)
   }
 
@@ -174,7 +174,7 @@ public final class ManagedRun: Sendable {
 extension ResourceOperations {
   /// Creates the operations of a body, which has a run loop and no handle.
   convenience init(
-    body: Subscriber, _ holding: ResourceHolding, _ run: @escaping @MainActor () async throws -> Void
+    body: EventBus.Subscriber, _ holding: ResourceHolding, _ run: @escaping @MainActor () async throws -> Void
   ) {
     self.init(
       name: body.description, holding: holding, body: body, acquire: { HandleBox(()) }, release: { _ in })

@@ -6,7 +6,7 @@ internal import Scheduling
   /// One call of `run(while:)`.
   private final class Call {
     let phase: LifecyclePhase
-    let source: Subscriber
+    let source: EventBus.Subscriber
     let body: @MainActor () async -> (any Error)?
     let waiter: UnsafeContinuation<(any Error)?, Never>
     var state = PhaseRun()
@@ -24,7 +24,7 @@ internal import Scheduling
     var error: (any Error)?
 
     init(
-      _ phase: LifecyclePhase, _ source: Subscriber, body: @escaping @MainActor () async -> (any Error)?,
+      _ phase: LifecyclePhase, _ source: EventBus.Subscriber, body: @escaping @MainActor () async -> (any Error)?,
       waiter: UnsafeContinuation<(any Error)?, Never>
     ) {
       (self.phase, self.source, self.body, self.waiter) = (phase, source, body, waiter)
@@ -51,7 +51,7 @@ internal import Scheduling
 
   /// Runs a body while a phase holds; returns when the caller is cancelled or the body throws.
   func run(
-    while phase: LifecyclePhase, _ source: Subscriber, _ body: @escaping @MainActor () async -> (any Error)?
+    while phase: LifecyclePhase, _ source: EventBus.Subscriber, _ body: @escaping @MainActor () async -> (any Error)?
   ) async -> (any Error)? {
     lastID += 1
     let id = lastID

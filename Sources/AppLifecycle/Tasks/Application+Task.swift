@@ -33,7 +33,7 @@ extension Application {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor () async throws -> Success
   ) -> Task<Success, any Error> {
-    ownTasks.start(Subscriber(label: label, fileID: fileID, line: line), body)
+    ownTasks.start(EventBus.Subscriber(label: label, fileID: fileID, line: line), body)
   }
 
   /// Starts a task for an owner.
@@ -57,7 +57,7 @@ extension Application {
     _ owner: Owner, label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ body: @escaping @MainActor (Owner) async throws -> Void
   ) -> Task<Void, any Error> {
-    ownTasks.start(Subscriber(label: label, fileID: fileID, line: line)) { [weak owner] in
+    ownTasks.start(EventBus.Subscriber(label: label, fileID: fileID, line: line)) { [weak owner] in
       if let owner { try await body(owner) }
     }
   }
@@ -92,7 +92,7 @@ extension Application {
     fileID: String = #fileID, line: Int = #line, _ action: @escaping @MainActor (Owner) async throws -> Void
   ) -> Task<Void, any Error> {
     let interval = max(interval, .milliseconds(1))
-    let source = Subscriber(label: label, fileID: fileID, line: line)
+    let source = EventBus.Subscriber(label: label, fileID: fileID, line: line)
     return ownTasks.start(source) { [weak owner, weak self, clock] in
       while true {
         let began = clock.now.offset

@@ -5,7 +5,7 @@ internal import Scheduling
 /// process.
 @MainActor final class ApplicationTasks {
   private struct Running {
-    let source: Subscriber
+    let source: EventBus.Subscriber
     let began: Duration
     /// The number of the task's call for observers.
     let call: TracedCall.ID?
@@ -30,7 +30,7 @@ internal import Scheduling
   }
 
   func start<Success: Sendable>(
-    _ source: Subscriber, _ body: @escaping @MainActor () async throws -> Success
+    _ source: EventBus.Subscriber, _ body: @escaping @MainActor () async throws -> Success
   ) -> Task<Success, any Error> {
     lastID += 1
     let id = lastID
@@ -65,7 +65,7 @@ internal import Scheduling
     }
   }
 
-  private func didThrow(_ id: UInt64, _ source: Subscriber, _ error: any Error) {
+  private func didThrow(_ id: UInt64, _ source: EventBus.Subscriber, _ error: any Error) {
     guard error.isFailure else { return didEnd(id, .cancelled) }
     let outcome = LedgerEntry.Outcome.failed(String(describing: error))
     // A task that was cancelled with its process is in the ledger already, but not with its error.
@@ -78,7 +78,7 @@ internal import Scheduling
   }
 
   /// Notes and reports an error of a periodic task that goes on.
-  func periodicTaskDidThrow(_ error: any Error, _ source: Subscriber, began: Duration) {
+  func periodicTaskDidThrow(_ error: any Error, _ source: EventBus.Subscriber, began: Duration) {
     var entry = LedgerEntry(
       .task, source, step: "every", began: began, duration: now() - began, outcome: .completed)
     // For observers every end has a beginning.
@@ -98,7 +98,7 @@ internal import Scheduling
     application?.note(entry(task.source, began: task.began, outcome), of: task.call)
   }
 
-  private func entry(_ source: Subscriber, began: Duration, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
+  private func entry(_ source: EventBus.Subscriber, began: Duration, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
     LedgerEntry(.task, source, step: "task", began: began, duration: now() - began, outcome: outcome)
   }
 }

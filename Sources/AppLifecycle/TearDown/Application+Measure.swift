@@ -12,7 +12,7 @@ extension Application {
     let id = callBegins(
       LedgerEntry(.delegate, name, step: method, began: timing.now(), duration: .zero), isSynchronous: true)
     let began = timing.now()
-    tasks.naming(Subscriber(label: method, fileID: "", line: 0)) { call() }
+    tasks.naming(EventBus.Subscriber(label: method, fileID: "", line: 0)) { call() }
     timing.passTime?(method)
     note(
       LedgerEntry(.delegate, name, step: method, began: began, duration: timing.now() - began), of: id,

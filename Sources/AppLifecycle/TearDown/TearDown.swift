@@ -200,7 +200,7 @@ extension TearDown {
   /// Blames an observer if the budget ended during its call.
   ///
   /// - Returns: whether the observer is to blame.
-  func blames(_ observer: Subscriber, from began: Duration, to end: Duration) -> Bool {
+  func blames(_ observer: EventBus.Subscriber, from began: Duration, to end: Duration) -> Bool {
     guard let budget, budget.culprits.isEmpty, budget.isUsedUp(from: began, to: end, lost: time.lost) else {
       return false
     }

@@ -6,7 +6,7 @@ final class HandlerFailures: Sendable {
   private let complaints = Mutex<[RunComplaint]>([])
 
   /// Notes an error that nothing else takes; a `CancellationError` is the expected end of a cancelled handler.
-  func note(_ failure: HandlerFailure) {
+  func note(_ failure: EventBus.HandlerFailure) {
     guard !(failure.error is CancellationError), !failure.hasRecipient else { return }
     let what = failure.event == nil ? "threw an error in" : "threw an error while it handled"
     let message = "“\(failure.subscriber)” \(what) \(failure.eventName)"

@@ -35,7 +35,7 @@ import PubSub
   private var past: ProcessEnd?
   /// The errors that handlers have thrown since the last examination.
   private let failures = HandlerFailures()
-  private var subscriptions: [Subscription] = []
+  private var subscriptions: [EventBus.Subscription] = []
   private var observation: ObserverToken?
 
   private enum ProcessEnd {
@@ -66,7 +66,7 @@ import PubSub
       // The system closes at once what a lost process had open; a test may look right after it.
       if event.transition.to == .notRunning, !self.system.hasEndedInOrder { self.balance.loseProcess() }
     }
-    let failedHandlers = system.bus.subscribe(to: HandlerFailure.self, label: "RunWatch") { [failures] in
+    let failedHandlers = system.bus.subscribe(to: EventBus.HandlerFailure.self, label: "RunWatch") { [failures] in
       failures.note($0)
     }
     subscriptions = [resourceChanges, stateChanges, failedHandlers]

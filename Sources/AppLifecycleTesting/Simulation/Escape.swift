@@ -3,9 +3,9 @@ internal import PubSub
 /// A way in which work leaves a simulation.
 enum Escape {
   /// A task outside the simulation sleeps on its clock; `at` is the place of the sleep, if it is known.
-  case sleep(at: Subscriber?, in: Subscriber?)
+  case sleep(at: EventBus.Subscriber?, in: EventBus.Subscriber?)
   /// A thread or a task outside the simulation woke a task inside it.
-  case wakeUp(by: Subscriber?)
+  case wakeUp(by: EventBus.Subscriber?)
 
   /// The violation to report, with advice on what to write instead.
   var violation: ContractViolation {

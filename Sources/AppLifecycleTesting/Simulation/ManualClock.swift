@@ -94,7 +94,7 @@ public final class ManualClock: Clock {
   public func sleep(
     until deadline: Instant, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
   ) async throws {
-    try await sleep(until: deadline, at: Subscriber(label: nil, fileID: fileID, line: line))
+    try await sleep(until: deadline, at: EventBus.Subscriber(label: nil, fileID: fileID, line: line))
   }
 
   /// Suspends the task until the clock has been advanced by a duration.
@@ -109,10 +109,10 @@ public final class ManualClock: Clock {
     for duration: Duration, tolerance: Duration? = nil, fileID: String = #fileID, line: Int = #line
   ) async throws {
     let deadline = now.advanced(by: min(duration, Self.latest.offset))
-    try await sleep(until: deadline, at: Subscriber(label: nil, fileID: fileID, line: line))
+    try await sleep(until: deadline, at: EventBus.Subscriber(label: nil, fileID: fileID, line: line))
   }
 
-  private func sleep(until deadline: Instant, at line: Subscriber?) async throws {
+  private func sleep(until deadline: Instant, at line: EventBus.Subscriber?) async throws {
     try Task.checkCancellation()
     let id: UInt64? = state.withLock { state in
       guard deadline > state.now else { return nil }

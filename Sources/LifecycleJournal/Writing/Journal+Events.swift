@@ -87,9 +87,7 @@ extension Journal {
   /// that of a heartbeat.
   ///
   /// The program continues. The event is sticky: to receive it after the journal was opened, subscribe with replay.
-  public struct DidFail: Event {
-    /// The bus keeps the latest event.
-    public static var traits: EventTraits { .sticky }
+  public struct DidFail: BusEvent, StickyEvent {
     /// The path of the journal.
     public let path: String
     /// The failure.
@@ -110,7 +108,7 @@ extension Journal {
   /// heartbeat.
   ///
   /// It comes without a ``DidFail`` if another program has removed or cut the file.
-  public struct DidRecover: Event {
+  public struct DidRecover: BusEvent {
     /// The path of the journal.
     public let path: String
     /// The gap in the journal, which the file also contains.

@@ -4,7 +4,7 @@ public import PubSub
 /// The event that a notification could not be converted to its event, or not on the thread that posted it.
 ///
 /// It is posted on the bridge's bus, on the thread that posted the notification.
-public struct NotificationBridgeFailure: Event, CustomStringConvertible {
+public struct NotificationBridgeFailure: BusEvent, CustomStringConvertible {
   /// The reason of the failure.
   public enum Reason: Sendable {
     /// The event could not be made from the notification; no event is posted.

@@ -54,8 +54,8 @@ extension NotificationCenterBridge {
   ///   - type: the events.
   ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
-  public func post<E: NotificationConvertible & Event>(
-    _ type: E.Type, priority: Priority = .normal
+  public func post<E: NotificationConvertible & BusEvent>(
+    _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
     let link = newLink()
     post(type, priority, link)
@@ -69,26 +69,30 @@ extension NotificationCenterBridge {
   ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
   public func post<E: NotificationConvertible & MainActorEvent>(
-    _ type: E.Type, priority: Priority = .normal
+    _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
     let link = newLink()
     post(type, priority, link)
     return link
   }
 
-  private func post<E: NotificationConvertible & Event>(_: E.Type, _ priority: Priority, _ link: NotificationLink) {
+  private func post<E: NotificationConvertible & BusEvent>(
+    _: E.Type, _ priority: EventBus.Priority, _ link: NotificationLink
+  ) {
     let passer = Passer(center, bus)
     link.keep(
-      bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event, subject in
-        passer.pass(event, from: subject)
+      bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event in
+        passer.pass(event, from: EventBus.subjectOfPost)
       })
   }
 
-  func post<E: NotificationConvertible & MainActorEvent>(_: E.Type, _ priority: Priority, _ link: NotificationLink) {
+  func post<E: NotificationConvertible & MainActorEvent>(
+    _: E.Type, _ priority: EventBus.Priority, _ link: NotificationLink
+  ) {
     let passer = Passer(center, bus)
     link.keep(
-      bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event, subject in
-        passer.pass(event, from: subject)
+      bus.subscribe(to: E.self, priority: priority, label: "NotificationCenterBridge") { event in
+        passer.pass(event, from: EventBus.subjectOfPost)
       })
   }
 }
@@ -130,7 +134,7 @@ extension NotificationCenterBridge {
   ///
   /// - Parameter type: the events.
   /// - Returns: the link, which lasts while it is kept.
-  public func receive<E: NotificationConvertible & Event>(_ type: E.Type) -> NotificationLink {
+  public func receive<E: NotificationConvertible & BusEvent>(_ type: E.Type) -> NotificationLink {
     let link = newLink()
     receive(type, link)
     return link
@@ -149,7 +153,7 @@ extension NotificationCenterBridge {
     return link
   }
 
-  private func receive<E: NotificationConvertible & Event>(_: E.Type, _ link: NotificationLink) {
+  private func receive<E: NotificationConvertible & BusEvent>(_: E.Type, _ link: NotificationLink) {
     observe(E.self, link) { Passage.post($0, from: $1, on: $2, having: $3) }
   }
 
@@ -210,8 +214,8 @@ extension NotificationCenterBridge {
   ///   - type: the events.
   ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
-  public func exchange<E: NotificationConvertible & Event>(
-    _ type: E.Type, priority: Priority = .normal
+  public func exchange<E: NotificationConvertible & BusEvent>(
+    _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
     let link = newLink()
     post(type, priority, link)
@@ -226,7 +230,7 @@ extension NotificationCenterBridge {
   ///   - priority: the priority of the bridge among the handlers of the bus.
   /// - Returns: the link, which lasts while it is kept.
   public func exchange<E: NotificationConvertible & MainActorEvent>(
-    _ type: E.Type, priority: Priority = .normal
+    _ type: E.Type, priority: EventBus.Priority = .normal
   ) -> NotificationLink {
     let link = newLink()
     post(type, priority, link)

@@ -5,7 +5,7 @@ public import PubSub
 ///
 /// For an event of your own:
 ///
-///     struct OrderPlaced: Event {
+///     struct OrderPlaced: BusEvent {
 ///       let id: Int
 ///     }
 ///
@@ -23,7 +23,7 @@ public import PubSub
 ///
 /// The events of the life cycle conform: their object is the application or the scene, and `userInfo` has the
 /// transition, with the key ``NotificationKey/transition`` or ``NotificationKey/sceneTransition``.
-public protocol NotificationConvertible: BusEvent {
+public protocol NotificationConvertible: EventBus.Event {
   /// The name of the notification; by default the name of the event type without its module: `OrderPlaced`, or
   /// `Shop.OrderPlaced` for a nested type.
   static var notificationName: Notification.Name { get }

@@ -8,7 +8,7 @@ internal import Scheduling
 public final class NotificationLink: Sendable {
   private struct State: @unchecked Sendable {
     var isCancelled = false
-    var subscriptions: [Subscription] = []
+    var subscriptions: [EventBus.Subscription] = []
     /// The center's observer tokens; accessed only under the lock.
     var observers: [any NSObjectProtocol] = []
   }
@@ -20,7 +20,7 @@ public final class NotificationLink: Sendable {
 
   deinit { cancel() }
 
-  func keep(_ subscription: Subscription) { state.withLock { $0.subscriptions.append(subscription) } }
+  func keep(_ subscription: EventBus.Subscription) { state.withLock { $0.subscriptions.append(subscription) } }
 
   func keep(_ observer: any NSObjectProtocol) {
     nonisolated(unsafe) let observer = observer

@@ -63,7 +63,7 @@ struct Passage {
   ///   - bus: the bus.
   ///   - passed: the buses and centers that the event has passed, including the center on which the notification was
   ///     posted.
-  static func post<E: BusEvent>(
+  static func post<E: EventBus.Event>(
     _ event: E, from subject: (any AnyObject & Sendable)?, on bus: EventBus, having passed: [ObjectIdentifier]
   ) {
     let outer = pthread_getspecific(key)

@@ -84,7 +84,7 @@ internal import Scheduling
   private let configuration: Configuration
   private let platform: Platform
   private var machine: PlatformStateMachine
-  private var ending: Subscription?
+  private var ending: EventBus.Subscription?
   private var identifiers: [ObjectIdentifier: SceneIdentifier] = [:]
   private var lastSceneNumber = 0
   private var observers: [(center: NotificationCenter, token: any NSObjectProtocol)] = []

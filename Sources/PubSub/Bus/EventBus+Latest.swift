@@ -6,11 +6,11 @@ extension EventBus {
   /// It is the event that a subscriber with replay would receive first. Any thread may call this method.
   ///
   /// - Parameters:
-  ///   - type: the events; their type has the trait ``EventTraits/sticky``.
+  ///   - type: the events.
   ///   - subject: only an event that was posted from this object; nil for any.
   /// - Returns: the event; nil if none was posted from this object, or if it was removed.
   /// - Complexity: constant; takes a lock that posts of this type also take.
-  public func latest<E: Event>(of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil) -> E? {
+  public func latest<E: BusEvent & StickyEvent>(of type: E.Type = E.self, from subject: Subject? = nil) -> E? {
     core.latest(type, from: subject)
   }
 
@@ -19,24 +19,24 @@ extension EventBus {
   /// It is the event that a subscriber with replay would receive first.
   ///
   /// - Parameters:
-  ///   - type: the events; their type has the trait ``EventTraits/sticky``.
+  ///   - type: the events.
   ///   - subject: only an event that was posted from this object; nil for any.
   /// - Returns: the event; nil if none was posted from this object, or if it was removed.
   /// - Complexity: constant; takes a lock that posts of this type also take.
-  @MainActor public func latest<E: MainActorEvent>(
-    of type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil
+  @MainActor public func latest<E: MainActorEvent & StickyEvent>(
+    of type: E.Type = E.self, from subject: Subject? = nil
   ) -> E? {
     core.latest(type, from: subject)
   }
 
   /// Removes the latest event of a sticky type, and the latest events of all its subjects.
   ///
-  /// A later subscriber receives no replay until the next post. Subscribers that have received the event keep it. Any thread may call this method; the bus releases the event on
-  /// that thread.
+  /// A later subscriber receives no replay until the next post. Subscribers that have received the event keep it. Any
+  /// thread may call this method; the bus releases the event on that thread.
   ///
   /// - Parameter type: the events.
   /// - Complexity: constant; takes a lock that posts of this type also take.
-  public func removeLatest<E: Event>(of type: E.Type) { core.removeLatest(type) }
+  public func removeLatest<E: BusEvent & StickyEvent>(of type: E.Type) { core.removeLatest(type) }
 
   /// Removes the latest event of a sticky type of main-actor events, and those of all subjects.
   ///
@@ -44,5 +44,5 @@ extension EventBus {
   ///
   /// - Parameter type: the events.
   /// - Complexity: constant; takes a lock that posts of this type also take.
-  @MainActor public func removeLatest<E: MainActorEvent>(of type: E.Type) { core.removeLatest(type) }
+  @MainActor public func removeLatest<E: MainActorEvent & StickyEvent>(of type: E.Type) { core.removeLatest(type) }
 }

@@ -6,8 +6,11 @@ internal import Scheduling
 ///
 /// A post reaches its subscribers in order of priority (highest first), and within a priority in the order of
 /// subscription. This one order covers all subscribers: to a type, to a name, to all events, and to one subject. Event
-/// types with the trait ``EventTraits/reversed`` are delivered in the reverse order. A post that is made inside a
+/// types whose ``EventBus/Event/isReversed`` is true are delivered in the reverse order. A post that is made inside a
 /// handler is delivered at once, depth first.
+///
+/// A handler of `subscribe` is *synchronous*: the bus calls it before the post returns. A handler of `receive` is
+/// *asynchronous*, also without `await` in it: it has a mailbox, and the bus calls it later.
 ///
 /// Any thread may make any call that is not marked `@MainActor`, also inside a handler. No synchronous call can
 /// deadlock, because the bus holds no lock while it calls a handler. Releasing the bus ends its subscriptions and its
@@ -23,7 +26,7 @@ public final class EventBus: Sendable {
   /// - Parameters:
   ///   - taskExecutor: the executor preference of asynchronous handlers; nil for the global executor.
   ///   - nestingLimit: how many posts may be nested in one another, from 1 to 1,024. A deeper post is refused, and
-  ///     reported as ``PostRefused``.
+  ///     reported as ``EventBus/PostRefused``.
   public convenience init(taskExecutor: (any TaskExecutor)? = nil, nestingLimit: Int = 128) {
     self.init(tasks: TaskStarter(executor: taskExecutor), clock: ContinuousClock(), nestingLimit: nestingLimit)
   }
@@ -55,7 +58,7 @@ extension EventBus {
   ///   - event: what happened.
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   /// - Complexity: linear in the number of subscribers that receive the event.
-  public func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
+  public func post<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     guard let topic = BusCore.topicAtOnce(of: E.self, in: table) else {
       return Posting.postOutOfLine(event, on: core, from: subject)
     }
@@ -77,12 +80,21 @@ extension EventBus {
   }
 }
 
+// MARK: - Inspecting a post
+
+extension EventBus {
+  /// The subject of the post whose synchronous handler runs on this thread; nil if the post named none.
+  ///
+  /// It is also nil outside a synchronous handler: an asynchronous one runs after its post.
+  public static var subjectOfPost: Subject? { Posting.subject }
+}
+
 // MARK: - Inspecting a bus
 
 extension EventBus {
   /// Returns whether a post of this type would reach a subscriber or a tracer; if not, the caller need not make the
   /// event.
-  package func isHeard<E: BusEvent>(_ type: E.Type) -> Bool { core.isHeard(type) }
+  package func isHeard<E: Event>(_ type: E.Type) -> Bool { core.isHeard(type) }
 
   /// One subscription, as ``EventBus/subscriptions`` lists it.
   public struct Listing: Sendable, Hashable, CustomStringConvertible {
@@ -108,26 +120,28 @@ extension EventBus {
 
   /// Calls a tracer with every post before its delivery, on the poster's thread.
   ///
-  /// A tracer does not count as a receiver (see ``Undelivered``). While a bus has a tracer, its posts cost more;
-  /// without a tracer the cost is not measurable.
+  /// A tracer does not count as a receiver (see ``EventBus/Undelivered``). While a bus has a tracer, its posts cost
+  /// more; without a tracer the cost is not measurable.
   ///
   /// - Parameter body: called with each event.
   /// - Returns: an object whose release ends the tracing.
-  public func trace(_ body: @escaping @Sendable (any BusEvent) -> Void) -> Tracing { Tracing(core, body) }
+  public func trace(_ body: @escaping @Sendable (any Event) -> Void) -> Tracing { Tracing(core, body) }
 }
 
-/// A tracer on an ``EventBus``; releasing it ends the tracing.
-public final class Tracing: Sendable {
-  private let core: BusCore
-  private let tracer: BusCore.Tracer
+extension EventBus {
+  /// A tracer on an ``EventBus``; releasing it ends the tracing.
+  public final class Tracing: Sendable {
+    private let core: BusCore
+    private let tracer: BusCore.Tracer
 
-  init(_ core: BusCore, _ body: @escaping @Sendable (any BusEvent) -> Void) {
-    self.core = core
-    tracer = BusCore.Tracer(body)
-    core.add(tracer)
+    init(_ core: BusCore, _ body: @escaping @Sendable (any Event) -> Void) {
+      self.core = core
+      tracer = BusCore.Tracer(body)
+      core.add(tracer)
+    }
+
+    deinit { core.remove(tracer) }
   }
-
-  deinit { core.remove(tracer) }
 }
 
 // MARK: - For bridges between buses
@@ -141,7 +155,7 @@ extension EventBus {
   /// frees memory.
   ///
   /// Main-actor events are posted on the main actor.
-  package func post<E: BusEvent>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
+  package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
     guard let topic = BusCore.topic(of: E.self, in: table) ?? core.firstTopic(of: E.self) else { return }
     BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in
       withUnsafePointer(to: event) { event in

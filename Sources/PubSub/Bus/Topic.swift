@@ -1,34 +1,36 @@
 internal import CPubSub
 public import Synchronization
 
-/// A handle for posting events of one type on one bus; it saves the look-up by type on hot paths.
-///
-/// Any thread may keep and use it. It does not keep the bus alive. After the bus has been released, a post reaches no
-/// subscriber.
-public struct Topic<E: BusEvent>: Sendable {
-  /// Keeps the topic's memory alive, also during a post through a temporary handle.
-  @usableFromInline let core: BusCore
-  /// The address of the topic, whose first two words are its root and its flags.
-  @usableFromInline nonisolated(unsafe) let words: UnsafePointer<Atomic<UInt>>
-
-  fileprivate init(_ core: BusCore) {
-    self.core = core
-    words = core.store(for: E.self)._withUnsafeGuaranteedRef {
-      UnsafeRawPointer($0.topic).assumingMemoryBound(to: Atomic<UInt>.self)
-    }
-  }
-
-  /// Whether a post has nothing to do: the topic has neither a root (subscribers) nor flags.
+extension EventBus {
+  /// A handle for posting events of one type on one bus; it saves the look-up by type on hot paths.
   ///
-  /// It is inlined into the caller, so that a post without subscribers costs no call.
-  @inlinable var isIdle: Bool { (words[0].load(ordering: .relaxed) | words[1].load(ordering: .relaxed)) == 0 }
+  /// Any thread may keep and use it. It does not keep the bus alive. After the bus has been released, a post reaches no
+  /// subscriber.
+  public struct Topic<E: EventBus.Event>: Sendable {
+    /// Keeps the topic's memory alive, also during a post through a temporary handle.
+    @usableFromInline let core: BusCore
+    /// The address of the topic, whose first two words are its root and its flags.
+    @usableFromInline nonisolated(unsafe) let words: UnsafePointer<Atomic<UInt>>
 
-  private static func topic(_ words: UnsafePointer<Atomic<UInt>>) -> UnsafeMutablePointer<pubsub_topic> {
-    UnsafeMutableRawPointer(mutating: words).assumingMemoryBound(to: pubsub_topic.self)
+    fileprivate init(_ core: BusCore) {
+      self.core = core
+      words = core.store(for: E.self)._withUnsafeGuaranteedRef {
+        UnsafeRawPointer($0.topic).assumingMemoryBound(to: Atomic<UInt>.self)
+      }
+    }
+
+    /// Whether a post has nothing to do: the topic has neither a root (subscribers) nor flags.
+    ///
+    /// It is inlined into the caller, so that a post without subscribers costs no call.
+    @inlinable var isIdle: Bool { (words[0].load(ordering: .relaxed) | words[1].load(ordering: .relaxed)) == 0 }
+
+    private static func topic(_ words: UnsafePointer<Atomic<UInt>>) -> UnsafeMutablePointer<pubsub_topic> {
+      UnsafeMutableRawPointer(mutating: words).assumingMemoryBound(to: pubsub_topic.self)
+    }
   }
 }
 
-extension Topic where E: Event {
+extension EventBus.Topic where E: BusEvent {
   /// Posts an event, as `EventBus.post(_:from:)` does.
   ///
   /// - Parameters:
@@ -46,7 +48,7 @@ extension Topic where E: Event {
   }
 }
 
-extension Topic where E: MainActorEvent {
+extension EventBus.Topic where E: MainActorEvent {
   /// Posts a main-actor event, as `EventBus.post(_:from:)` does.
   ///
   /// - Parameters:
@@ -68,5 +70,5 @@ extension EventBus {
   ///
   /// - Parameter type: the events.
   /// - Returns: the handle.
-  public func topic<E: BusEvent>(_ type: E.Type = E.self) -> Topic<E> { Topic(core) }
+  public func topic<E: EventBus.Event>(_ type: E.Type = E.self) -> EventBus.Topic<E> { EventBus.Topic(core) }
 }

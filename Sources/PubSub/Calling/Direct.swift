@@ -27,10 +27,10 @@
   extension Posting {
     /// Posts an event to a topic that has this root and no flag.
     ///
-    /// Going through `withUnsafePointer` would cost two more calls and a guard of the stack, as much as the rest of a post to one
-    /// handler.
+    /// Going through `withUnsafePointer` would cost two more calls and a guard of the stack, as much as the rest of a
+    /// post to one handler.
     @inline(__always)
-    static func deliver<E: BusEvent>(
+    static func deliver<E: EventBus.Event>(
       _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
       _ root: UnsafeRawPointer
     ) { postEvent(event, topic, subject, root) }
@@ -147,7 +147,7 @@
 
   extension Registration {
     /// Makes a registration for an owner, and its handler.
-    static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
+    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
@@ -157,7 +157,7 @@
     }
 
     /// Makes a registration for an owner, and its main-actor handler.
-    static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
+    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {

@@ -19,7 +19,7 @@
   extension Posting {
     /// Posts an event to a topic that has this root and no flag.
     @inline(__always)
-    static func deliver<E: BusEvent>(
+    static func deliver<E: EventBus.Event>(
       _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
       _ root: UnsafeRawPointer
     ) { withUnsafePointer(to: event) { pubsub_post($0, topic, subject) } }
@@ -95,7 +95,7 @@
     func end() {}
   }
 
-  private final class OwnedBox<Owner: AnyObject & Sendable, E: BusEvent>: HandlerBox {
+  private final class OwnedBox<Owner: AnyObject & Sendable, E: EventBus.Event>: HandlerBox {
     private weak let owner: Owner?
     private let body: @Sendable (Owner, E) throws -> Void
     /// The registration of this handler; it lives as long as a store holds the box.
@@ -113,7 +113,7 @@
 
   extension Registration {
     /// Makes a registration for an owner, and its handler.
-    static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
+    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
@@ -122,7 +122,7 @@
     }
 
     /// Makes a registration for an owner, and its main-actor handler.
-    static func owned<Owner: AnyObject & Sendable, E: BusEvent>(
+    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {

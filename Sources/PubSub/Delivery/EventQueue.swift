@@ -44,7 +44,7 @@ struct EventQueue {
   /// Releasing them may run the program's code, so it must happen without the lock.
   private var dropped = RawEvents()
 
-  init(_ buffering: Buffering) {
+  init(_ buffering: EventBus.Buffering) {
     switch buffering.bound {
     case nil: (limit, dropsOldest) = (.max, false)
     case .some(let bound): (limit, dropsOldest) = (max(0, bound.limit), bound.dropping == .oldest)

@@ -10,12 +10,14 @@ struct HandlerRun: Sendable {
   let receiver: any AsynchronousReceiver
   /// The number of the run among the runs of its receiver.
   let number: UInt64
-  let eventType: any BusEvent.Type
+  /// The type of the event; nil for a number of lost events of unknown types.
+  let eventType: (any EventBus.Event.Type)?
   /// The post that waits for this run, if one does.
   ///
   /// Through it, the wait graph follows the chain of waits to the poster.
   let cause: AwaitedPost?
-  /// The latest kind of report that the run handles, or inside whose handler its event was posted; nil if there is none.
+  /// The latest kind of report that the run handles, or inside whose handler its event was posted; nil if there is
+  /// none.
   let report: Report?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }
@@ -41,7 +43,7 @@ extension HandlerRun {
 
 /// The handler of a subscription that has a mailbox, whatever the type of its events.
 protocol AsynchronousReceiver: Receiver {
-  var subscriber: Subscriber { get }
+  var subscriber: EventBus.Subscriber { get }
 
   /// Whether the subscription has been cancelled.
   var isCancelled: Bool { get }

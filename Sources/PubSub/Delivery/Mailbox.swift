@@ -8,24 +8,31 @@ internal import Synchronization
 /// the poster that woke the mailbox: it has the priority of the code that subscribed, and no task-local value. The task
 /// takes all queued events at once as a batch, unless the mailbox is bounded. Rare attributes (awaited deliveries, lost
 /// events) are stored beside the events.
+///
+/// `Element` is an event type or `any EventBus.Event`.
 final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
-  /// The conversions between events and elements; `Element` is an event type `E`, `Received<E>` or `any BusEvent`.
+  /// The conversions between events and elements.
   struct Form: Sendable {
     /// Makes the element for the event of a store at an address.
     let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
-    let eventType: @Sendable (Element) -> any BusEvent.Type
-    /// Returns the event of an element; nil if the element reports lost events.
-    let event: @Sendable (Element) -> (any BusEvent)?
-    /// Makes the element that reports a number of lost events; nil if the mailbox has no bound.
-    let missed: (@Sendable (Int) -> Element)?
+    let eventType: @Sendable (Element) -> any EventBus.Event.Type
+    /// The type of lost events; nil if it is not known.
+    let missedType: (any EventBus.Event.Type)?
   }
 
-  let subscriber: Subscriber
-  private let form: Form
-  /// A closure in a struct: a closure that is itself the value of a generic type costs a wrapper each time it is read.
-  private struct Handler: Sendable {
+  /// What a mailbox calls.
+  struct Handler: Sendable {
     let call: @Sendable (Element) async throws -> Void
+    /// Called with the number of lost events; nil if the loss is ignored.
+    let missed: (@Sendable (Int) async throws -> Void)?
+
+    init(_ call: @escaping @Sendable (Element) async throws -> Void, missed: (@Sendable (Int) async throws -> Void)?) {
+      (self.call, self.missed) = (call, missed)
+    }
   }
+
+  let subscriber: EventBus.Subscriber
+  private let form: Form
 
   /// The handler; nil once the mailbox is closed.
   ///
@@ -38,8 +45,9 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   /// The ``SharedObject`` of the code that subscribed; weak, because the object may keep the bus alive.
   private let shared: WeakReference?
   private weak let bus: EventBus?
-  /// Ends the subscription when a run finds that its owner has been released; set before any event is held.
-  var whenOwnerIsGone: (@Sendable () -> Void)?
+  /// Ends the subscription, when a run finds that its owner has been released, or after its only event; set before any
+  /// event is held.
+  var endSubscription: (@Sendable () -> Void)?
   private let state: Guarded<MailboxState>
   /// The number of the present run, which is odd; an even number while no handler runs.
   ///
@@ -49,17 +57,17 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   private let isClosed = Atomic(false)
 
   init(
-    subscriber: Subscriber, bus: EventBus, buffering: Buffering, form: Form,
-    handler: @escaping @Sendable (Element) async throws -> Void
+    _ subscriber: EventBus.Subscriber, bus: EventBus, _ buffering: EventBus.Buffering, once: Bool, _ form: Form,
+    _ handler: Handler
   ) {
     self.subscriber = subscriber
     self.form = form
-    self.handler = Guarded(Handler(call: handler))
+    self.handler = Guarded(handler)
     self.bus = bus
     tasks = bus.tasks
     priority = Task.currentPriority
     shared = SharedObject.current.map(WeakReference.init)
-    state = Guarded(MailboxState(buffering))
+    state = Guarded(MailboxState(buffering, once: once))
     super.init()
   }
 
@@ -73,10 +81,12 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = form.element(event, store)
-    let report = Report.ofPost(to: store)
+    // Of lost events of unknown types only the report remains.
+    let report = Report.ofPost(to: store, countsOwn: form.missedType == nil)
     return state.withLock { state in
-      if state.isClosed { return .nothing }
+      if state.refusesEvents { return .nothing }
       state.queue.append(element, purpose, inside: report)
+      state.noteHeld()
       return state.shouldWake() ? [.isHeld, .sleeps] : .isHeld
     }
   }
@@ -106,7 +116,7 @@ extension Mailbox {
 
   private func run(_ rest: RawEvents) async {
     // Without a handler the mailbox is closed, and no step handles an event.
-    let handler = handler.withLock { $0 } ?? Handler { _ in }
+    let handler = handler.withLock { $0 } ?? Handler({ _ in }, missed: nil)
     var batch = rest
     while true {
       switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
@@ -119,7 +129,7 @@ extension Mailbox {
       case .handleAwaited(let delivery, let report):
         await handle(batch.takeFirst(as: Element.self), handler, for: delivery, inside: report)
       case .tellMissed(let gap):
-        if let missed = form.missed { await handle(missed(gap.count), handler, inside: gap.report) }
+        if let missed = handler.missed { await handle(gap, missed) }
       case .drop: batch.removeAll(as: Element.self)
       case .leave: return start(with: batch)
       case .end(let actions):
@@ -131,37 +141,52 @@ extension Mailbox {
   }
 
   private func handle(_ element: Element, _ handler: Handler, inside report: Report? = nil) async {
-    let run = nextRun(with: element, cause: nil, inside: report)
+    let run = nextRun(form.eventType(element), cause: nil, inside: report)
+    await perform(run, with: element) { try await handler.call(element) }
+    endAfterOnly()
+  }
+
+  private func handle(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
+    let run = nextRun(form.missedType, cause: nil, inside: gap.report)
+    await perform(run, with: nil) { try await missed(gap.count) }
+  }
+
+  /// Calls code of the program in a run for which no post waits.
+  private func perform(_ run: HandlerRun, with element: Element?, _ body: () async throws -> Void) async {
     do {
-      try await call(handler, with: element, run)
+      try await call(body, run)
     } catch is HandlerRun.Cancelled {
       return
     } catch is HandlerRun.OwnerIsGone {
-      whenOwnerIsGone?()
+      endSubscription?()
     } catch {
       self.report(error, of: run, element)
     }
   }
 
+  /// Ends a subscription to one event, whose run has ended.
+  private func endAfterOnly() { if state.withLock({ $0.isOnce }) { endSubscription?() } }
+
   private func handle(
     _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery, inside report: Report?
   ) async {
     switch delivery.post.begin(delivery) {
-    case .withdrawn: return
+    case .withdrawn: return state.withLock { $0.noteWithdrawn() }
     case .begun: break
     case .begunCancelled:
       state.withLock { $0.noteCancelledTask() }
       withUnsafeCurrentTask { $0?.cancel() }
     }
-    let run = nextRun(with: element, cause: delivery.post, inside: report)
+    defer { endAfterOnly() }
+    let run = nextRun(form.eventType(element), cause: delivery.post, inside: report)
     do {
-      try await call(handler, with: element, run)
+      try await call({ try await handler.call(element) }, run)
       delivery.post.end(delivery, .delivered)
     } catch is HandlerRun.Cancelled {
       delivery.post.end(delivery, .cancelled)
     } catch is HandlerRun.OwnerIsGone {
       delivery.post.end(delivery, .cancelled)
-      whenOwnerIsGone?()
+      endSubscription?()
     } catch {
       let isFailure = error.isFailure
       let isInTime = delivery.post.isOpen(delivery)
@@ -174,23 +199,22 @@ extension Mailbox {
     }
   }
 
-  private func report(_ error: any Error, of run: HandlerRun, _ element: Element, hasRecipient: Bool = false) {
+  private func report(_ error: any Error, of run: HandlerRun, _ element: Element?, hasRecipient: Bool = false) {
     bus?.core.reportFailure(
-      of: subscriber, error, with: form.event(element), in: run.eventType, inside: run.report,
+      of: subscriber, error, with: element.map { $0 as! any EventBus.Event }, in: run.eventType, inside: run.report,
       hasRecipient: hasRecipient)
   }
 
-  private func nextRun(with element: Element, cause: AwaitedPost?, inside report: Report?) -> HandlerRun {
-    let type = form.eventType(element)
-    return HandlerRun(
+  private func nextRun(_ type: (any EventBus.Event.Type)?, cause: AwaitedPost?, inside report: Report?) -> HandlerRun {
+    HandlerRun(
       receiver: self, number: runs.load(ordering: .relaxed) + 1, eventType: type, cause: cause,
-      report: report ?? Report(type))
+      report: report ?? type.flatMap { Report($0) })
   }
 
-  private func call(_ handler: Handler, with element: Element, _ run: HandlerRun) async throws {
+  private func call(_ body: () async throws -> Void, _ run: HandlerRun) async throws {
     runs.store(run.number, ordering: .releasing)
     defer { runs.store(run.number + 1, ordering: .releasing) }
-    try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler.call(element) }
+    try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await body() }
   }
 }
 
@@ -206,7 +230,11 @@ extension Mailbox: AsynchronousReceiver {
 
   func withdraw(_ delivery: AwaitedDelivery) {
     // The removed event is released after the lock: its deinitializer may call the bus.
-    _ = state.withLock { $0.queue.withdraw(delivery, as: Element.self) }
+    _ = state.withLock { state -> Element? in
+      let removed = state.queue.withdraw(delivery, as: Element.self)
+      if removed != nil { state.noteWithdrawn() }
+      return removed
+    }
   }
 
   func cancelRun(of delivery: AwaitedDelivery) { state.withLock { $0.cancelTask(of: delivery) }?.cancel() }

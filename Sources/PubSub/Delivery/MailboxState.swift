@@ -27,6 +27,10 @@ struct MailboxState {
   private(set) var isRunning = false
   private var isToStart = false
   private(set) var isClosed = false
+  /// Whether the subscription is to one event only.
+  let isOnce: Bool
+  /// Whether a subscription to one event holds it or handles it.
+  private var hasOnly = false
   /// The number of the latest task; `keep` compares it, so that it does not store the handle of a task that has ended.
   private var taskNumber: UInt64 = 0
   private var task: Task<Void, Never>?
@@ -35,7 +39,15 @@ struct MailboxState {
   private var isTaskCancelled = false
   private var idleActions: [@Sendable () -> Void] = []
 
-  init(_ buffering: Buffering) { queue = EventQueue(buffering) }
+  init(_ buffering: EventBus.Buffering, once: Bool) { (queue, isOnce) = (EventQueue(buffering), once) }
+
+  var refusesEvents: Bool { isClosed || hasOnly }
+
+  /// Notes that an event was added, unless the bound has dropped it.
+  mutating func noteHeld() { if isOnce { hasOnly = !queue.events.isEmpty } }
+
+  /// Notes that the post has taken back an event that was not handled; a subscription to one event waits for the next.
+  mutating func noteWithdrawn() { hasOnly = false }
 
   /// Notes the arrival of an event; returns whether the caller must wake the mailbox.
   @inline(__always)

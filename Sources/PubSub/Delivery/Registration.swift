@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The record of a subscription that is not plain: its owner, its subject, its priority, its store, and its receiver.
 ///
-/// The ``Subscription`` keeps it alive, and so does each store entry of its handler until the subscription is
+/// The ``EventBus/Subscription`` keeps it alive, and so does each store entry of its handler until the subscription is
 /// cancelled.
 final class Registration: @unchecked Sendable {
   /// The owner and, in the direct build, its handler; it must be the first stored property, because C reads it there.
@@ -19,7 +19,7 @@ final class Registration: @unchecked Sendable {
   unowned(unsafe) var store: HandlerStore?
   let core: BusCore
   let site: Site
-  let priority: Priority
+  let priority: EventBus.Priority
   /// The subject.
   ///
   /// Its address stays the key in the store's tables, even after the subject has been released.
@@ -50,7 +50,7 @@ final class Registration: @unchecked Sendable {
     subjectReference?.end()
   }
 
-  var subscriber: Subscriber { site.subscriber }
+  var subscriber: EventBus.Subscriber { site.subscriber }
 
   /// The subject; nil if the subscription is to all subjects, or if the subject has been released.
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
@@ -60,9 +60,6 @@ final class Registration: @unchecked Sendable {
 
   /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { owned.owner }
-
-  /// Whether the release of the owner ends the subscription, and not the release of the ``Subscription``.
-  var endsWithOwner: Bool { owned.hasOwner }
 
   /// Whether no new call of the handler can begin: the handler was removed, or the owner or the subject has been
   /// released.

@@ -1,61 +1,55 @@
-/// A value that can be posted on an ``EventBus``.
-///
-/// Conform to ``Event`` or to ``MainActorEvent``, never to this protocol itself. The associated type keeps the two
-/// kinds apart. So the compiler makes a handler of a ``MainActorEvent`` a main-actor closure, and a handler of an
-/// ``Event`` a nonisolated one, without annotation.
-public protocol BusEvent: Sendable {
-  /// The isolation in which events of this kind are posted: `MainActor` for the main actor, `Never` for any thread.
-  associatedtype PostingIsolation
-
-  /// The name by which `subscribe(named:)` finds the event: by default the type's name without its module, `Outer.Inner`.
+extension EventBus {
+  /// A value that can be posted on an ``EventBus``.
   ///
-  /// A bus reads it at the first subscription to the type or the first post of it. The getter may call the bus.
-  static var name: EventName { get }
+  /// Conform to ``BusEvent`` or to ``MainActorEvent``, never to this protocol itself. The associated type keeps the two
+  /// kinds apart. So the compiler makes a closure that `subscribe` takes for a ``MainActorEvent`` a main-actor closure,
+  /// and one for a ``BusEvent`` a nonisolated one, without annotation.
+  public protocol Event: Sendable {
+    /// The isolation in which events of this kind are posted: `MainActor` for the main actor, `Never` for any thread.
+    associatedtype PostingIsolation
 
-  /// How the event is delivered: by default an empty set.
-  static var traits: EventTraits { get }
+    /// The name by which `subscribeToAll(named:)` and `receiveAll(named:)` find the event: by default the type's name
+    /// without its module, `Outer.Inner`.
+    ///
+    /// A bus reads it at the first subscription to the type or the first post of it. The getter may call the bus.
+    static var name: EventName { get }
+
+    /// Whether the bus delivers the event in the reverse order: lowest priority first and, within a priority, the
+    /// latest subscriber first.
+    ///
+    /// By default false. It is true for events of a tear-down, so that components that subscribed last are torn down
+    /// first.
+    static var isReversed: Bool { get }
+  }
 }
 
-extension BusEvent {
+extension EventBus.Event {
   /// The type's name without its module, `Outer.Inner`.
   public static var name: EventName { EventName.ofType(Self.self) }
 
-  /// No traits.
-  public static var traits: EventTraits { [] }
+  /// False: the order of subscription.
+  public static var isReversed: Bool { false }
 }
 
-/// An event that may be posted from any thread or task; its synchronous handlers run on the poster's thread.
-public protocol Event: BusEvent where PostingIsolation == Never {}
+/// An event that may be posted from any thread or task; handlers of `subscribe` run on the poster's thread.
+public protocol BusEvent: EventBus.Event where PostingIsolation == Never {}
 
-/// An event that is posted on the main actor; its synchronous handlers run there, before the post returns.
-public protocol MainActorEvent: BusEvent where PostingIsolation == MainActor {}
+/// An event that is posted on the main actor; handlers of `subscribe` run there, before the post returns.
+public protocol MainActorEvent: EventBus.Event where PostingIsolation == MainActor {}
 
-/// How events of a type are delivered.
-public struct EventTraits: OptionSet, Sendable, Hashable {
-  /// The bits of the set.
-  public let rawValue: UInt8
+/// An event whose latest value the bus keeps, for each type and for each subject of a type.
+///
+/// A subscription or a sequence with `replay: .latest` receives it first, and `latest(of:)` returns it. Conform a type
+/// to this protocol in addition to ``BusEvent`` or ``MainActorEvent``.
+public protocol StickyEvent: EventBus.Event {}
 
-  /// Makes a set from its bits.
-  ///
-  /// - Parameter rawValue: the bits of the set.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// The bus keeps the latest event, and a subscription with replay receives it first.
-  public static let sticky = EventTraits(rawValue: 1 << 0)
-
-  /// The bus delivers events in the reverse order: lowest priority first and, within a priority, the latest subscriber
-  /// first.
-  ///
-  /// Tear-down events have this trait, so that components that subscribed last are torn down first.
-  public static let reversed = EventTraits(rawValue: 1 << 1)
-}
-
-/// The name and the traits of an event type.
+/// What a bus knows of an event type.
 ///
 /// Make it without the bus's lock: the getters may call the bus.
-struct EventDescription<E: BusEvent> {
+struct EventDescription<E: EventBus.Event> {
   let name = E.name
-  let traits = E.traits
+  let isSticky = E.self is any StickyEvent.Type
+  let isReversed = E.isReversed
 }
 
 /// A sticky event that holds an object that holds the bus; the bus keeps a weak copy of the event, so that neither

@@ -25,7 +25,7 @@ extension EventName {
   /// Returns the name of a type without its module and without addresses, which differ from run to run.
   ///
   /// Making the name takes microseconds, so a process caches it for each type.
-  static func ofType(_ type: any BusEvent.Type) -> EventName {
+  static func ofType(_ type: any EventBus.Event.Type) -> EventName {
     let key = ObjectIdentifier(type)
     if let known = cache.withLock({ $0[key] }) { return known }
     let name = EventName(rawValue: withoutModule(String(reflecting: type)))

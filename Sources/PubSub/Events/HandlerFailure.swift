@@ -1,55 +1,59 @@
-/// The event that code of the program threw an error to the package: a handler, or another closure that the package calls.
-///
-/// Every such error is posted, whichever code called the closure, on the thread or task on which it was thrown:
-///
-/// - the error of a handler, also where `postAndWait` waits for the handler and has the error in its report. If the
-///   application waits for an asynchronous handler of one of its notifications, the error is posted on the main actor
-///   after the wait;
-/// - the error of a task, a periodic task, a body, or an observer of an application, and of an acquire, a loop, a health
-///   check or a release of a managed resource. ``event`` is nil, and ``eventName`` names the purpose of the call:
-///   `acquire`, `release`, `run`, `check`, `task`, `every`, `observe`, `run(while: .active)`.
-///
-/// It also says that a handler gave up a wait (``DrainTimeout``). A `CancellationError` of a cancelled task is no
-/// failure, and is not posted. An error that occurs inside a handler of `HandlerFailure` is not posted, because reports
-/// could then cause reports without end; an application and its host still note it.
-///
-/// The error stops no other handler, and changes no exit status.
-public struct HandlerFailure: Event {
-  /// The code that threw, or the subscriber whose handler gave up a wait.
-  public let subscriber: Subscriber
-  /// The event that was being handled; for code that handles no event, the purpose of the call.
-  public let eventName: EventName
-  /// The event; nil if the code handles no event, if the handler was called with a number of lost events, or if the error
-  /// is a ``DrainTimeout``.
-  public let event: (any BusEvent)?
-  /// The error.
-  public let error: any Error
-  /// Whether the error has another recipient, which decides what follows: the report of a `postAndWait`, code that awaits
-  /// the task or body, a retry policy, or the reaction that was chosen for the end of a loop.
-  public let hasRecipient: Bool
-  /// Whether an application has the error in its ledger already.
-  package let isNoted: Bool
-  /// Whether the change of a managed resource's health tells of the error, with what follows.
-  package let isToldByResource: Bool
-  /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
-  let report: Report?
+extension EventBus {
+  /// The event that code of the program threw an error to the package: a handler, or another closure that the package
+  /// calls.
+  ///
+  /// Every such error is posted, whichever code called the closure, on the thread or task on which it was thrown:
+  ///
+  /// - the error of a handler, also where `postAndWait` waits for the handler and has the error in its report. If the
+  ///   application waits for an asynchronous handler of one of its notifications, the error is posted on the main actor
+  ///   after the wait;
+  /// - the error of a task, a periodic task, a body, or an observer of an application, and of an acquire, a loop, a
+  ///   health check or a release of a managed resource. ``event`` is nil, and ``eventName`` names the purpose of the
+  ///   call: `acquire`, `release`, `run`, `check`, `task`, `every`, `observe`, `run(while: .active)`.
+  ///
+  /// It also says that a handler gave up a wait (``DrainTimeout``). A `CancellationError` of a cancelled task is no
+  /// failure, and is not posted. An error that occurs inside a handler of `HandlerFailure` is not posted, because
+  /// reports could then cause reports without end; an application and its host still note it.
+  ///
+  /// The error stops no other handler, and changes no exit status.
+  public struct HandlerFailure: BusEvent {
+    /// The code that threw, or the subscriber whose handler gave up a wait.
+    public let subscriber: EventBus.Subscriber
+    /// The event that was being handled; for code that handles no event, the purpose of the call.
+    public let eventName: EventName
+    /// The event; nil if the code handles no event, if the closure `missed:` of `receive` threw, or if the error
+    /// is a ``DrainTimeout``.
+    public let event: (any EventBus.Event)?
+    /// The error.
+    public let error: any Error
+    /// Whether the error has another recipient, which decides what follows: the report of a `postAndWait`, code that
+    /// awaits the task or body, a retry policy, or the reaction that was chosen for the end of a loop.
+    public let hasRecipient: Bool
+    /// Whether an application has the error in its ledger already.
+    package let isNoted: Bool
+    /// Whether the change of a managed resource's health tells of the error, with what follows.
+    package let isToldByResource: Bool
+    /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
+    let report: Report?
 
-  package init(
-    _ subscriber: Subscriber, _ eventName: EventName, event: (any BusEvent)? = nil, _ error: any Error,
-    hasRecipient: Bool = false, isNoted: Bool = false, isToldByResource: Bool = false
-  ) {
-    self.init(
-      subscriber, eventName, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
-      isToldByResource: isToldByResource, report: nil)
-  }
+    package init(
+      _ subscriber: EventBus.Subscriber, _ eventName: EventName, event: (any EventBus.Event)? = nil, _ error: any Error,
+      hasRecipient: Bool = false, isNoted: Bool = false, isToldByResource: Bool = false
+    ) {
+      self.init(
+        subscriber, eventName, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
+        isToldByResource: isToldByResource, report: nil)
+    }
 
-  init(
-    _ subscriber: Subscriber, _ eventName: EventName, event: (any BusEvent)?, _ error: any Error, hasRecipient: Bool,
-    isNoted: Bool, isToldByResource: Bool = false, report: Report?
-  ) {
-    (self.subscriber, self.eventName, self.event, self.error) = (subscriber, eventName, event, error)
-    (self.hasRecipient, self.isNoted, self.isToldByResource) = (hasRecipient, isNoted, isToldByResource)
-    self.report = report
+    init(
+      _ subscriber: EventBus.Subscriber, _ eventName: EventName, event: (any EventBus.Event)?, _ error: any Error,
+      hasRecipient: Bool,
+      isNoted: Bool, isToldByResource: Bool = false, report: Report?
+    ) {
+      (self.subscriber, self.eventName, self.event, self.error) = (subscriber, eventName, event, error)
+      (self.hasRecipient, self.isNoted, self.isToldByResource) = (hasRecipient, isNoted, isToldByResource)
+      self.report = report
+    }
   }
 }
 

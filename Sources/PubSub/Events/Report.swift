@@ -2,22 +2,22 @@ internal import CPubSub
 
 /// The events by which a bus reports on itself, in the order in which one may lead to another.
 ///
-/// Inside a handler of a report the bus posts only reports of a later kind. So no report can lead to reports without end,
-/// whatever its handlers do. An event that is posted inside such a handler keeps the kind of report in its mailboxes
-/// (``EventQueue/Mark``).
+/// Inside a handler of a report the bus posts only reports of a later kind. So no report can lead to reports without
+/// end, whatever its handlers do. An event that is posted inside such a handler keeps the kind of report in its
+/// mailboxes (``EventQueue/Mark``).
 enum Report: Int {
-  /// ``PostRefused``.
+  /// ``EventBus/PostRefused``.
   case refusal
-  /// ``Undelivered``.
+  /// ``EventBus/Undelivered``.
   case undelivered
-  /// ``HandlerFailure``.
+  /// ``EventBus/HandlerFailure``.
   case failure
 
-  init?(_ type: any BusEvent.Type) {
+  init?(_ type: any EventBus.Event.Type) {
     switch type {
-    case is PostRefused.Type: self = .refusal
-    case is Undelivered.Type: self = .undelivered
-    case is HandlerFailure.Type: self = .failure
+    case is EventBus.PostRefused.Type: self = .refusal
+    case is EventBus.Undelivered.Type: self = .undelivered
+    case is EventBus.HandlerFailure.Type: self = .failure
     default: return nil
     }
   }
@@ -37,11 +37,12 @@ enum Report: Int {
   }
 
   /// Returns the kind of report inside whose handler the present post to a store is made; nil if there is none.
-  static func ofPost(to store: HandlerStore) -> Report? {
+  ///
+  /// With `countsOwn` the event itself counts, too. A receiver that knows the event's type need not ask for that.
+  static func ofPost(to store: HandlerStore, countsOwn: Bool) -> Report? {
     // The innermost post on this thread is the present one, also for an event that is replayed or has waited.
-    guard let report = latest(HandlerContext.enclosing?.run?.report, Posting.report(upTo: Posting.depth - 1))
-    else { return nil }
-    return latest(report, store.report)
+    let report = latest(HandlerContext.enclosing?.run?.report, Posting.report(upTo: Posting.depth - 1))
+    return report == nil && !countsOwn ? nil : latest(report, store.report)
   }
 
   static func earlier(_ one: Report, _ other: Report) -> Report { one.rawValue < other.rawValue ? one : other }
@@ -70,9 +71,9 @@ extension HandlerStore {
   /// The kind of report that the events of this store are; nil if they are none.
   fileprivate var report: Report? {
     switch self {
-    case is TopicStore<PostRefused>: .refusal
-    case is TopicStore<Undelivered>: .undelivered
-    case is TopicStore<HandlerFailure>: .failure
+    case is TopicStore<EventBus.PostRefused>: .refusal
+    case is TopicStore<EventBus.Undelivered>: .undelivered
+    case is TopicStore<EventBus.HandlerFailure>: .failure
     default: nil
     }
   }

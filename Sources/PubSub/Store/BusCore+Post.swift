@@ -7,12 +7,12 @@ internal import Scheduling
 /// receivers stay in the registers in which they arrived. This is an enum without cases, because a class would need a
 /// look-up of its metadata.
 ///
-/// The inline code is inlined into `EventBus.post` for `Event`; `post` for `MainActorEvent` calls it out of line. If
+/// The inline code is inlined into `EventBus.post` for `BusEvent`; `post` for `MainActorEvent` calls it out of line. If
 /// both inlined it, the compiler would merge the two identical bodies and turn each function into a jump.
 enum Posting {
   /// Posts an event to a topic that has been found.
   @inline(__always)
-  static func post<E: BusEvent>(
+  static func post<E: EventBus.Event>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
     let flags = pubsub_flags(topic)
@@ -24,32 +24,47 @@ enum Posting {
   }
 
   @inline(never)
-  static func postOutOfLine<E: BusEvent>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?) {
+  static func postOutOfLine<E: EventBus.Event>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?)
+  {
     guard let topic = BusCore.topic(of: E.self, in: core.table) ?? core.firstTopic(of: E.self) else { return }
     post(event, to: topic, from: subject)
   }
 
   @inline(never)
-  static func postOutOfLine<E: BusEvent>(
+  static func postOutOfLine<E: EventBus.Event>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
     post(event, to: topic, from: subject)
   }
 
   @inline(never)
-  private static func postGenerally<E: BusEvent>(
+  private static func postGenerally<E: EventBus.Event>(
     _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
   ) {
     withUnsafePointer(to: event) { pubsub_post($0, topic, address(of: subject)) }
   }
 
-  /// The subject of the innermost post under way on this thread.
+  /// The subject of the innermost post under way on this thread; nil if none is.
   static var subject: (any AnyObject & Sendable)? {
     let record = pubsub_record_of_thread()
-    let subject = pubsub_frame_at(record, pubsub_depth(record) - 1).pointee.subject
+    let depth = pubsub_depth(record)
+    guard depth > 0 else { return nil }
+    let subject = pubsub_frame_at(record, depth - 1).pointee.subject
     // The poster passed it as `Sendable`, and the post keeps it alive.
     return unsafeBitCast(
       subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
+  }
+
+  /// Calls code that belongs to no post under way, although it may run inside a handler.
+  static func outside(_ body: () -> Void) {
+    let record = pubsub_record_of_thread()
+    let depth = pubsub_depth(record)
+    guard depth > 0 else { return body() }
+    let frame = pubsub_frame_at(record, depth - 1)
+    let subject = frame.pointee.subject
+    frame.pointee.subject = nil
+    body()
+    frame.pointee.subject = subject
   }
 
   /// The number of posts under way on this thread, on all buses.
@@ -63,7 +78,7 @@ enum Posting {
 
 extension BusCore {
   /// Posts one of the bus's own events, such as `HandlerFailure`.
-  func post<E: BusEvent>(_ event: E) { Posting.postOutOfLine(event, on: self, from: nil) }
+  func post<E: EventBus.Event>(_ event: E) { Posting.postOutOfLine(event, on: self, from: nil) }
 
   static func store(of topic: UnsafePointer<pubsub_topic>) -> Unmanaged<HandlerStore> {
     .fromOpaque(topic.pointee.owner.unsafelyUnwrapped)
@@ -71,7 +86,7 @@ extension BusCore {
 
   /// Returns whether a post of this type would reach a receiver or a tracer; if not, the caller need not make the
   /// event.
-  func isHeard<E: BusEvent>(_ type: E.Type) -> Bool {
+  func isHeard<E: EventBus.Event>(_ type: E.Type) -> Bool {
     guard let topic = Self.topic(of: type, in: table) else { return canBeHeardByAll }
     return pubsub_root(topic) != nil || pubsub_flags(topic) != 0
   }
@@ -119,8 +134,8 @@ extension BusCore {
 
   /// Refuses a post: delivers nothing, and notes the first refused post of the thread for a later report.
   ///
-  /// Each refusal also lowers the depth from which posts of this outermost post are refused. So two handlers that answer
-  /// each other end after some hundred calls; otherwise the limit would allow them 2^limit calls.
+  /// Each refusal also lowers the depth from which posts of this outermost post are refused. So two handlers that
+  /// answer each other end after some hundred calls; otherwise the limit would allow them 2^limit calls.
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
     let depth = pubsub_depth(record)
     record.pointee.ceiling = max(1, min(depth, record.pointee.ceiling == 0 ? depth : record.pointee.ceiling - 1))
@@ -137,7 +152,7 @@ extension BusCore {
     guard let noted = record.pointee.refusal else { return }
     record.pointee.refusal = nil
     let refusal = Unmanaged<Refusal>.fromOpaque(noted).takeRetainedValue()
-    refusal.core.post(PostRefused(chain: refusal.chain))
+    refusal.core.post(EventBus.PostRefused(chain: refusal.chain))
   }
 }
 
@@ -158,31 +173,37 @@ extension BusCore {
   /// Posts `Undelivered` for an event without a receiver; never for itself.
   func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
     // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count as a receiver.
-    guard let topic = Self.topic(of: Undelivered.self, in: table), pubsub_root(topic) != nil, topic != store.topic
+    guard let topic = Self.topic(of: EventBus.Undelivered.self, in: table), pubsub_root(topic) != nil,
+      topic != store.topic
     else { return }
     let event = store.event(at: event)
-    if Report.undelivered.mayBePosted(after: (event as? HandlerFailure)?.report) { post(Undelivered(event: event)) }
+    if Report.undelivered.mayBePosted(after: (event as? EventBus.HandlerFailure)?.report) {
+      post(EventBus.Undelivered(event: event))
+    }
   }
 
   /// Reports the error of a handler; `report` is the report inside whose handler it was called, if there is one.
   func reportFailure(
-    of subscriber: Subscriber, _ error: any Error, with event: (any BusEvent)?, in type: any BusEvent.Type,
+    of subscriber: EventBus.Subscriber, _ error: any Error, with event: (any EventBus.Event)?,
+    in type: (any EventBus.Event.Type)?,
     inside report: Report? = nil, hasRecipient: Bool = false, isNoted: Bool = false
   ) {
     self.report(
-      HandlerFailure(
-        subscriber, type.name, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
-        report: report ?? Report(type)))
+      EventBus.HandlerFailure(
+        subscriber, type?.name ?? "missed", event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
+        report: report ?? type.flatMap { Report($0) }))
   }
 
   /// Reports an error of the program's code; all such errors pass this function.
-  func report(_ failure: HandlerFailure) {
+  func report(_ failure: EventBus.HandlerFailure) {
     for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
     if Report.failure.mayBePosted(after: failure.report) { post(failure) }
   }
 
   /// Calls a closure with each failure, before it is posted, on the thread of the failure, as long as the owner exists.
-  func observeFailures(for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void) {
+  func observeFailures(
+    for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (EventBus.HandlerFailure) -> Void
+  ) {
     failureObservers.withLock { observers in
       observers.removeAll { $0.owner == nil }
       observers.append(FailureObserver(owner: owner, body: body))

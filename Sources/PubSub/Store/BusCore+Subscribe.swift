@@ -4,21 +4,22 @@ internal import Synchronization
 extension BusCore {
   /// Returns the store of a type, and makes it if there is none; the core keeps it alive.
   @inline(__always)
-  func store<E: BusEvent>(for type: E.Type) -> Unmanaged<HandlerStore> {
+  func store<E: EventBus.Event>(for type: E.Type) -> Unmanaged<HandlerStore> {
     if let owner = Self.topic(of: type, in: table)?.pointee.owner { return .fromOpaque(owner) }
     let description = EventDescription<E>()
     return .passUnretained(withLock { store(of: description, &$0) })
   }
 
   /// Returns the store of a type with its static type.
-  private func typedStore<E: BusEvent>(for type: E.Type) -> TopicStore<E> {
+  private func typedStore<E: EventBus.Event>(for type: E.Type) -> TopicStore<E> {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
   /// Makes a plain subscription: a synchronous handler without owner, label or subject.
   static func subscribePlainly(
-    _ handler: pubsub_handler, _ priority: Priority, _ fileID: String, _ line: Int, to store: Unmanaged<HandlerStore>
-  ) -> Subscription {
+    _ handler: pubsub_handler, _ priority: EventBus.Priority, _ fileID: String, _ line: Int,
+    to store: Unmanaged<HandlerStore>
+  ) -> EventBus.Subscription {
     store._withUnsafeGuaranteedRef { store in
       store.unownedCore._withUnsafeGuaranteedRef { core in
         let (id, site) = core.withLock { _ in
@@ -28,13 +29,13 @@ extension BusCore {
           core.followObservers(of: store)
           return (id, site)
         }
-        return Subscription(id, at: site, in: store)
+        return EventBus.Subscription(id, at: site, in: store)
       }
     }
   }
 
   /// Returns the site of a subscriber; subscribers without a label on the same source line share one site.
-  func site(of subscriber: Subscriber) -> Site {
+  func site(of subscriber: EventBus.Subscriber) -> Site {
     if subscriber.label != nil { return Site(subscriber) }
     return withLock { _ in sites.site(subscriber.fileID, subscriber.line).takeUnretainedValue() }
   }
@@ -55,7 +56,9 @@ extension BusCore {
   ///
   /// No post can come between the two steps. So each event is the replayed one, or was posted before it, or will be
   /// delivered.
-  func add<E: BusEvent>(_ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: Replay) {
+  func add<E: EventBus.Event>(
+    _ receiver: Receiver, _ registration: Registration, to type: E.Type, replay: EventBus.Replay<E>
+  ) {
     let store = typedStore(for: type)
     let subject = registration.subject
     let isInserted = withLock { released in
@@ -70,7 +73,7 @@ extension BusCore {
       let untouched: E? = store.withOrder {
         begin(registration, in: store)
         isInserted = insert(handler, registration, isAsynchronous: true, into: store, &released)
-        guard replay == .latest, isInserted, subject != nil || registration.subjectAddress == nil else { return nil }
+        guard replay.isLatest, isInserted, subject != nil || registration.subjectAddress == nil else { return nil }
         let latest = store.latestInOrder(from: subject)
         if let latest { withUnsafePointer(to: latest) { _ = receiver.hold($0, of: store, .posted) } }
         return latest
@@ -137,19 +140,19 @@ extension BusCore {
   }
 
   /// Returns the latest event of a sticky type, or, if the registration is to one subject, that of the subject.
-  func latest<E: BusEvent>(_ type: E.Type, for registration: Registration?) -> E? {
+  func latest<E: EventBus.Event>(_ type: E.Type, for registration: Registration?) -> E? {
     let subject = registration?.subject
     if subject == nil, registration?.subjectAddress != nil { return nil }
     return typedStore(for: type).latest(from: subject)
   }
 
   /// Returns the latest event of a sticky type that was posted from this object; with nil, from any object.
-  func latest<E: BusEvent>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
+  func latest<E: EventBus.Event>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
     typedStore(for: type).latest(from: subject)
   }
 
   /// Removes the latest event of a sticky type.
-  func removeLatest<E: BusEvent>(_ type: E.Type) { typedStore(for: type).removeLatest() }
+  func removeLatest<E: EventBus.Event>(_ type: E.Type) { typedStore(for: type).removeLatest() }
 }
 
 extension pubsub_handler {
@@ -238,7 +241,7 @@ extension BusCore {
           {
             return nil
           }
-          let priority = Priority(rawValue: entry.priority)
+          let priority = EventBus.Priority(rawValue: entry.priority)
           return (entry.id, .init(subscriber: entry.subscriber, eventName: store.name, priority: priority))
         }
       }

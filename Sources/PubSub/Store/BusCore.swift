@@ -10,8 +10,8 @@ internal import Synchronization
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a post has moved on from a cancelled handler while the lock was held; the holder of the lock then ends what
-  /// waits for that.
+  /// Whether a post has moved on from a cancelled handler while the lock was held; the holder of the lock then ends
+  /// what waits for that.
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
   /// subscribers.
@@ -43,14 +43,14 @@ final class BusCore: @unchecked Sendable {
 
   /// A closure that is called with every post; it does not count as a receiver.
   final class Tracer: Sendable {
-    let body: @Sendable (any BusEvent) -> Void
-    init(_ body: @escaping @Sendable (any BusEvent) -> Void) { self.body = body }
+    let body: @Sendable (any EventBus.Event) -> Void
+    init(_ body: @escaping @Sendable (any EventBus.Event) -> Void) { self.body = body }
   }
 
   /// A closure that is called with every failure of the program's code; it does not count as a receiver.
   struct FailureObserver: Sendable {
     weak let owner: (any AnyObject & Sendable)?
-    let body: @Sendable (HandlerFailure) -> Void
+    let body: @Sendable (EventBus.HandlerFailure) -> Void
   }
 
   init(limit: Int, deadlines: Deadlines) {
@@ -62,7 +62,7 @@ final class BusCore: @unchecked Sendable {
     _ = Self.helpersAreSet
     // Make this store first: whether `Undelivered` has subscribers decides which path the posts of all other types
     // take.
-    withLock { undelivered = store(of: EventDescription<Undelivered>(), &$0) }
+    withLock { undelivered = store(of: EventDescription<EventBus.Undelivered>(), &$0) }
   }
 
   deinit {
@@ -155,9 +155,9 @@ extension BusCore {
 
   /// Returns the topic of a type that is posted for the first time; nil if no subscription and no tracer can receive
   /// the post.
-  func firstTopic<E: BusEvent>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
+  func firstTopic<E: EventBus.Event>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
     let description = EventDescription<E>()
-    if seesEveryPost.load(ordering: .acquiring) || description.traits.contains(.sticky) {
+    if seesEveryPost.load(ordering: .acquiring) || description.isSticky {
       return withLock { store(of: description, &$0) }.topic
     }
     // This post has no receiver. Make the topic for the next post, but only if the lock is free: a post does not wait
@@ -170,7 +170,7 @@ extension BusCore {
   private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
 
   /// Returns the store of a type, and makes it if there is none, with all wildcard handlers; the caller holds the lock.
-  func store<E: BusEvent>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
+  func store<E: EventBus.Event>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
     // The identity of the type is the key, so the cast cannot fail.
     if let store = storeOfType[ObjectIdentifier(E.self)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
     let store = TopicStore(description, in: self, limit: limit)

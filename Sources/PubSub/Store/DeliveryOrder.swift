@@ -30,7 +30,7 @@ struct DeliveryOrder {
 
   private let frame: UnsafeMutablePointer<pubsub_frame>
   private let firstUnseen: UInt64
-  /// 1, or -1 for events with the trait `reversed`.
+  /// 1, or -1 for reversed events.
   private let step: Int
   /// The cursors of the blocks; the first one has the next handler, once ``next(_:)`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)

@@ -3,8 +3,8 @@ internal import CPubSub
 /// The handlers of a list in the order of delivery, in one block of memory.
 ///
 /// They are sorted by priority, highest first, and then by identifier. A published block changes in two ways only: a
-/// handler that comes last is appended, and a cancelled handler's function is replaced by one that does nothing. No index
-/// is given away twice. Every other change makes a new block. Writers hold the bus's lock.
+/// handler that comes last is appended, and a cancelled handler's function is replaced by one that does nothing. No
+/// index is given away twice. Every other change makes a new block. Writers hold the bus's lock.
 struct HandlerBlock {
   /// The identity of a handler: the subscription's identifier, its priority, and its site (plain subscriptions) or its
   /// registration (others).
@@ -14,13 +14,15 @@ struct HandlerBlock {
 
     private let entry: pubsub_entry
 
-    private init(_ id: UInt64, _ flags: Int32, _ info: UnsafeRawPointer, _ priority: Priority) {
+    private init(_ id: UInt64, _ flags: Int32, _ info: UnsafeRawPointer, _ priority: EventBus.Priority) {
       precondition(id >> Self.idBits == 0, "this bus has used all subscription identifiers")
       entry = pubsub_entry(word: id << 16 | UInt64(flags), info: info, priority: priority.rawValue)
     }
 
     /// Makes the entry of a plain subscription; the bus keeps the site alive.
-    init(id: UInt64, site: Unmanaged<Site>, _ priority: Priority) { self.init(id, 0, site.toOpaque(), priority) }
+    init(id: UInt64, site: Unmanaged<Site>, _ priority: EventBus.Priority) {
+      self.init(id, 0, site.toOpaque(), priority)
+    }
 
     /// Makes the entry of any other subscription; the entry retains the registration.
     init(_ registration: Registration, isAsynchronous: Bool) {
@@ -43,7 +45,7 @@ struct HandlerBlock {
       }
       return Unmanaged.fromOpaque(info).takeUnretainedValue()
     }
-    var subscriber: Subscriber { site.subscriber }
+    var subscriber: EventBus.Subscriber { site.subscriber }
   }
 
   let base: UnsafeMutablePointer<pubsub_block>
@@ -103,8 +105,8 @@ struct HandlerBlock {
 
   /// Replaces a handler by one that does nothing.
   ///
-  /// The latest subscriber is often the first to cancel, again and again. So posts no longer read the last handler once it
-  /// is cancelled, nor up to 32 cancelled ones before it.
+  /// The latest subscriber is often the first to cancel, again and again. So posts no longer read the last handler once
+  /// it is cancelled, nor up to 32 cancelled ones before it.
   func cancel(at index: Int) {
     Hook.step("cancel: put nothing in the handler's place")
     pubsub_cancel(handlers + index)
@@ -134,8 +136,8 @@ struct HandlerBlock {
     return nil
   }
 
-  /// Returns the first index of a range for which a condition holds, which also holds for all later ones; the upper bound
-  /// if there is none.
+  /// Returns the first index of a range for which a condition holds, which also holds for all later ones; the upper
+  /// bound if there is none.
   @inline(__always)
   private static func first(in range: Range<Int>, where condition: (Int) -> Bool) -> Int {
     var (low, count) = (range.lowerBound, range.count)

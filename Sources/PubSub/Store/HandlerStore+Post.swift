@@ -50,7 +50,8 @@ struct PostUnderWay {
 }
 
 extension HandlerStore {
-  /// Posts an event on the general path: events with traits, topics with subjects, receivers or observers, refused posts.
+  /// Posts an event on the general path: sticky and reversed events, topics with subjects, receivers or observers,
+  /// refused posts.
   ///
   /// - Parameters:
   ///   - event: the address of the event.
@@ -104,7 +105,7 @@ extension HandlerStore {
   }
 
   /// Reports the error of a handler.
-  func report(_ error: any Error, of subscriber: Subscriber, with event: UnsafeRawPointer) {
+  func report(_ error: any Error, of subscriber: EventBus.Subscriber, with event: UnsafeRawPointer) {
     let event = self.event(at: event)
     core.reportFailure(of: subscriber, error, with: event, in: type(of: event))
   }
@@ -144,7 +145,7 @@ extension HandlerStore {
   ) -> PostUnderWay {
     // A subscription that is made from now on has this identifier or a higher one, and does not see this post.
     PostUnderWay(
-      topic, from: subject, within: wider, before: firstUnseen ?? core.nextID, isReversed: traits.contains(.reversed))
+      topic, from: subject, within: wider, before: firstUnseen ?? core.nextID, isReversed: isReversed)
   }
 
   /// Ends a post; from now on it protects nothing.

@@ -13,7 +13,8 @@ class HandlerStore: @unchecked Sendable {
   /// The core without reference counting, which would make subscribing and cancelling a closure a tenth slower.
   let unownedCore: Unmanaged<BusCore>
   let name: EventName
-  let traits: EventTraits
+  let isSticky: Bool
+  let isReversed: Bool
 
   // The bus's lock guards these variables and so proves exclusive access. The compiler's check at each access would
   // cost as much as everything else that subscribing does.
@@ -30,14 +31,13 @@ class HandlerStore: @unchecked Sendable {
   /// Lock order: after the bus's lock, before the locks of receivers. No other lock is taken while it is held.
   private let order = Lock()
 
-  init(name: EventName, traits: EventTraits, in core: BusCore, limit: Int) {
+  init(name: EventName, isSticky: Bool, isReversed: Bool, in core: BusCore, limit: Int) {
     unownedCore = .passUnretained(core)
-    self.name = name
-    self.traits = traits
+    (self.name, self.isSticky, self.isReversed) = (name, isSticky, isReversed)
     topic = pubsub_make_topic(limit)
     list = HandlerList(root: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
     topic.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-    if !traits.isEmpty { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
+    if isAlwaysGeneral { topic.pointee.flags |= Int(PUBSUB_GENERAL) }
   }
 
   /// Frees the memory, after the bus was released: it has cancelled every handler, and no post is possible.
@@ -53,15 +53,19 @@ class HandlerStore: @unchecked Sendable {
 
   /// Sends every post through the general path, or ends that.
   ///
-  /// A type with traits always uses the general path.
-  func setGeneral(_ isGeneral: Bool) { if traits.isEmpty { set(Int(PUBSUB_GENERAL), isGeneral) } }
+  /// A sticky or reversed type always uses it.
+  func setGeneral(_ isGeneral: Bool) { if !isAlwaysGeneral { set(Int(PUBSUB_GENERAL), isGeneral) } }
+
+  private var isAlwaysGeneral: Bool { isSticky || isReversed }
 
   private func set(_ flag: Int, _ isSet: Bool) {
     if isSet { pubsub_set_bits(&topic.pointee.flags, flag) } else { pubsub_clear_bits(&topic.pointee.flags, flag) }
   }
 
   /// Returns the event at an address, for code that does not know its type.
-  func event(at event: UnsafeRawPointer) -> any BusEvent { preconditionFailure("a subclass must override this method") }
+  func event(at event: UnsafeRawPointer) -> any EventBus.Event {
+    preconditionFailure("a subclass must override this method")
+  }
 
   /// Runs `body`, which begins a post.
   ///
@@ -75,8 +79,6 @@ class HandlerStore: @unchecked Sendable {
 
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }
-
-  var isSticky: Bool { traits.contains(.sticky) }
 
   /// Runs `body` under the order lock: no other thread stores the latest event, or gives it to receivers, at the same
   /// time.

@@ -1,7 +1,7 @@
 /// The source position of subscriptions, with a label if there is one.
 package final class Site: Sendable {
-  package let subscriber: Subscriber
-  package init(_ subscriber: Subscriber) { self.subscriber = subscriber }
+  package let subscriber: EventBus.Subscriber
+  package init(_ subscriber: EventBus.Subscriber) { self.subscriber = subscriber }
 }
 
 /// The sites of a bus's subscriptions without a label: one object for each source line.
@@ -9,7 +9,7 @@ package final class Site: Sendable {
 /// The bus's lock guards it. A program has few such lines, and subscribes on them again and again. A site lives as long
 /// as the bus or any of its subscriptions.
 struct SiteTable {
-  private var sites: [Subscriber: Site] = [:]
+  private var sites: [EventBus.Subscriber: Site] = [:]
   /// A cache of the latest site for each line number modulo 64; it finds nearly every site without hashing.
   private var latest = [Unmanaged<Site>?](repeating: nil, count: 64)
 
@@ -24,7 +24,7 @@ struct SiteTable {
     {
       return known
     }
-    let subscriber = Subscriber(label: nil, fileID: fileID, line: line)
+    let subscriber = EventBus.Subscriber(label: nil, fileID: fileID, line: line)
     let site = sites[subscriber] ?? Site(subscriber)
     sites[subscriber] = site
     latest[place] = .passUnretained(site)

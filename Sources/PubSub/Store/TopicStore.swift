@@ -1,7 +1,7 @@
 internal import CPubSub
 
 /// The store of one event type with its static type; it also holds the latest event of a sticky type.
-final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
+final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   /// The latest event of one subject.
   private final class KeptEvent: Sendable {
     weak let subject: (any AnyObject & Sendable)?
@@ -22,7 +22,9 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
   private let isWeaklyKept = E.self is any WeaklyKept.Type
 
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
-    super.init(name: description.name, traits: description.traits, in: core, limit: limit)
+    super.init(
+      name: description.name, isSticky: description.isSticky, isReversed: description.isReversed, in: core, limit: limit
+    )
   }
 
   deinit {
@@ -35,7 +37,9 @@ final class TopicStore<E: BusEvent>: HandlerStore, @unchecked Sendable {
     return .of { (event: E) in try body(event) }
   }
 
-  override func event(at event: UnsafeRawPointer) -> any BusEvent { event.assumingMemoryBound(to: E.self).pointee }
+  override func event(at event: UnsafeRawPointer) -> any EventBus.Event {
+    event.assumingMemoryBound(to: E.self).pointee
+  }
 
   override func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
@@ -126,12 +130,12 @@ final class Wildcard: Sendable {
   /// The name of the event types; nil for all event types.
   let name: EventName?
   /// The handler; it does nothing if there is a receiver.
-  let body: @Sendable (any BusEvent) throws -> Void
+  let body: @Sendable (any EventBus.Event) throws -> Void
   let receiver: Receiver?
 
   init(
     _ registration: Registration, named name: EventName?, receiver: Receiver? = nil,
-    _ body: @escaping @Sendable (any BusEvent) throws -> Void = { _ in }
+    _ body: @escaping @Sendable (any EventBus.Event) throws -> Void = { _ in }
   ) {
     (self.registration, self.name, self.receiver, self.body) = (registration, name, receiver, body)
   }

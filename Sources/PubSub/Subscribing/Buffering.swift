@@ -1,35 +1,37 @@
-/// The number of events that an asynchronous handler or an event sequence holds, and which event is dropped when it is
-/// full.
-public struct Buffering: Sendable, Hashable {
-  /// The event that is dropped when a full buffer receives another one.
-  public enum Dropping: Sendable, Hashable {
-    /// The event that has waited longest: the events that are held are later than the lost ones.
-    case oldest
-    /// The event that arrives: the events that are held are earlier than the lost ones.
-    case newest
-  }
+extension EventBus {
+  /// The number of events that a mailbox or an event sequence holds, and which event is dropped when it is full.
+  public struct Buffering: Sendable, Hashable {
+    /// The event that is dropped when a full buffer receives another one.
+    public enum Dropping: Sendable, Hashable {
+      /// The event that has waited longest: the events that are held are later than the lost ones.
+      case oldest
+      /// The event that arrives: the events that are held are earlier than the lost ones.
+      case newest
+    }
 
-  struct Bound: Hashable {
-    var limit: Int
-    var dropping: Dropping
-  }
+    struct Bound: Hashable {
+      var limit: Int
+      var dropping: Dropping
+    }
 
-  let bound: Bound?
+    let bound: Bound?
 
-  /// A buffer without a limit: no event is lost.
-  public static let unbounded = Buffering(bound: nil)
+    /// A buffer without a limit: no event is lost.
+    public static let unbounded = EventBus.Buffering(bound: nil)
 
-  /// A buffer that holds a limited number of events.
-  ///
-  /// ``Received/missed(_:)`` takes the place of dropped events. Two kinds of events do not count toward the limit: the
-  /// event that the handler is handling, and events of `postAndWait`, which are never dropped.
-  ///
-  /// - Parameters:
-  ///   - limit: the largest number of events that wait. With zero or less no event waits: every event is reported as
-  ///     missed.
-  ///   - dropping: the event that is dropped when a full buffer receives another one.
-  /// - Returns: the bounded buffering.
-  public static func bounded(_ limit: Int, dropping: Dropping) -> Buffering {
-    Buffering(bound: Bound(limit: limit, dropping: dropping))
+    /// A buffer that holds a limited number of events.
+    ///
+    /// In the place of dropped events, the bus calls the closure `missed:` of `receive` with their number, and a
+    /// sequence has ``EventBus/Received/missed(_:)``. Two kinds of events do not count toward the limit: the event that
+    /// the handler is handling, and events of `postAndWait`, which are never dropped.
+    ///
+    /// - Parameters:
+    ///   - limit: the largest number of events that wait. With zero or less no event waits: every event is reported as
+    ///     missed.
+    ///   - dropping: the event that is dropped when a full buffer receives another one.
+    /// - Returns: the bounded buffering.
+    public static func bounded(_ limit: Int, dropping: Dropping) -> EventBus.Buffering {
+      EventBus.Buffering(bound: Bound(limit: limit, dropping: dropping))
+    }
   }
 }

@@ -15,7 +15,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   private let missed: (@Sendable (Int) -> Element)?
 
   init(
-    _ buffering: Buffering, missed: (@Sendable (Int) -> Element)?,
+    _ buffering: EventBus.Buffering, missed: (@Sendable (Int) -> Element)?,
     element: @escaping @Sendable (UnsafeRawPointer, HandlerStore) -> Element
   ) {
     self.element = element

@@ -3,16 +3,16 @@ package struct SelfKeptOwner: Sendable {
   /// The owner's type.
   package let type: String
   /// The subscriber whose cancellation released the owner.
-  package let subscriber: Subscriber
+  package let subscriber: EventBus.Subscriber
 }
 
 extension EventBus {
   /// Cancels all subscriptions of an owner, as the owner's release would.
   ///
-  /// After this call, as after ``Subscription/cancel()``, no later post reaches their handlers. Any thread may call
-  /// this method. The owner may subscribe again afterward.
+  /// After this call, as after ``EventBus/Subscription/cancel()``, no later post reaches their handlers. Any thread may
+  /// call this method. The owner may subscribe again afterward.
   ///
-  /// - Parameter owner: the object that was passed to `subscribe(owner, to:)`.
+  /// - Parameter owner: the object that was passed as `for:`.
   /// - Complexity: linear in the number of subscriptions on the bus.
   public func cancelSubscriptions(of owner: any AnyObject & Sendable) {
     let registrations = core.withLock { _ in core.registrations }

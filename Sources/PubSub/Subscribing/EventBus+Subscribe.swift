@@ -1,11 +1,12 @@
 internal import CPubSub
 
-// Subscribing to an `Event`. The overloads differ in the type of the handler. The one without `throws` is the fast
-// path. The one with `throws` is needed: without it the compiler would take a synchronous closure that throws as an
-// asynchronous one.
+// `subscribe`: the bus calls the handler before `post` returns. What calls it later is `receive`.
 
 extension EventBus {
-  /// Subscribes a handler that runs on the poster's thread, before the post returns.
+  /// The object that an event is about.
+  public typealias Subject = any AnyObject & Sendable
+
+  /// Subscribes a handler that is called on the poster's thread, before the post returns.
   ///
   /// The subscription has taken effect when this method returns. Posts under way do not see it.
   ///
@@ -13,106 +14,216 @@ extension EventBus {
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
+  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
+  ///     many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with each event.
+  ///   - handler: called with each event. An error that it throws is posted as ``EventBus/HandlerFailure``.
   /// - Returns: the subscription, which cancels when it is released.
-  public func subscribe<E: Event>(
-    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    label: String? = nil, fileID: String = #fileID, line: Int = #line, _ handler: @escaping @Sendable (E) -> Void
-  ) -> Subscription {
-    register(type, from: subject, priority, label, fileID, line, .of(handler))
-  }
-
-  /// Subscribes a handler that may throw; it runs on the poster's thread, before the post returns.
-  ///
-  /// If the handler throws, the other handlers still run, and the error is posted as ``HandlerFailure``.
-  ///
-  /// - Parameters:
-  ///   - type: the events.
-  ///   - subject: only posts from this object; nil for all. It is held weakly.
-  ///   - priority: where the handler stands in the order of delivery.
-  ///   - label: what reports call the subscriber; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - handler: called with each event.
-  /// - Returns: the subscription, which cancels when it is released.
-  public func subscribe<E: Event>(
-    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
+  public func subscribe<E: BusEvent>(
+    to type: E.Type = E.self, from subject: Subject? = nil, priority: Priority = .normal, once: Bool = false,
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
-    register(type, from: subject, priority, label, fileID, line, .of(handler))
+    guard once else { return register(type, from: subject, priority, label, fileID, line, .of(handler)) }
+    let once = OnceOnly()
+    let handler = pubsub_handler.of { (event: E) in if once.begin() { try handler(event) } }
+    return once.keep(register(type, from: subject, priority, label, fileID, line, handler))
   }
 
-  /// Subscribes a handler that receives the event and the object that posted it; it runs on the poster's thread, before
-  /// the post returns.
+  /// Subscribes a handler that is called on the main actor, before the post returns.
   ///
-  /// - Parameters:
-  ///   - type: the events.
-  ///   - priority: where the handler stands in the order of delivery.
-  ///   - label: what reports call the subscriber; its source position if nil.
-  ///   - fileID: the source position.
-  ///   - line: the source position.
-  ///   - handler: called with each event and the subject of the post, which is nil if the post named none. An error
-  ///     that it throws is posted as ``HandlerFailure``.
-  /// - Returns: the subscription, which cancels when it is released.
-  public func subscribe<E: Event>(
-    to type: E.Type = E.self, priority: Priority = .normal, label: String? = nil, fileID: String = #fileID,
-    line: Int = #line, _ handler: @escaping @Sendable (E, (any AnyObject & Sendable)?) throws -> Void
-  ) -> Subscription {
-    register(type, from: nil, priority, label, fileID, line, .of { (event: E) in try handler(event, Posting.subject) })
-  }
-
-  /// Subscribes an asynchronous handler with a mailbox of its own: it handles one event at a time, in the order of
-  /// posting.
-  ///
-  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
+  /// The subscription has taken effect when this method returns. Posts under way do not see it. Any thread may call
+  /// this method.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
-  ///     at the same time.
+  ///   - replay: `.latest` to call the handler with the latest event of a sticky type first, before this method
+  ///     returns. Only code on the main actor can pass it.
+  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
+  ///     many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with each event.
+  ///   - handler: called with each event. An error that it throws is posted as ``EventBus/HandlerFailure``.
   /// - Returns: the subscription, which cancels when it is released.
-  public func subscribe<E: Event>(
-    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
-    _ handler: @escaping @isolated(any) @Sendable (E) async throws -> Void
+  public func subscribe<E: MainActorEvent>(
+    to type: E.Type = E.self, from subject: Subject? = nil, priority: Priority = .normal,
+    replay: ImmediateReplay<E> = .none, once: Bool = false, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerMailbox(type, details, replay: replay, handle: handler))
+    guard once else {
+      let subscription = register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
+      call(handler, replay, type, subscription.subscriber, from: subject)
+      return subscription
+    }
+    let once = OnceOnly()
+    let first: @MainActor (E) throws -> Void = { event in if once.begin() { try handler(event) } }
+    let subscription = once.keep(register(type, from: subject, priority, label, fileID, line, .of(onMainActor: first)))
+    call(first, replay, type, subscription.subscriber, from: subject)
+    return subscription
   }
 
-  /// Subscribes a handler that runs on the main actor, with a mailbox of its own: it handles one event at a time, in
-  /// the order of posting.
+  /// Subscribes a handler for an owner; it is called on the poster's thread, before the post returns.
   ///
-  /// It never blocks the poster. An error that the handler throws is posted as ``HandlerFailure``.
+  /// The subscription lasts as long as the owner. The bus keeps the owner alive during each call.
   ///
   /// - Parameters:
   ///   - type: the events.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
+  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
-  ///     at the same time.
+  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
+  ///     many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - actor: the main actor, written `.shared`.
-  ///   - handler: called with each event.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
+  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable, E: BusEvent>(
+    to type: E.Type = E.self, for owner: Owner, from subject: Subject? = nil, priority: Priority = .normal,
+    once: Bool = false, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (Owner, E) throws -> Void
+  ) -> OwnedSubscription {
+    let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
+    guard once else { return register(type, Registration.owned(details, in: core, by: owner, handler)) }
+    let once = OnceOnly()
+    let first: @Sendable (Owner, E) throws -> Void = { if once.begin() { try handler($0, $1) } }
+    return once.keep(register(type, Registration.owned(details, in: core, by: owner, first)))
+  }
+
+  /// Subscribes a handler for an owner; it is called on the main actor, before the post returns.
+  ///
+  ///     bus.subscribe(to: Application.WillResignActive.self, for: self) { label, _ in
+  ///       label.text = "hidden"
+  ///     }
+  ///
+  /// The subscription lasts as long as the owner. The bus keeps the owner alive during each call. Any thread may call
+  /// this method.
+  ///
+  /// - Parameters:
+  ///   - type: the events.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
+  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - replay: `.latest` to call the handler with the latest event of a sticky type first, before this method
+  ///     returns. Only code on the main actor can pass it.
+  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
+  ///     many threads post.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
+  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
+  @discardableResult
+  public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
+    to type: E.Type = E.self, for owner: Owner, from subject: Subject? = nil, priority: Priority = .normal,
+    replay: ImmediateReplay<E> = .none, once: Bool = false, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line, _ handler: @escaping @MainActor (Owner, E) throws -> Void
+  ) -> OwnedSubscription {
+    let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
+    let only = once ? OnceOnly() : nil
+    var called = handler
+    if let only { called = { if only.begin() { try handler($0, $1) } } }
+    let subscription = register(type, Registration.owned(details, in: core, by: owner, onMainActor: called))
+    _ = only?.keep(subscription)
+    call({ try called(owner, $0) }, replay, type, subscription.subscriber, from: subject)
+    return subscription
+  }
+
+  /// Subscribes a handler to events of every type, or of one name; it is called on the poster's thread, before the post
+  /// returns.
+  ///
+  /// The handler has its place in the same order of delivery as subscribers to the types.
+  ///
+  /// - Parameters:
+  ///   - name: only events of this name; nil for all.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
+  ///     many threads post.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with each event. An error that it throws is posted as ``EventBus/HandlerFailure``.
   /// - Returns: the subscription, which cancels when it is released.
-  public func subscribe<E: Event>(
-    to type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, on actor: MainActor,
-    _ handler: @escaping @MainActor (E) async throws -> Void
+  /// - Complexity: linear in the number of event types that have been subscribed to.
+  public func subscribeToAll(
+    named name: EventName? = nil, from subject: Subject? = nil, priority: Priority = .normal, once: Bool = false,
+    label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (any Event) throws -> Void
   ) -> Subscription {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
-    return Subscription(registerMailbox(type, details, replay: replay, handle: handler))
+    let registration = Registration(SubscriptionDetails(subject, priority, label, fileID, line), core: core)
+    let subscription = Subscription(registration)
+    add(registration, named: name, once: once ? OnceOnly(ending: subscription) : nil, handler)
+    return subscription
+  }
+
+  /// Subscribes a handler for an owner to events of every type, or of one name; it is called on the poster's thread,
+  /// before the post returns.
+  ///
+  /// The subscription lasts as long as the owner. The handler has its place in the same order of delivery as
+  /// subscribers to the types.
+  ///
+  /// - Parameters:
+  ///   - name: only events of this name; nil for all.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
+  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - subject: only posts from this object; nil for all. It is held weakly.
+  ///   - priority: where the handler stands in the order of delivery.
+  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
+  ///     many threads post.
+  ///   - label: what reports call the subscriber; its source position if nil.
+  ///   - fileID: the source position.
+  ///   - line: the source position.
+  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
+  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  /// - Returns: the subscription, to cancel it earlier; may be discarded.
+  /// - Complexity: linear in the number of event types that have been subscribed to.
+  @discardableResult
+  public func subscribeToAll<Owner: AnyObject & Sendable>(
+    named name: EventName? = nil, for owner: Owner, from subject: Subject? = nil, priority: Priority = .normal,
+    once: Bool = false, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    _ handler: @escaping @Sendable (Owner, any Event) throws -> Void
+  ) -> OwnedSubscription {
+    let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
+    let registration = Registration(details, core: core)
+    add(registration, named: name, once: once ? OnceOnly(ending: registration) : nil) { [weak owner] event in
+      guard let owner else { return registration.ownerIsGone() }
+      try handler(owner, event)
+    }
+    return OwnedSubscription(registration)
+  }
+
+  private func add(
+    _ registration: Registration, named name: EventName?, once: OnceOnly?,
+    _ handler: @escaping @Sendable (any Event) throws -> Void
+  ) {
+    guard let once else { return core.add(Wildcard(registration, named: name, handler)) }
+    core.add(Wildcard(registration, named: name) { event in if once.begin() { try handler(event) } })
+  }
+
+  /// Calls the handler of a new subscription with the latest event, if replay is asked for.
+  ///
+  /// No such event can be posted between the subscription and this call: main-actor events are posted on the main
+  /// actor, which is busy here.
+  private func call<E: MainActorEvent>(
+    _ handler: @MainActor (E) throws -> Void, _ replay: ImmediateReplay<E>, _ type: E.Type, _ subscriber: Subscriber,
+    from subject: Subject?
+  ) {
+    guard replay.isLatest, let latest = core.latest(type, from: subject) else { return }
+    Posting.outside {
+      MainActor.assumeIsolated {
+        do { try handler(latest) } catch { core.reportFailure(of: subscriber, error, with: latest, in: type) }
+      }
+    }
   }
 }

@@ -3,8 +3,8 @@
 /// Each iterator is a subscriber of its own. It holds every event that is posted after it was made, and its end ends no
 /// other iterator. The first iterator holds every event that is posted after the *sequence* was made, so no event is
 /// lost before a task begins to iterate. You can iterate a kept sequence again and again, for instance in each run of a
-/// body. There each run, also the first, gets the events since its own loop began, so no run begins with events from the
-/// time in which the phase was closed. A sequence that the body itself makes has the events since it was made.
+/// body. There each run, also the first, gets the events since its own loop began, so no run begins with events from
+/// the time in which the phase was closed. A sequence that the body itself makes has the events since it was made.
 ///
 ///     let prices = bus.events(PriceDidChange.self)
 ///     await application.run(while: .active) {
@@ -13,8 +13,8 @@
 ///
 /// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. After
 /// the subject of a sequence has been released, no new event arrives. The iterator may end much later, so cancel its
-/// task. Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one of
-/// them.
+/// task. Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one
+/// of them.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let source: EventSource<Element>
 
@@ -71,7 +71,11 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
 extension EventBus {
   /// Returns the events of a type from now on, as an asynchronous sequence without a limit to the events that it holds.
   ///
-  /// The subscription has taken effect when this method returns, so no event is lost before the first `next()`.
+  /// The subscription has taken effect when this method returns, so no event is lost before the first `next()`. To
+  /// await one event:
+  ///
+  ///     var prices = bus.events(PriceDidChange.self).makeAsyncIterator()
+  ///     let next = await prices.next()
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -83,11 +87,11 @@ extension EventBus {
   ///   - fileID: the source position.
   ///   - line: the source position.
   /// - Returns: the sequence, which has subscribed.
-  public func events<E: BusEvent>(
-    _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
+  public func events<E: EventBus.Event>(
+    _ type: E.Type = E.self, from subject: Subject? = nil, priority: EventBus.Priority = .normal,
+    replay: EventBus.Replay<E> = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
   ) -> EventSequence<E> {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+    let details = SubscriptionDetails(subject, priority, label, fileID, line)
     return registerSequence(type, details, replay: replay)
   }
 
@@ -107,11 +111,12 @@ extension EventBus {
   ///   - line: the source position.
   ///   - buffering: how many events the sequence holds, and which event is dropped when it is full.
   /// - Returns: the sequence, which has subscribed.
-  public func events<E: BusEvent>(
-    _ type: E.Type = E.self, from subject: (any AnyObject & Sendable)? = nil, priority: Priority = .normal,
-    replay: Replay = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line, buffering: Buffering
-  ) -> EventSequence<Received<E>> {
-    let details = SubscriptionDetails(subject: subject, priority: priority, label: label, fileID: fileID, line: line)
+  public func events<E: EventBus.Event>(
+    _ type: E.Type = E.self, from subject: Subject? = nil, priority: EventBus.Priority = .normal,
+    replay: EventBus.Replay<E> = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
+    buffering: EventBus.Buffering
+  ) -> EventSequence<EventBus.Received<E>> {
+    let details = SubscriptionDetails(subject, priority, label, fileID, line)
     return registerSequence(type, details, buffering, replay: replay)
   }
 }

@@ -1,13 +1,13 @@
 internal import Scheduling
 
-/// The subscriber behind an iterator: the buffer that the bus fills, and the subscription; it ends with the last copy of
-/// the iterator.
+/// The subscriber behind an iterator: the buffer that the bus fills, and the subscription; it ends with the last copy
+/// of the iterator.
 final class EventConsumer<Element: Sendable>: Sendable {
   let buffer: EventBuffer<Element>
   /// Nil if the bus or the subject has been released.
-  private let subscription: Subscription?
+  private let subscription: EventBus.Subscription?
 
-  init(buffer: EventBuffer<Element>, subscription: Subscription?) {
+  init(buffer: EventBuffer<Element>, subscription: EventBus.Subscription?) {
     (self.buffer, self.subscription) = (buffer, subscription)
   }
 

@@ -1,151 +1,157 @@
 internal import Synchronization
 
-/// A subscription on an ``EventBus``; it lasts while this object is kept.
-///
-/// Releasing this object cancels the subscription. A subscription for an owner (`subscribe(owner, to:)`) is the
-/// exception: it ends when the owner is released, and this object may be discarded. Any thread may cancel, any number
-/// of times, even after the bus has been released.
-public final class Subscription: Sendable {
-  // In the order in which cancelling reads them, so that it reads one cache line where it can.
-
-  /// The identifier of a plain subscription, with ``cancelled`` once it is cancelled; ``registered`` for a subscription
-  /// with a registration.
-  private let id: Atomic<UInt64>
-  /// The store of a plain subscription (a synchronous handler without owner, label or subject); for any other
-  /// subscription its registration.
+extension EventBus {
+  /// A subscription on an ``EventBus``; it lasts while this object is kept.
   ///
-  /// The subscription retains the store's core, or the registration.
-  private nonisolated(unsafe) let target: UnsafeRawPointer
-  /// The source position of a plain subscription, which the core keeps alive; nil for a subscription with a
-  /// registration.
-  private let site: Unmanaged<Site>?
+  /// Releasing this object cancels the subscription. Any thread may cancel, any number of times, even after the bus has
+  /// been released. A subscription for an owner (`for: owner`) is an ``EventBus/OwnedSubscription``.
+  public final class Subscription: Sendable {
+    // In the order in which cancelling reads them, so that it reads one cache line where it can.
 
-  /// In the place of an identifier: the registration has it.
-  private static var registered: UInt64 { .max }
-  /// The bit that is added to the identifier of a cancelled plain subscription.
-  private static var cancelled: UInt64 { 1 << 63 }
+    /// The identifier of a plain subscription, with ``cancelled`` once it is cancelled; ``registered`` for a
+    /// subscription with a registration.
+    private let id: Atomic<UInt64>
+    /// The store of a plain subscription (a synchronous handler without owner, label or subject); for any other
+    /// subscription its registration.
+    ///
+    /// The subscription retains the store's core, or the registration.
+    private nonisolated(unsafe) let target: UnsafeRawPointer
+    /// The source position of a plain subscription, which the core keeps alive; nil for a subscription with a
+    /// registration.
+    private let site: Unmanaged<Site>?
 
-  /// A plain subscription.
-  init(_ id: UInt64, at site: Unmanaged<Site>, in store: HandlerStore) {
-    target = UnsafeRawPointer(Unmanaged.passUnretained(store).toOpaque())
-    self.site = site
-    self.id = Atomic(id)
-    _ = Unmanaged.passRetained(store.core)
-  }
+    /// In the place of an identifier: the registration has it.
+    private static var registered: UInt64 { .max }
+    /// The bit that is added to the identifier of a cancelled plain subscription.
+    private static var cancelled: UInt64 { 1 << 63 }
 
-  init(_ registration: Registration) {
-    target = UnsafeRawPointer(Unmanaged.passRetained(registration).toOpaque())
-    site = nil
-    id = Atomic(Self.registered)
-  }
-
-  deinit {
-    switch form {
-    case .plain(let store):
-      let core = store._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.core) }
-      cancelPlain(store)
-      core.release()
-    case .registered(let registration):
-      registration._withUnsafeGuaranteedRef { if !$0.endsWithOwner { $0.cancel() } }
-      registration.release()
+    /// A plain subscription.
+    init(_ id: UInt64, at site: Unmanaged<Site>, in store: HandlerStore) {
+      target = UnsafeRawPointer(Unmanaged.passUnretained(store).toOpaque())
+      self.site = site
+      self.id = Atomic(id)
+      _ = Unmanaged.passRetained(store.core)
     }
-  }
 
-  /// The target, by its kind; it lives as long as the subscription, so no reference is counted.
-  private enum Form {
-    case plain(Unmanaged<HandlerStore>)
-    case registered(Unmanaged<Registration>)
-  }
-
-  private var form: Form {
-    id.load(ordering: .relaxed) == Self.registered ? .registered(.fromOpaque(target)) : .plain(.fromOpaque(target))
-  }
-
-  private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
-    let id = id.load(ordering: .acquiring)
-    if id & Self.cancelled != 0 { return }
-    store._withUnsafeGuaranteedRef { store in
-      store.unownedCore._withUnsafeGuaranteedRef { $0.remove(id, from: store) }
+    init(_ registration: Registration) {
+      target = UnsafeRawPointer(Unmanaged.passRetained(registration).toOpaque())
+      site = nil
+      id = Atomic(Self.registered)
     }
-    // Must be last: a thread that reads the bit relies on the handler having been removed.
-    self.id.store(id | Self.cancelled, ordering: .releasing)
-  }
 
-  /// The subscriber: its label and its source position.
-  public var subscriber: Subscriber {
-    switch form {
-    case .plain: site.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.subscriber }
-    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.subscriber }
+    deinit {
+      switch form {
+      case .plain(let store):
+        let core = store._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.core) }
+        cancelPlain(store)
+        core.release()
+      case .registered(let registration):
+        registration._withUnsafeGuaranteedRef { $0.cancel() }
+        registration.release()
+      }
     }
-  }
 
-  /// Whether the subscription has ended: it was cancelled, or its bus, owner or subject has been released.
-  ///
-  /// A call of the handler that began earlier on another thread may still be running. Any thread may read this
-  /// property.
-  ///
-  /// - Complexity: constant for a subscription with an owner, a label, a subject or an asynchronous handler. For any
-  ///   other subscription it is logarithmic in the number of subscriptions to the event, and takes the bus's lock.
-  public var isCancelled: Bool {
-    switch form {
-    case .plain(let store):
+    /// The target, by its kind; it lives as long as the subscription, so no reference is counted.
+    private enum Form {
+      case plain(Unmanaged<HandlerStore>)
+      case registered(Unmanaged<Registration>)
+    }
+
+    private var form: Form {
+      id.load(ordering: .relaxed) == Self.registered ? .registered(.fromOpaque(target)) : .plain(.fromOpaque(target))
+    }
+
+    private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
       let id = id.load(ordering: .acquiring)
-      return id & Self.cancelled != 0 || store._withUnsafeGuaranteedRef { !$0.core.stands(id, in: $0) }
-    case .registered(let registration): return registration._withUnsafeGuaranteedRef { $0.hasEnded }
+      if id & Self.cancelled != 0 { return }
+      store._withUnsafeGuaranteedRef { store in
+        store.unownedCore._withUnsafeGuaranteedRef { $0.remove(id, from: store) }
+      }
+      // Must be last: a thread that reads the bit relies on the handler having been removed.
+      self.id.store(id | Self.cancelled, ordering: .releasing)
     }
-  }
 
-  /// Ends the subscription.
-  ///
-  /// After the call, no new post reaches the handler, and neither does the rest of a post under way on this thread. A
-  /// call of the handler that began earlier on another thread may still be running. A handler that runs on an actor
-  /// does not begin after code on that actor has cancelled its subscription. A handler that already runs is not
-  /// cancelled. Events that wait in the mailbox are dropped. A handler may call this method, also for its own
-  /// subscription.
-  ///
-  /// What the handler captured is released by this call, unless the handler runs; then it is released when that run has
-  /// ended.
-  ///
-  /// - Complexity: constant on average, whatever the order of cancelling. Cancelling a subscription to every event, or
-  ///   to the events of one name, is linear in the number of event types.
-  public func cancel() {
-    switch form {
-    case .plain(let store): cancelPlain(store)
-    case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.cancel() }
+    /// The subscriber: its label and its source position.
+    public var subscriber: EventBus.Subscriber {
+      switch form {
+      case .plain: site.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.subscriber }
+      case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.subscriber }
+      }
     }
-  }
 
-  /// Ends the subscription, and returns when its handler no longer runs.
-  ///
-  /// Inside a run of the subscription's own asynchronous handler, or in a task that this run started, the call does not
-  /// wait for that handler. Nor does it wait for a handler whose `postAndWait` waits for the calling run. A task that
-  /// outlives its run waits like any other.
-  ///
-  /// Inside another handler the call waits for 30 seconds at most. If two handlers drain each other, the second call
-  /// returns at once. In both cases the bus posts a ``HandlerFailure`` with a ``DrainTimeout``, which names the handler
-  /// that was still running. Cancelling the waiting task does not end the wait.
-  public func cancelAndDrain() async {
-    cancel()
-    await drain()
-  }
+    /// Whether the subscription has ended: it was cancelled, or its bus or its subject has been released.
+    ///
+    /// A call of the handler that began earlier on another thread may still be running. Any thread may read this
+    /// property.
+    ///
+    /// - Complexity: constant for a subscription with a label, a subject or a mailbox. For any
+    ///   other subscription it is logarithmic in the number of subscriptions to the event, and takes the bus's lock.
+    public var isCancelled: Bool {
+      switch form {
+      case .plain(let store):
+        let id = id.load(ordering: .acquiring)
+        return id & Self.cancelled != 0 || store._withUnsafeGuaranteedRef { !$0.core.stands(id, in: $0) }
+      case .registered(let registration): return registration._withUnsafeGuaranteedRef { $0.hasEnded }
+      }
+    }
 
-  /// Stores the subscription in a set.
-  ///
-  /// - Parameter subscriptions: the set; releasing it releases the subscription.
-  public func store(in subscriptions: inout Set<Subscription>) { subscriptions.insert(self) }
+    /// Ends the subscription.
+    ///
+    /// After the call, no new post reaches the handler, and neither does the rest of a post under way on this thread. A
+    /// call of the handler that began earlier on another thread may still be running. A handler that runs on an actor
+    /// does not begin after code on that actor has cancelled its subscription. A handler that already runs is not
+    /// cancelled. Events that wait in the mailbox are dropped. A handler may call this method, also for its own
+    /// subscription.
+    ///
+    /// What the handler captured is released by this call, unless the handler runs; then it is released when that run
+    /// has ended.
+    ///
+    /// - Complexity: constant on average, whatever the order of cancelling. Cancelling a subscription to every event,
+    ///   or to the events of one name, is linear in the number of event types.
+    public func cancel() {
+      switch form {
+      case .plain(let store): cancelPlain(store)
+      case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.cancel() }
+      }
+    }
 
-  /// Appends the subscription to a collection, such as an array.
-  ///
-  /// - Parameter subscriptions: the collection; releasing it releases the subscription.
-  public func store<Subscriptions: RangeReplaceableCollection<Subscription>>(in subscriptions: inout Subscriptions) {
-    subscriptions.append(self)
+    /// Ends the subscription, and returns when its handler no longer runs.
+    ///
+    /// Inside a run of the subscription's own asynchronous handler, or in a task that this run started, the call does
+    /// not wait for that handler. Nor does it wait for a handler whose `postAndWait` waits for the calling run. A task
+    /// that outlives its run waits like any other.
+    ///
+    /// Inside another handler the call waits for 30 seconds at most. If two handlers drain each other, the second call
+    /// returns at once. In both cases the bus posts an ``EventBus/HandlerFailure`` with a ``DrainTimeout``, which names
+    /// the handler that was still running. Cancelling the waiting task does not end the wait.
+    public func cancelAndDrain() async {
+      cancel()
+      await drain()
+    }
+
+    /// Stores the subscription in a set.
+    ///
+    /// - Parameter subscriptions: the set; releasing it releases the subscription.
+    public func store(in subscriptions: inout Set<EventBus.Subscription>) { subscriptions.insert(self) }
+
+    /// Appends the subscription to a collection, such as an array.
+    ///
+    /// - Parameter subscriptions: the collection; releasing it releases the subscription.
+    public func store<Subscriptions: RangeReplaceableCollection<EventBus.Subscription>>(
+      in subscriptions: inout Subscriptions
+    ) {
+      subscriptions.append(self)
+    }
   }
 }
 
-extension Subscription {
-  /// The registration; nil for a plain subscription.
-  var registration: Registration? {
-    if case .registered(let registration) = form { registration.takeUnretainedValue() } else { nil }
+extension EventBus.Subscription: Cancellable {
+  /// Whether the subscription has no registration: it is to a synchronous handler without owner, label or subject.
+  var isPlain: Bool { site != nil }
+
+  /// The mailbox; nil for a synchronous handler.
+  var mailbox: (any AsynchronousReceiver)? {
+    if case .registered(let registration) = form { registration.takeUnretainedValue().mailbox } else { nil }
   }
 
   /// The core of the bus; it outlives the bus.
@@ -156,7 +162,6 @@ extension Subscription {
     }
   }
 
-  /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     switch form {
     case .plain(let store):
@@ -167,14 +172,14 @@ extension Subscription {
   }
 }
 
-extension Subscription: Hashable {
+extension EventBus.Subscription: Hashable {
   /// Whether both are the same subscription object.
   ///
   /// - Parameters:
   ///   - one: a subscription.
   ///   - other: another subscription.
   /// - Returns: true if both are the same object.
-  public static func == (one: Subscription, other: Subscription) -> Bool { one === other }
+  public static func == (one: EventBus.Subscription, other: EventBus.Subscription) -> Bool { one === other }
 
   /// Hashes the identity of the subscription object.
   ///
@@ -185,7 +190,7 @@ extension Subscription: Hashable {
 /// The error of a handler that stopped waiting for another handler: the time-out passed, or each waited for the other.
 public struct DrainTimeout: Error, Hashable, CustomStringConvertible {
   /// The subscriber whose handler was still running.
-  public let subscriber: Subscriber
+  public let subscriber: EventBus.Subscriber
 
   /// The error as a sentence.
   public var description: String { "gave up waiting for the handler of \(subscriber)" }

@@ -32,7 +32,7 @@ public struct DeliveryReport: Sendable {
   /// The delivery of the event to one subscriber.
   public struct Delivery: Sendable {
     /// The subscriber.
-    public let subscriber: Subscriber
+    public let subscriber: EventBus.Subscriber
     /// The outcome of the delivery.
     public let outcome: Outcome
     /// The time from the delivery to the mailbox or the call, through the wait in the queue, to the handler's end, the
@@ -46,7 +46,7 @@ public struct DeliveryReport: Sendable {
   /// A delivery for each subscriber that the post reached, in the order of delivery.
   public let deliveries: [Delivery]
 
-  /// Whether the bus refused the post, or the rest of it, because it was nested too deep (``PostRefused``).
+  /// Whether the bus refused the post, or the rest of it, because it was nested too deep (``EventBus/PostRefused``).
   ///
   /// Subscribers that are not among the ``deliveries`` have not received the event.
   public let isRefused: Bool

@@ -28,10 +28,10 @@ extension EventBus {
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
   /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
-  ///   deadline is in this report. It is also posted as ``HandlerFailure``, as is a later error and that of a skipped
-  ///   handler.
+  ///   deadline is in this report. It is also posted as ``EventBus/HandlerFailure``, as is a later error and that of a
+  ///   skipped handler.
   @discardableResult
-  public func postAndWait<E: Event>(
+  public func postAndWait<E: BusEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
     clock: (any Clock<Duration>)? = nil
   ) async -> DeliveryReport {
@@ -62,8 +62,8 @@ extension EventBus {
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
   /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
-  ///   deadline is in this report. It is also posted as ``HandlerFailure``, as is a later error and that of a skipped
-  ///   handler.
+  ///   deadline is in this report. It is also posted as ``EventBus/HandlerFailure``, as is a later error and that of a
+  ///   skipped handler.
   @MainActor @discardableResult
   public func postAndWait<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -72,7 +72,7 @@ extension EventBus {
     await deliverAndWait(event, from: subject, within: budget, clock: clock)
   }
 
-  private func deliverAndWait<E: BusEvent>(
+  private func deliverAndWait<E: Event>(
     _ event: E, from subject: (any AnyObject & Sendable)?, within budget: Duration?, clock: (any Clock<Duration>)?
   ) async -> DeliveryReport {
     let context = HandlerContext.enclosing
@@ -99,7 +99,7 @@ private final class ReportObserver: PostObserver {
 
   func handlersFollow(_ count: Int) {}
 
-  func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? { nil }
+  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64? { nil }
 
   func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended end: Duration) {
     ended.append((position, .init(subscriber: site.subscriber, outcome: .delivered, duration: end - began)))

@@ -69,7 +69,9 @@ package struct HandlerContext: Sendable {
 
 extension Origin {
   /// The asynchronous handler that the present task runs in or, without one, the bound code; nil if neither is known.
-  package static var current: Subscriber? { HandlerContext.current?.run?.receiver.subscriber ?? bound as? Subscriber }
+  package static var current: EventBus.Subscriber? {
+    HandlerContext.current?.run?.receiver.subscriber ?? bound as? EventBus.Subscriber
+  }
 }
 
 /// A piece of another module's work that its owner waits for, such as a release or a body of an application.

@@ -1,14 +1,15 @@
 internal import Scheduling
 
-/// A post that measures its handlers and waits for the asynchronous ones: that of `postAndWait`, or of a notification of
-/// the life cycle.
+/// A post that measures its handlers and waits for the asynchronous ones: that of `postAndWait`, or of a notification
+/// of the life cycle.
 ///
 /// It begins without suspending: when ``begin()`` returns, the synchronous handlers have run, up to the first priority
-/// for which it must wait. ``finish()`` waits, and delivers to the later priorities. The observer receives each outcome.
+/// for which it must wait. ``finish()`` waits, and delivers to the later priorities. The observer receives each
+/// outcome.
 ///
 /// Only the poster uses it, on one actor. Mailboxes share its ``AwaitedPost``.
 package final class MeasuredPost: @unchecked Sendable {
-  private let event: any BusEvent
+  private let event: any EventBus.Event
   private let bus: EventBus
   private let observer: any PostObserver
   private let wantsBeginnings: Bool
@@ -21,7 +22,8 @@ package final class MeasuredPost: @unchecked Sendable {
   private let pauses: Bool
   /// Whether the observer keeps the errors in a ledger; if not, they are in the caller's report.
   private let isNoted: Bool
-  /// The deadline, after which no handler receives the event; nil if handlers receive it also after ``expire(blames:blamesQueued:besides:)``.
+  /// The deadline, after which no handler receives the event; nil if handlers receive it also after
+  /// ``expire(blames:blamesQueued:besides:)``.
   private let deadline: Duration?
   private let deadlines: Deadlines?
   private var timer: Deadlines.ID?
@@ -32,7 +34,7 @@ package final class MeasuredPost: @unchecked Sendable {
   private var isAbandoned = false
 
   init(
-    _ event: any BusEvent, _ walk: WaitingWalk, on bus: EventBus, by poster: HandlerContext?,
+    _ event: any EventBus.Event, _ walk: WaitingWalk, on bus: EventBus, by poster: HandlerContext?,
     now: @escaping @Sendable () -> Duration, observer: any PostObserver, awaits: Bool = true, pauses: Bool = true,
     isNoted: Bool = false, until deadline: Duration? = nil, on deadlines: Deadlines? = nil
   ) {
@@ -69,7 +71,7 @@ package final class MeasuredPost: @unchecked Sendable {
 // MARK: - Delivery
 
 extension MeasuredPost {
-  private func goOn<E: BusEvent>(with event: E) {
+  private func goOn<E: EventBus.Event>(with event: E) {
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
     let isSimulated = tasks.executor != nil
@@ -202,7 +204,7 @@ extension MeasuredPost {
     }
   }
 
-  private func report(_ error: any Error, of subscriber: Subscriber, with event: any BusEvent) {
+  private func report(_ error: any Error, of subscriber: EventBus.Subscriber, with event: any EventBus.Event) {
     bus.core.reportFailure(
       of: subscriber, error, with: event, in: type(of: event), hasRecipient: !isNoted, isNoted: isNoted)
   }
@@ -227,7 +229,7 @@ extension MeasuredPost {
   /// - Returns: the newly blamed handlers, in order of delivery.
   package func expire(
     blames: Bool, blamesQueued: Bool = false, besides blamed: inout Set<ObjectIdentifier>
-  ) -> [Subscriber] {
+  ) -> [EventBus.Subscriber] {
     // If the event is still queued, the handler is either busy with an earlier event, and so late, or the executor has
     // not let it run.
     let late = (blames ? wait?.awaited ?? [] : []).filter {

@@ -10,7 +10,7 @@ package protocol PostObserver: AnyObject {
   /// Reports that a handler is about to be called.
   ///
   /// - Returns: a number that identifies the call when its end is reported.
-  func handlerBegins(_ subscriber: Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64?
+  func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64?
 
   /// Reports that a synchronous handler has returned, if its beginning was not reported.
   ///
@@ -24,7 +24,7 @@ package protocol PostObserver: AnyObject {
 
 /// The delivery of a measured post to one subscriber.
 package struct ObservedDelivery: Sendable {
-  package let subscriber: Subscriber
+  package let subscriber: EventBus.Subscriber
   /// The position in the order in which the report names the subscribers.
   package let position: Int
   /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned for this call.

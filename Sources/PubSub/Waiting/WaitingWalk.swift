@@ -20,7 +20,7 @@ struct WaitingWalk {
   /// Begins a post.
   ///
   /// The bus must outlive the value.
-  init<E: BusEvent>(
+  init<E: EventBus.Event>(
     _ event: E, of core: BusCore, from subject: (any AnyObject & Sendable)?,
     within wider: (any AnyObject & Sendable)? = nil
   ) {

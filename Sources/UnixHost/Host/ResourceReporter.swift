@@ -11,7 +11,7 @@ import Scheduling
 @MainActor final class ResourceReporter {
   /// Guarded, because code of the program may throw on any thread.
   private nonisolated let reports = Guarded(ResourceReports())
-  private var subscription: Subscription?
+  private var subscription: EventBus.Subscription?
   private nonisolated let send: @Sendable (HostMessage) -> Void
   private nonisolated let origin = ContinuousClock.now
 
@@ -35,7 +35,7 @@ import Scheduling
     application.bus.observeFailures(for: self) { [weak self] failure in self?.take(failure) }
   }
 
-  private nonisolated func take(_ failure: HandlerFailure) {
+  private nonisolated func take(_ failure: EventBus.HandlerFailure) {
     reports.withLock { [time] in $0.take(failure, at: time) }.map(send)
   }
 
@@ -126,7 +126,7 @@ struct ResourceReports: Sendable, Hashable {
   ///   - failure: the error, and the code that threw it.
   ///   - now: the time, which never runs backwards.
   /// - Returns: the message; nil if the change of a resource's health tells of the error, or the limit is reached.
-  mutating func take(_ failure: HandlerFailure, at now: Duration) -> HostMessage? {
+  mutating func take(_ failure: EventBus.HandlerFailure, at now: Duration) -> HostMessage? {
     guard !failure.isToldByResource else { return nil }
     let step = failure.eventName.rawValue
     let what =

@@ -12,7 +12,7 @@ extension Terminal {
   /// keys. After another second it reads on, so that the keys that make signals still work, and omits everything else.
   /// ``omittedBytes`` of the first event afterwards says how much.
   ///
-  ///     bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, event in
+  ///     bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { view, event in
   ///       for key in event.keys { view.press(key) }
   ///     }
   ///

@@ -6,10 +6,10 @@ import PubSub
 
   init(bus: EventBus) {
     #if CURED
-      bus.subscribe(self, to: Application.WillEnterForeground.self) { label, _ in label.refresh() }
+      bus.subscribe(to: Application.WillEnterForeground.self, for: self) { label, _ in label.refresh() }
     #else
       // expect error: implicit use of 'self' in closure; use 'self.' to make capture semantics explicit
-      bus.subscribe(self, to: Application.WillEnterForeground.self) { _, _ in refresh() }
+      bus.subscribe(to: Application.WillEnterForeground.self, for: self) { _, _ in refresh() }
     #endif
   }
 

@@ -6,7 +6,7 @@ import PubSub
     private var areFresh = true
 
     init(bus: EventBus) {
-      bus.subscribe(self, to: Application.WillEnterForeground.self) { prices, _ in prices.areFresh = false }
+      bus.subscribe(to: Application.WillEnterForeground.self, for: self) { prices, _ in prices.areFresh = false }
     }
   }
 #else
@@ -15,7 +15,7 @@ import PubSub
 
     init(bus: EventBus) {
       // expect error: type … does not conform to the 'Sendable' protocol
-      bus.subscribe(self, to: Application.WillEnterForeground.self) { prices, _ in prices.areFresh = false }
+      bus.subscribe(to: Application.WillEnterForeground.self, for: self) { prices, _ in prices.areFresh = false }
     }
   }
 #endif

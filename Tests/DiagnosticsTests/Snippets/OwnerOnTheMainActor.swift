@@ -1,6 +1,6 @@
 import PubSub
 
-struct PriceDidChange: Event {
+struct PriceDidChange: BusEvent {
   var price: Double
 }
 
@@ -9,10 +9,23 @@ struct PriceDidChange: Event {
 
   init(bus: EventBus) {
     #if CURED
-      bus.subscribe(self, to: PriceDidChange.self, on: .shared) { prices, event in prices.latest = event.price }
+      bus.receive(PriceDidChange.self, for: self) { prices, event in prices.latest = event.price }
     #else
       // expect error: main actor-isolated property … can not be mutated from a Sendable closure
-      bus.subscribe(self, to: PriceDidChange.self) { prices, event in prices.latest = event.price }
+      bus.subscribe(to: PriceDidChange.self, for: self) { prices, event in prices.latest = event.price }
+    #endif
+  }
+}
+
+actor PriceStore {
+  private var latest = 0.0
+
+  init(bus: EventBus) {
+    #if CURED
+      bus.receive(PriceDidChange.self, for: self) { prices, event in prices.latest = event.price }
+    #else
+      // expect error: actor-isolated property … can not be mutated from a Sendable closure
+      bus.subscribe(to: PriceDidChange.self, for: self) { prices, event in prices.latest = event.price }
     #endif
   }
 }

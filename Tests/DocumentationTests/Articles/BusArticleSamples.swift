@@ -7,21 +7,46 @@ import Testing
 
 // The listings of the articles of PubSub, word for word.
 
-struct Reading: Event {
+struct Reading: BusEvent {
   let value: Int
 }
 
-struct WillFlush: Event {}
+struct WillFlush: BusEvent {}
 
 @Suite struct `The articles of PubSub` {
-  private struct PriceDidChange: Event {
+  private struct PriceDidChange: BusEvent, StickyEvent {
     let price: Int
+  }
+
+  @MainActor final class PriceLabel {
+    private(set) var text = ""
+
+    init(bus: EventBus) {
+      bus.subscribe(to: Application.WillResignActive.self, for: self) { label, _ in
+        label.text = "hidden"
+      }
+      bus.receive(PriceDidChange.self, for: self, replay: .latest) { label, event in
+        label.text = "\(event.price)"
+      }
+    }
+  }
+
+  @MainActor @Test func `a label subscribes with both words`() async throws {
+    let system = SimulatedSystem()
+    system.bus.post(PriceDidChange(price: 7))
+    let label = PriceLabel(bus: system.bus)
+    try await system.play("launch")
+    #expect(label.text == "7")
+    system.bus.post(PriceDidChange(price: 8))
+    await system.clock.settle()
+    #expect(label.text == "8")
+    try await system.play("interrupt:call")
+    #expect(label.text == "hidden")
   }
 
   @Test func `the bus keeps the latest event of a sticky type`() {
     let bus = EventBus()
-    struct PriceDidChange: Event {
-      static var traits: EventTraits { .sticky }
+    struct PriceDidChange: BusEvent, StickyEvent {
       let price: Int
     }
 
@@ -58,7 +83,7 @@ struct WillFlush: Event {}
     #expect(shown.withLock { $0 } == [2])
   }
 
-  private func log(_ readings: EventSequence<Received<Reading>>) async -> [String] {
+  private func log(_ readings: EventSequence<EventBus.Received<Reading>>) async -> [String] {
     var log: [String] = []
     for await received in readings {
       switch received {
@@ -70,14 +95,14 @@ struct WillFlush: Event {}
   }
 
   /// A sequence of a bus that posted five readings, and is gone.
-  private func oldestDropped() -> EventSequence<Received<Reading>> {
+  private func oldestDropped() -> EventSequence<EventBus.Received<Reading>> {
     let bus = EventBus()
     let readings = bus.events(Reading.self, buffering: .bounded(2, dropping: .oldest))
     for value in 1...5 { bus.post(Reading(value: value)) }
     return readings
   }
 
-  private func newestDropped() -> EventSequence<Received<Reading>> {
+  private func newestDropped() -> EventSequence<EventBus.Received<Reading>> {
     let bus = EventBus()
     let readings = bus.events(Reading.self, buffering: .bounded(2, dropping: .newest))
     for value in 1...5 { bus.post(Reading(value: value)) }
@@ -91,24 +116,20 @@ struct WillFlush: Event {}
 
   @Test func `a bounded handler says what it lost`() async {
     let bus = EventBus()
-    let (stored, storing) = AsyncStream.makeStream(of: Received<Reading>.self)
-    @Sendable func store(_ received: Received<Reading>) async { storing.yield(received) }
-    let subscription = bus.subscribe(
-      to: Reading.self, buffering: .bounded(1, dropping: .oldest)
-    ) { received in
-      await store(received)
+    let counted = Mutex(0)
+    @Sendable func store(_ reading: Reading) async { counted.withLock { $0 += 1 } }
+    @Sendable func note(lost count: Int) async { counted.withLock { $0 += count } }
+    let subscription = bus.receive(
+      Reading.self, buffering: .bounded(1, dropping: .oldest)
+    ) { reading in
+      await store(reading)
+    } missed: { count in
+      await note(lost: count)
     }
     for value in 1...100 { bus.post(Reading(value: value)) }
+    // The mailbox handles this event last.
     _ = await bus.postAndWait(Reading(value: 101))
-    var count = 0
-    for await received in stored {
-      switch received {
-      case .event: count += 1
-      case .missed(let lost): count += lost
-      }
-      if count == 101 { break }
-    }
-    #expect(count == 101)
+    #expect(counted.withLock { $0 } == 101)
     subscription.cancel()
   }
 
@@ -116,7 +137,7 @@ struct WillFlush: Event {}
     let clock = ManualClock()
     let bus = EventBus()
     struct Full: Error, CustomStringConvertible { let description = "the disk is full" }
-    let slow = bus.subscribe(to: WillFlush.self, label: "uploader") { _ in try await clock.sleep(for: .seconds(60)) }
+    let slow = bus.receive(WillFlush.self, label: "uploader") { _ in try await clock.sleep(for: .seconds(60)) }
     let failing = bus.subscribe(to: WillFlush.self, label: "cache") { _ in throw Full() }
     let log = await clock.running {
       var log: [String] = []
@@ -141,7 +162,7 @@ struct WillFlush: Event {}
     let bus = EventBus()
     let file = File()
     let wasClosed = Mutex(false)
-    let subscription = bus.subscribe(to: WillFlush.self) { _ in
+    let subscription = bus.receive(WillFlush.self) { _ in
       await Task.yield()
       if file.isClosed.withLock({ $0 }) { wasClosed.withLock { $0 = true } }
     }

@@ -24,7 +24,9 @@ extension Drainer: MainApplicationDelegate {
 
   init(in application: Application) {
     (self.application, clock) = (application, application.clock)
-    application.bus.subscribe(self, to: Application.DidBecomeActive.self) { ticker, _ in
+    application.bus.subscribe(
+      to: Application.DidBecomeActive.self, for: self
+    ) { ticker, _ in
       ticker.start()
     }
   }
@@ -73,7 +75,7 @@ extension TickingDelegate: ApplicationDelegate {
     func begin(_ owner: Owner) {
       let (first, second) = (Captured(), Captured())
       (ofHandler, ofBody) = (first, second)
-      system.bus.subscribe(owner, to: Application.DidReceiveMemoryWarning.self) { _, _ in
+      system.bus.subscribe(to: Application.DidReceiveMemoryWarning.self, for: owner) { _, _ in
         withExtendedLifetime(first) {}
       }
       system.application.run(owner, while: .active) { _ in withExtendedLifetime(second) {} }
@@ -90,14 +92,15 @@ extension TickingDelegate: ApplicationDelegate {
     let system = SimulatedSystem()
     var order: [String] = []
     let owner = Owner()
-    system.bus.subscribe(owner, to: Application.DidEnterBackground.self, priority: .high) { _, _ in order.append("save")
+    system.bus.subscribe(to: Application.DidEnterBackground.self, for: owner, priority: .high) { _, _ in
+      order.append("save")
     }
     for name in ["first", "second"] {
-      system.bus.subscribe(owner, to: Application.DidEnterBackground.self) { [clock = system.application.clock] _, _ in
+      system.bus.receive(Application.DidEnterBackground.self, for: owner) { [clock = system.application.clock] _, _ in
         try await clock.sleep(for: .seconds(1))
         order.append("\(name), awaited")
       }
-      system.bus.subscribe(owner, to: Application.DidEnterBackground.self) { _, _ in order.append(name) }
+      system.bus.subscribe(to: Application.DidEnterBackground.self, for: owner) { _, _ in order.append(name) }
     }
     try await system.play("launch; home")
     #expect(order.prefix(2) == ["second", "first"] && order.last == "save" && order.count == 5, "\(order)")

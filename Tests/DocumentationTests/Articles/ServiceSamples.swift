@@ -74,7 +74,7 @@ extension JobService: ServiceApplicationDelegate {
   }
 
   func applicationDidFinishLaunching(_ application: Application) {
-    application.bus.subscribe(self, to: ServiceHost.Reload.self) { service, _ in
+    application.bus.subscribe(to: ServiceHost.Reload.self, for: self) { service, _ in
       service.readSettings()
     }
     do {

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  private func subscribe(_ label: String) -> Subscription {
+  private func subscribe(_ label: String) -> EventBus.Subscription {
     bus.subscribe(to: OrderPlaced.self) { [log] in log.add("\(label) \($0.id)") }
   }
 
@@ -64,7 +64,7 @@ import Testing
     }
     let link = bridge.exchange(OrderPlaced.self)
     let observer = observe(OrderPlaced.notificationName, "observer")
-    let kept = Mutex<Subscription?>(nil)
+    let kept = Mutex<EventBus.Subscription?>(nil)
     let canceller = bus.subscribe(to: OrderPlaced.self) { event in
       if event.id == 1 { kept.withLock { $0 }?.cancel() }
     }
@@ -169,7 +169,7 @@ import Testing
 
   // MARK: Notifications that do not fit
 
-  private func failures() -> Subscription {
+  private func failures() -> EventBus.Subscription {
     bus.subscribe(to: NotificationBridgeFailure.self) { [log] in log.add("\($0)") }
   }
 

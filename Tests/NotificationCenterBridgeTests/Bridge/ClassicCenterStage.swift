@@ -34,7 +34,7 @@ enum Topic: CaseIterable {
 }
 
 /// An event with any sender and any values.
-protocol Note: Event, NotificationConvertible {
+protocol Note: BusEvent, NotificationConvertible {
   init(sender: Sender?, info: NotificationInfo)
 }
 
@@ -100,7 +100,7 @@ final class Stage: Sendable {
   private let seenAtEntry = Log()
   private let tokens = Mutex<[(label: String, token: Token)]>([])
   private let witnesses: [Token]
-  private let subscriptions: [Subscription]
+  private let subscriptions: [EventBus.Subscription]
   private let links: [NotificationLink]
 
   init(_ kind: StageKind, _ center: NotificationCenter = NotificationCenter()) {
@@ -113,9 +113,9 @@ final class Stage: Sendable {
         })
     }
     let (bus, seenOnBus) = (bus, seenOnBus)
-    func subscribe<N: Note>(_: N.Type) -> Subscription {
-      bus.subscribe(to: N.self) { note, subject in
-        seenOnBus.add(Self.line(N.notificationName, subject, note.notificationInfo[.text]))
+    func subscribe<N: Note>(_: N.Type) -> EventBus.Subscription {
+      bus.subscribe(to: N.self) { note in
+        seenOnBus.add(Self.line(N.notificationName, EventBus.subjectOfPost, note.notificationInfo[.text]))
       }
     }
     let types = Topic.allCases.map(\.type)

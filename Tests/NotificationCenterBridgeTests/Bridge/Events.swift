@@ -3,7 +3,7 @@ import NotificationCenterBridge
 import PubSub
 import Synchronization
 
-struct OrderPlaced: Event, Equatable {
+struct OrderPlaced: BusEvent, Equatable {
   let id: Int
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// What a bridge takes for an event that returns, and what not.
 @Suite struct `A bridge and events that return` {
-  private struct Confirmed: Event, NotificationConvertible {
+  private struct Confirmed: BusEvent, NotificationConvertible {
     let id: Int
     init(id: Int) { self.id = id }
     var notificationInfo: NotificationInfo { NotificationInfo(.orderID, id) }
@@ -71,8 +71,8 @@ import Testing
       guard notification.object == nil else { return }
       center.post(name: notification.name, object: others, userInfo: notification.userInfo)
     }
-    let subscription = bus.subscribe(to: OrderPlaced.self) { [log] event, subject in
-      log.add("\(event.id) \(subject === others)")
+    let subscription = bus.subscribe(to: OrderPlaced.self) { [log] event in
+      log.add("\(event.id) \(EventBus.subjectOfPost === others)")
     }
     bus.post(OrderPlaced(id: 1))
     #expect(log.all.sorted() == ["1 false", "1 true"])
@@ -82,8 +82,8 @@ import Testing
   @Test func `what the bus reports of a post is new`() {
     let (bus, center) = (EventBus(), NotificationCenter())
     let bridge = NotificationCenterBridge(bus, to: center)
-    let links = [bridge.receive(OrderPlaced.self), bridge.post(Undelivered.self)]
-    let observer = observe(Undelivered.notificationName, at: center, "undelivered")
+    let links = [bridge.receive(OrderPlaced.self), bridge.post(EventBus.Undelivered.self)]
+    let observer = observe(EventBus.Undelivered.notificationName, at: center, "undelivered")
     bus.post(OrderPlaced(id: 1))
     place(2, at: center)
     #expect(log.all == ["undelivered -", "undelivered -"])
@@ -93,8 +93,8 @@ import Testing
   @Test func `what was refused for its depth is reported`() {
     let (bus, center) = (EventBus(nestingLimit: 2), NotificationCenter())
     let bridge = NotificationCenterBridge(bus, to: center)
-    let links = [bridge.receive(OrderPlaced.self), bridge.post(PostRefused.self)]
-    let observer = observe(PostRefused.notificationName, at: center, "refused")
+    let links = [bridge.receive(OrderPlaced.self), bridge.post(EventBus.PostRefused.self)]
+    let observer = observe(EventBus.PostRefused.notificationName, at: center, "refused")
     let subscription = bus.subscribe(to: OrderPlaced.self) { [weak bus] _ in bus?.post(OrderPlaced(id: 3)) }
     bus.post(OrderPlaced(id: 1))
     place(2, at: center)
@@ -103,12 +103,12 @@ import Testing
   }
 }
 
-extension Undelivered: NotificationConvertible {
+extension EventBus.Undelivered: NotificationConvertible {
   /// Not made of notifications.
   public init(_ notification: Notification) throws { throw CancellationError() }
 }
 
-extension PostRefused: NotificationConvertible {
+extension EventBus.PostRefused: NotificationConvertible {
   /// Not made of notifications.
   public init(_ notification: Notification) throws { throw CancellationError() }
 }

@@ -189,7 +189,7 @@ import Testing
       }
     }
     let (gate, opener) = AsyncStream.makeStream(of: Void.self)
-    let subscription = double.application.bus.subscribe(to: Application.DidEnterBackground.self) { _ async in
+    let subscription = double.application.bus.receive(Application.DidEnterBackground.self) { _ async in
       for await _ in gate { break }
     }
     double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillResignActive")
@@ -219,7 +219,7 @@ import Testing
     }
     let (gate, opener) = AsyncStream.makeStream(of: Void.self)
     release = opener
-    let subscription = double.application.bus.subscribe(to: Application.WillTerminate.self) { _ async in
+    let subscription = double.application.bus.receive(Application.WillTerminate.self) { _ async in
       for await _ in gate { break }
     }
     double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive", "WillTerminate")
@@ -279,7 +279,7 @@ import Testing
         opener.yield()
       }
     }
-    let subscription = double.application.bus.subscribe(to: Application.WillTerminate.self) { _ async in
+    let subscription = double.application.bus.receive(Application.WillTerminate.self) { _ async in
       for await _ in gate { break }
     }
     double.post(stepsOf: "UIApplication", "DidFinishLaunching", "DidBecomeActive")

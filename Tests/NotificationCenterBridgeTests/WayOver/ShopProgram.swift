@@ -39,7 +39,7 @@ enum ShopStage: CaseIterable {
   private(set) var links: [NotificationLink] = []
   /// What the bridge could not pass as it should.
   let failures = Log()
-  private var subscriptions: Set<Subscription> = []
+  private var subscriptions: Set<EventBus.Subscription> = []
 
   /// - Parameters:
   ///   - center: where the observers are.

@@ -13,7 +13,7 @@ struct OrderWasCancelled: MainActorEvent {
 }
 
 /// Posted by the thread that talks to the server.
-struct SyncDidEnd: Event {
+struct SyncDidEnd: BusEvent {
   let ids: Set<Int>
 }
 
@@ -25,10 +25,10 @@ struct UserDidSignOut: MainActorEvent {}
 
 extension DayLabel {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: Application.WillEnterForeground.self) { label, _ in
+    bus.subscribe(to: Application.WillEnterForeground.self, for: self) { label, _ in
       label.refresh()
     }
-    bus.subscribe(self, to: Application.SignificantTimeChange.self) { label, _ in
+    bus.subscribe(to: Application.SignificantTimeChange.self, for: self) { label, _ in
       label.refresh()
     }
   }
@@ -46,8 +46,8 @@ extension Connection {
 
 extension PriceCache {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: Application.DidReceiveMemoryWarning.self) { cache, _ in cache.empty() }
-    bus.subscribe(self, to: UserDidSignOut.self) { cache, _ in cache.empty() }
+    bus.subscribe(to: Application.DidReceiveMemoryWarning.self, for: self) { cache, _ in cache.empty() }
+    bus.subscribe(to: UserDidSignOut.self, for: self) { cache, _ in cache.empty() }
   }
 }
 
@@ -63,41 +63,42 @@ extension Ticker {
 
 extension StateSaver {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: Application.DidEnterBackground.self) { saver, _ in saver.save() }
-    bus.subscribe(self, to: Application.WillTerminate.self) { saver, _ in saver.save() }
+    bus.subscribe(to: Application.DidEnterBackground.self, for: self) { saver, _ in saver.save() }
+    bus.subscribe(to: Application.WillTerminate.self, for: self) { saver, _ in saver.save() }
   }
 }
 
 extension OrderList {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: OrderDidArrive.self) { list, event in list.add(event.id) }
-    bus.subscribe(self, to: OrderWasCancelled.self) { list, event in list.remove(event.id) }
+    bus.subscribe(to: OrderDidArrive.self, for: self) { list, event in list.add(event.id) }
+    bus.subscribe(to: OrderWasCancelled.self, for: self) { list, event in list.remove(event.id) }
   }
 }
 
 extension Badge {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: OrderDidArrive.self) { badge, event in badge.increment(for: event.id) }
-    bus.subscribe(self, to: Application.DidBecomeActive.self) { badge, _ in badge.reset() }
+    bus.subscribe(to: OrderDidArrive.self, for: self) { badge, event in badge.increment(for: event.id) }
+    bus.subscribe(to: Application.DidBecomeActive.self, for: self) { badge, _ in badge.reset() }
   }
 }
 
 extension ReceiptPrinter {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: OrderDidArrive.self, from: till) { printer, event in printer.printReceipt(of: event.id) }
+    bus.subscribe(to: OrderDidArrive.self, for: self, from: till) { printer, event in printer.printReceipt(of: event.id)
+    }
   }
 }
 
 extension SyncQueue {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: OrderDidArrive.self) { queue, event in queue.add(event.id) }
-    bus.subscribe(self, to: SyncDidEnd.self) { queue, event in queue.remove(event.ids) }
+    bus.subscribe(to: OrderDidArrive.self, for: self) { queue, event in queue.add(event.id) }
+    bus.subscribe(to: SyncDidEnd.self, for: self) { queue, event in queue.remove(event.ids) }
   }
 }
 
 extension Session {
   func subscribe(to bus: EventBus) {
-    bus.subscribe(self, to: UserDidSignIn.self) { session, event in session.begin(event.user) }
-    bus.subscribe(self, to: UserDidSignOut.self) { session, _ in session.end() }
+    bus.subscribe(to: UserDidSignIn.self, for: self) { session, event in session.begin(event.user) }
+    bus.subscribe(to: UserDidSignOut.self, for: self) { session, _ in session.end() }
   }
 }

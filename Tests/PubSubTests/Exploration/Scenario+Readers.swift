@@ -41,19 +41,19 @@
       switch self {
       case .replay:
         world.post(1)
-        world.read("the first reader", replay: .latest)
+        world.read("the first reader", replaysLatest: true)
         world.bodies = [
           {
             world.post(2)
             world.post(3)
-          }, { world.read("the new reader", replay: .latest) },
+          }, { world.read("the new reader", replaysLatest: true) },
         ]
       case .twoReplays:
         world.bodies = [
           { world.post(1) }, { world.post(2) },
           {
-            world.read("one", replay: .latest)
-            world.read("two", replay: .latest)
+            world.read("one", replaysLatest: true)
+            world.read("two", replaysLatest: true)
           },
         ]
       default:

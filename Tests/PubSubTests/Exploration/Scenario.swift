@@ -192,7 +192,7 @@
       let world = World(buses: 2)
       let two = world.subscribe("two", on: 1)
       if self == .nestedElsewhere {
-        world.subscribe("one", on: 0) { world.post(2, on: 1) }
+        world.subscribe("one") { world.post(2, on: 1) }
         world.bodies = [{ world.post(1, on: 0) }, { world.cancel(two) }]
         return world
       }

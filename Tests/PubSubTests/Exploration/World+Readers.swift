@@ -15,18 +15,18 @@
     }
 
     /// Makes a sequence and an iterator of it.
-    func read(_ name: String, replay: PubSub.Replay = .none) {
+    func read(_ name: String, replaysLatest: Bool = false) {
       guard let bus = buses[0] else { return }
       let making = now()
       let take: () -> Int?
       if isSticky {
-        var iterator = bus.events(LevelDidChange.self, replay: replay).makeAsyncIterator()
+        var iterator = bus.events(LevelDidChange.self, replay: replaysLatest ? .latest : .none).makeAsyncIterator()
         take = { iterator.nextIfHeld()?.level }
       } else {
         var iterator = bus.events(Tick.self).makeAsyncIterator()
         take = { iterator.nextIfHeld()?.number }
       }
-      readers.append(Reader(name: name, replays: replay == .latest, making: making, made: now(), take: take))
+      readers.append(Reader(name: name, replays: replaysLatest, making: making, made: now(), take: take))
     }
 
     /// Has a handler post once more inside the first post; without a number it only takes its turn.

@@ -11,10 +11,10 @@
     /// One subscription.
     final class Watched: @unchecked Sendable {
       let name: String
-      let priority: Priority
+      let priority: EventBus.Priority
       let subject: Thing?
       let bus: Int
-      fileprivate var subscription: Subscription?
+      fileprivate var subscription: EventBus.Subscription?
       fileprivate var subscribing = 0
       fileprivate var subscribed = 0
       fileprivate var subscriber: Int?
@@ -26,7 +26,7 @@
       /// How many calls of its handler are under way.
       fileprivate var running = 0
 
-      fileprivate init(_ name: String, _ priority: Priority, _ subject: Thing?, _ bus: Int) {
+      fileprivate init(_ name: String, _ priority: EventBus.Priority, _ subject: Thing?, _ bus: Int) {
         self.name = name
         self.priority = priority
         self.subject = subject
@@ -74,7 +74,7 @@
     fileprivate var living = 0
     /// The iterators that threads have made.
     var readers: [Reader] = []
-    private var kept: [Subscription?] = []
+    private var kept: [EventBus.Subscription?] = []
     /// What the posts are: events of a sticky type, or of one that is not.
     let isSticky: Bool
     private(set) var failures: [String] = []
@@ -89,7 +89,7 @@
     func fail(_ message: String) { failures.append(message) }
 
     /// Keeps a subscription that is not judged.
-    func keep(_ subscription: Subscription?) { kept.append(subscription) }
+    func keep(_ subscription: EventBus.Subscription?) { kept.append(subscription) }
 
     func now() -> Int {
       time += 1
@@ -102,7 +102,8 @@
   extension World {
     @discardableResult
     func subscribe(
-      _ name: String, _ priority: Priority = .normal, from subject: Thing? = nil, on bus: Int = 0, isPlain: Bool = true,
+      _ name: String, _ priority: EventBus.Priority = .normal, from subject: Thing? = nil, on bus: Int = 0,
+      isPlain: Bool = true,
       _ inside: (() -> Void)? = nil
     ) -> Watched {
       let new = Watched(name, priority, subject, bus)
@@ -182,7 +183,7 @@
       guard let bus = buses[0] else { return }
       let (received, isReported) = (UncheckedFlag(), UncheckedFlag())
       keep(bus.subscribeToAll { if $0 is Tick { received.isSet = true } })
-      keep(bus.subscribe(to: Undelivered.self) { _ in isReported.isSet = true })
+      keep(bus.subscribe(to: EventBus.Undelivered.self) { _ in isReported.isSet = true })
       bodies = [
         { [self] in
           post(1)

@@ -14,7 +14,7 @@ struct Stamp: Sendable {
 }
 
 /// What the stress run posts.
-protocol StampedEvent: Event {
+protocol StampedEvent: BusEvent {
   var stamp: Stamp { get }
   init(stamp: Stamp)
 }
@@ -22,12 +22,11 @@ protocol StampedEvent: Event {
 struct Plain: StampedEvent { let stamp: Stamp }
 
 struct Mirrored: StampedEvent {
-  static let traits: EventTraits = .reversed
+  static var isReversed: Bool { true }
   let stamp: Stamp
 }
 
-struct Kept: StampedEvent {
-  static let traits: EventTraits = .sticky
+struct Kept: StampedEvent, StickyEvent {
   let stamp: Stamp
 }
 

@@ -22,7 +22,7 @@ package struct Multitude: Sendable {
   }
 
   /// An event that says how often its handlers were called.
-  private struct Call: Event {
+  private struct Call: BusEvent {
     let calls: Tally
   }
 
@@ -52,7 +52,7 @@ package struct Multitude: Sendable {
       return calls.count.load(ordering: .relaxed)
     }
     let living = Tally()
-    var subscriptions: [Subscription?] = (0..<count).map { number in
+    var subscriptions: [EventBus.Subscription?] = (0..<count).map { number in
       let captured = Captured(living)
       // A few stand apart, as they do in programs.
       return bus.subscribe(to: Call.self, priority: number % 1_000 == 7 ? .high : .normal) { call in

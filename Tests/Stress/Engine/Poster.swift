@@ -6,7 +6,7 @@ final class Poster: @unchecked Sendable {
   let index: Int
   let context: StressContext
   private var random: SplitMix64
-  private var plain: Topic<Plain>?
+  private var plain: EventBus.Topic<Plain>?
   private(set) var posts = 0
   private(set) var cancels = 0
 
@@ -92,9 +92,9 @@ extension Poster {
 
   private func maybeSubject() -> Subject? { draw(3) == 0 ? context.subject(draw()) : nil }
 
-  private var priority: Priority { [.normal, .normal, .normal, .normal, .high, .low][draw(6)] }
+  private var priority: EventBus.Priority { [.normal, .normal, .normal, .normal, .high, .low][draw(6)] }
 
-  private func keep(_ subscription: Subscription, _ witness: Witness) {
+  private func keep(_ subscription: EventBus.Subscription, _ witness: Witness) {
     witness.didSubscribe(subscription)
     context.pool.add(.init(subscription: subscription, witness: witness), draw())
   }
@@ -133,7 +133,7 @@ extension Poster {
   private func owner() {
     let subject = maybeSubject()
     let witness = Witness(context, "owner", .synchronous, channels: Channel.plain..<Channel.plain + 1, subject: subject)
-    context.bus.subscribe(witness, to: Plain.self, from: subject, priority: priority) { witness, event in
+    context.bus.subscribe(to: Plain.self, for: witness, from: subject, priority: priority) { witness, event in
       witness.receive(event.stamp)
       witness.check()
     }
@@ -145,22 +145,20 @@ extension Poster {
     let isNamed = draw(2) == 0
     let witness = Witness(
       context, "wildcard", .synchronous, channels: isNamed ? Channel.plain..<Channel.plain + 1 : 0..<Channel.count)
-    let handler: @Sendable (any BusEvent) throws -> Void = { event in
+    let handler: @Sendable (any EventBus.Event) throws -> Void = { event in
       guard let event = event as? any StampedEvent else { return }
       witness.receive(event.stamp)
       witness.check()
     }
     keep(
-      isNamed
-        ? context.bus.subscribe(named: Plain.name, priority: priority, handler)
-        : context.bus.subscribeToAll(priority: priority, handler), witness)
+      context.bus.subscribeToAll(named: isNamed ? Plain.name : nil, priority: priority, handler), witness)
   }
 
   private func mailbox() {
     let subject = maybeSubject()
     let witness = Witness(context, "mailbox", .mailbox, channels: Channel.plain..<Channel.plain + 1, subject: subject)
     keep(
-      context.bus.subscribe(to: Plain.self, from: subject, priority: priority) { (event: Plain) async in
+      context.bus.receive(Plain.self, from: subject, priority: priority) { (event: Plain) async in
         witness.receive(event.stamp)
         if event.stamp.number % 32 == 0 { await Task.yield() }
         witness.check()
@@ -169,24 +167,21 @@ extension Poster {
 
   private func bounded() {
     let witness = Witness(context, "bounded", .bounded, channels: Channel.plain..<Channel.plain + 1)
-    let dropping: Buffering.Dropping = draw(2) == 0 ? .oldest : .newest
+    let dropping: EventBus.Buffering.Dropping = draw(2) == 0 ? .oldest : .newest
     keep(
-      context.bus.subscribe(
-        to: Plain.self, priority: priority, buffering: .bounded(4, dropping: dropping)
-      ) { (received: Received<Plain>) async in
-        switch received {
-        case .event(let event): witness.receive(event.stamp)
-        case .missed(let count): witness.miss(count)
-        }
+      context.bus.receive(Plain.self, priority: priority, buffering: .bounded(4, dropping: dropping)) { event in
+        witness.receive(event.stamp)
         await Task.yield()
         witness.check()
+      } missed: { count in
+        witness.miss(count)
       }, witness)
   }
 
   private func replaying() {
     let witness = Witness(context, "replaying", .mailbox, channels: Channel.kept..<Channel.kept + 1, replays: true)
     keep(
-      context.bus.subscribe(to: Kept.self, priority: priority, replay: .latest) { (event: Kept) async in
+      context.bus.receive(Kept.self, priority: priority, replay: .latest) { (event: Kept) async in
         witness.receive(event.stamp)
         witness.check()
       }, witness)

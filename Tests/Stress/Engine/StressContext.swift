@@ -94,7 +94,7 @@ final class StressContext: @unchecked Sendable {
 final class Pool: Sendable {
   /// A subscription, or an owner that keeps one.
   struct Held: Sendable {
-    var subscription: Subscription?
+    var subscription: EventBus.Subscription?
     let witness: Witness
   }
 

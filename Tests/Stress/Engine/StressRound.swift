@@ -67,7 +67,7 @@ package struct StressRound: Sendable {
   /// Those that stand from the beginning to the end see everything.
   private func keepConstants(_ context: StressContext) -> [Pool.Held] {
     let bus: EventBus = context.bus
-    func held(_ witness: Witness, _ subscription: Subscription) -> Pool.Held {
+    func held(_ witness: Witness, _ subscription: EventBus.Subscription) -> Pool.Held {
       witness.didSubscribe(subscription)
       return .init(subscription: subscription, witness: witness)
     }
@@ -78,10 +78,10 @@ package struct StressRound: Sendable {
       context, "constant divers", .synchronous, channels: Channel.deep..<Channel.deep + Channel.levels)
     return [
       held(plain, bus.subscribe(to: Plain.self) { plain.receive($0.stamp) }),
-      held(mailbox, bus.subscribe(to: Plain.self) { (event: Plain) async in mailbox.receive(event.stamp) }),
+      held(mailbox, bus.receive(Plain.self) { (event: Plain) async in mailbox.receive(event.stamp) }),
       held(
         all,
-        bus.subscribeToAll { (event: any BusEvent) throws -> Void in
+        bus.subscribeToAll { (event: any EventBus.Event) throws -> Void in
           if let event = event as? any StampedEvent { all.receive(event.stamp) }
         }),
       held(
@@ -141,7 +141,7 @@ extension StressRound {
     default:
       guard poster.draw(10) == 0 else { break }
       let tracing = context.bus.trace { _ in }
-      let observer = context.bus.subscribe(to: Undelivered.self) { _ in }
+      let observer = context.bus.subscribe(to: EventBus.Undelivered.self) { _ in }
       poster.post()
       withExtendedLifetime((tracing, observer)) {}
     }

@@ -40,7 +40,7 @@ final class Witness: @unchecked Sendable {
     var through: [[Int]] = []
     /// What no handler may see.
     var after: [[Int]] = []
-    weak var subscription: Subscription?
+    weak var subscription: EventBus.Subscription?
   }
 
   /// What reports call it.
@@ -97,13 +97,13 @@ final class Witness: @unchecked Sendable {
 // MARK: - Told by the thread that subscribes and cancels
 
 extension Witness {
-  func didSubscribe(_ subscription: Subscription?) {
+  func didSubscribe(_ subscription: EventBus.Subscription?) {
     from = ledgers.map { $0.begun() }
     ending.withLock { $0.subscription = subscription }
   }
 
   /// The subscription, unless it is gone; for a handler that cancels it.
-  var subscription: Subscription? { ending.withLock { $0.subscription } }
+  var subscription: EventBus.Subscription? { ending.withLock { $0.subscription } }
 
   func willCancel() {
     let ended = ledgers.map(\.ended)

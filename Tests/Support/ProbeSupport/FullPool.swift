@@ -11,16 +11,16 @@ import PubSub
 /// - `block-main`: as soon as the application has ended, a task blocks the main actor.
 /// - `saver`: an asynchronous handler of `DidEnterBackground` and of `WillTerminate` writes `saved` into the log.
 @MainActor package enum FullPool {
-  private static var subscriptions: [Subscription] = []
+  private static var subscriptions: [EventBus.Subscription] = []
   private static var observation: ObserverToken?
 
   package static func prepare(_ application: Application, log: Log) {
     guard let words = getenv("POOL").map({ String(cString: $0) })?.split(separator: " ") else { return }
     if words.contains("saver") {
-      application.bus.subscribe(to: Application.DidEnterBackground.self, label: "saver") { _ async in
+      application.bus.receive(Application.DidEnterBackground.self, label: "saver") { _ async in
         await save(log)
       }.store(in: &subscriptions)
-      application.bus.subscribe(to: Application.WillTerminate.self, label: "saver") { _ async in
+      application.bus.receive(Application.WillTerminate.self, label: "saver") { _ async in
         await save(log)
       }.store(in: &subscriptions)
     }

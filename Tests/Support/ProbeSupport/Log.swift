@@ -26,7 +26,7 @@ package struct Log: Sendable {
   }
 
   /// As long as the program runs.
-  @MainActor private static var subscriptions: [Subscription] = []
+  @MainActor private static var subscriptions: [EventBus.Subscription] = []
   @MainActor private static var observation: ObserverToken?
 
   /// Writes all that happens in the application, but inputs; a second call has no effect.

@@ -121,7 +121,7 @@ extension Probe: MainApplicationDelegate {
   private func watchReloads(of application: Application) {
     let gate = options.reloadGate.map { Gate($0) }
     var failuresLeft = options.reloadFails ? 1 : 0
-    application.bus.subscribe(self, to: ServiceHost.Reload.self, label: "reader") { probe, reload in
+    application.bus.receive(ServiceHost.Reload.self, for: self, label: "reader") { probe, reload in
       Log.shared.write("reload begin")
       if let capabilities = HostCapabilities.current { Log.shared.write("session \(capabilities.session)") }
       while probe.options.hangsAtReload { pause() }

@@ -90,13 +90,13 @@ extension Probe: TerminalApplicationDelegate {
     // With the delegate's own `main` the application is not to be had any earlier.
     Log.shared.follow(application)
     Log.shared.write("pid \(getpid())")
-    application.bus.subscribe(self, to: Terminal.DidReceiveInput.self) { $0.take($1) }
-    application.bus.subscribe(self, to: Terminal.NeedsDisplay.self) { probe, event in
+    application.bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { $0.take($1) }
+    application.bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { probe, event in
       Log.shared.write("display \(event.size.rows)x\(event.size.columns)")
       probe.screen = event
       probe.draw()
     }
-    application.bus.subscribe(self, to: TerminalHost.WasContinued.self) { _, _ in Log.shared.write("continued") }
+    application.bus.subscribe(to: TerminalHost.WasContinued.self, for: self) { _, _ in Log.shared.write("continued") }
     Log.shared.followSuspensions(of: application)
     followTime(of: application)
     manageSlowResource(of: application)
@@ -264,7 +264,7 @@ extension Probe {
   /// Writes at each commit of background whether the time there is limited: only a background mode makes it unlimited.
   private func followTime(of application: Application) {
     writeTime(of: application)
-    application.bus.subscribe(self, to: Application.StateDidChange.self) { probe, change in
+    application.bus.subscribe(to: Application.StateDidChange.self, for: self) { probe, change in
       probe.writeTime(of: change.application)
     }
   }

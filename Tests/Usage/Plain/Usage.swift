@@ -3,16 +3,15 @@
 import AppLifecycle
 import PubSub
 
-// MARK: Events: plain values; `Event` from any thread, `MainActorEvent` on the main actor only
+// MARK: Events: plain values; `BusEvent` from any thread, `MainActorEvent` on the main actor only
 
-struct PriceDidChange: Event, Equatable {  // its name: "PriceDidChange"
+struct PriceDidChange: BusEvent, Equatable {  // its name: "PriceDidChange"
   let symbol: String
   let price: Int
 }
 
-struct SettingsDidChange: Event {
+struct SettingsDidChange: BusEvent, StickyEvent {  // a late subscriber with replay gets the latest
   static let name: EventName = "settings.didChange"  // a name that outlives renaming the type
-  static let traits: EventTraits = .sticky  // a late subscriber with replay gets the latest
   let currency: String
 }
 
@@ -28,17 +27,17 @@ struct SettingsDidChange: Event {
 
 @MainActor final class TickerView {
   private(set) var lines: [String] = []
-  private var subscriptions: Set<Subscription> = []
+  private var subscriptions: Set<EventBus.Subscription> = []
 
   init(document: Document, application: Application) {
     let bus = application.bus
     // For an owner: weak, ends with it, nothing to store. A closure for a MainActorEvent is a main-actor closure.
-    bus.subscribe(self, to: Application.DidBecomeActive.self) { view, event in
+    bus.subscribe(to: Application.DidBecomeActive.self, for: self) { view, event in
       view.lines.append("active, because of \(event.transition.cause.rawValue)")
     }
-    bus.subscribe(self, to: Document.DidClose.self, from: document) { $0.close($1) }
-    // An Event may come from any thread: `on: .shared` runs the handler on the main actor, in posting order.
-    bus.subscribe(self, to: PriceDidChange.self, on: .shared) { view, change in view.lines.append(change.symbol) }
+    bus.subscribe(to: Document.DidClose.self, for: self, from: document) { $0.close($1) }
+    // A BusEvent may come from any thread: `receive` calls the handler later, here on the main actor, in posting order.
+    bus.receive(PriceDidChange.self, for: self) { view, change in view.lines.append(change.symbol) }
     // Late, with replay: told the present state at once. A subscription without an owner is kept by the code that stores it.
     bus.subscribe(to: Application.StateDidChange.self, replay: .latest) { [weak self] change in
       self?.lines.append("now \(change.transition.to)")
@@ -68,8 +67,8 @@ actor PriceStore {
 
   init(bus: EventBus) {
     // Owned by an actor: the handler runs on it, without `await`. (In an actor's init only the owner form works.)
-    bus.subscribe(self, to: PriceDidChange.self) { store, change in store.prices[change.symbol] = change.price }
-    bus.subscribe(self, to: Application.DidReceiveMemoryWarning.self) { store, _ in store.purge() }
+    bus.receive(PriceDidChange.self, for: self) { store, change in store.prices[change.symbol] = change.price }
+    bus.receive(Application.DidReceiveMemoryWarning.self, for: self) { store, _ in store.purge() }
   }
 
   private func purge() { prices = [:] }
@@ -78,15 +77,15 @@ actor PriceStore {
 // MARK: Anywhere else
 
 final class PriceFeed: Sendable {
-  private let prices: Topic<PriceDidChange>
+  private let prices: EventBus.Topic<PriceDidChange>
   init(bus: EventBus) { prices = bus.topic() }  // a handle for the hot path
   func receive(_ symbol: String, _ price: Int) { prices.post(PriceDidChange(symbol: symbol, price: price), from: self) }
 }
 
 func audit(_ bus: EventBus) async {
   let everything = bus.subscribeToAll { event in print(type(of: event).name) }
-  let named = bus.subscribe(named: "settings.didChange", priority: .high) { event in print(event) }
-  let settings = bus.subscribe(to: SettingsDidChange.self, label: "disk") { _ in try await Task.sleep(for: .seconds(60)) }
+  let named = bus.subscribeToAll(named: "settings.didChange", priority: .high) { event in print(event) }
+  let settings = bus.receive(SettingsDidChange.self, label: "disk") { _ in try await Task.sleep(for: .seconds(60)) }
   let report = await bus.postAndWait(SettingsDidChange(currency: "EUR"), within: .seconds(2))
   for straggler in report.stragglers { print("\(straggler.subscriber) took longer than \(straggler.duration)") }
   for failure in report.failures { print("\(failure.subscriber): \(failure.outcome)") }

@@ -18,7 +18,7 @@ struct Form: Sendable {
   static let owner = Form(name: "owner") { bank in
     let bus = EventBus()
     for counter in bank.counters {
-      bus.subscribe(counter, to: Tick.self) { owner, event in owner.total &+= event.amount }
+      bus.subscribe(to: Tick.self, for: counter) { owner, event in owner.total &+= event.amount }
     }
     return { times in for _ in 0..<times { bus.post(Tick(amount: 1)) } }
   }
@@ -26,7 +26,7 @@ struct Form: Sendable {
   static let ownerOnMainActor = Form(name: "owner, main actor") { bank in
     let bus = EventBus()
     for counter in bank.counters {
-      bus.subscribe(counter, to: MainTick.self) { owner, event in owner.total &+= event.amount }
+      bus.subscribe(to: MainTick.self, for: counter) { owner, event in owner.total &+= event.amount }
     }
     return { times in postOnMainActor(times, to: bus) }
   }
@@ -76,7 +76,7 @@ struct Form: Sendable {
   static let byName = Form(name: "by name") { bank in
     let bus = EventBus()
     let subscriptions = bank.counters.map { counter in
-      bus.subscribe(named: Tick.name) { _ in counter.total &+= 1 }
+      bus.subscribeToAll(named: Tick.name) { _ in counter.total &+= 1 }
     }
     return { times in withExtendedLifetime(subscriptions) { for _ in 0..<times { bus.post(Tick(amount: 1)) } } }
   }

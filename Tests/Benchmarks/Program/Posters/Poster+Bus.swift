@@ -20,7 +20,7 @@ extension Poster {
   /// The event bus through a handle on the event's type.
   static func byTopic(_ work: Work) -> Poster {
     let (bus, subscriptions) = subscribedBus(work)
-    let topic: Topic<Tick> = bus.topic()
+    let topic: EventBus.Topic<Tick> = bus.topic()
     return Poster(
       Column.topic,
       subscribeAndCancel: { bus.subscribe(to: Tick.self) { _ in }.cancel() },
@@ -37,18 +37,16 @@ extension Poster {
   }
 
   /// A bus with subscribers.
-  static func subscribedBus(_ work: Work) -> (EventBus, [Subscription]) {
+  static func subscribedBus(_ work: Work) -> (EventBus, [EventBus.Subscription]) {
     let bus = EventBus()
     switch work {
     case .counting(let bank):
       return (bus, bank.counters.map { counter in bus.subscribe(to: Tick.self) { counter.total &+= $0.amount } })
     case .owning(let bank):
-      return (
-        bus,
-        bank.counters.map { counter in
-          bus.subscribe(counter, to: Tick.self) { owner, event in owner.total &+= event.amount }
-        }
-      )
+      for counter in bank.counters {
+        bus.subscribe(to: Tick.self, for: counter) { owner, event in owner.total &+= event.amount }
+      }
+      return (bus, [])
     case .tallying(let count):
       return (bus, (0..<count).map { _ in bus.subscribe(to: Tick.self) { bench_tally_add($0.amount) } })
     }

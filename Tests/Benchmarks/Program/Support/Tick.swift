@@ -2,14 +2,13 @@ import Foundation
 import PubSub
 
 /// The event that is posted; its amount is always 1, as Foundation's classic notifications carry none.
-struct Tick: Event { let amount: Int }
+struct Tick: BusEvent { let amount: Int }
 
 /// The same for the main actor.
 struct MainTick: MainActorEvent { let amount: Int }
 
 /// The same where the bus keeps the latest one.
-struct StickyTick: Event {
-  static var traits: EventTraits { .sticky }
+struct StickyTick: BusEvent, StickyEvent {
   let amount: Int
 }
 

@@ -52,7 +52,7 @@ extension Section {
 private let toCenter = "an event to 10 observers"
 private let toBus = "a notification to 10 handlers"
 
-private struct BridgedTick: Event {
+private struct BridgedTick: BusEvent {
   let amount: Int
 }
 

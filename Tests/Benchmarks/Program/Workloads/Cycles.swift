@@ -123,10 +123,10 @@ private final class Subject: @unchecked Sendable {
   /// Each subscriber listens to all four notifications of a cycle.
   private func subscribe(to bus: EventBus) {
     for counter in bank.counters {
-      bus.subscribe(counter, to: Application.WillResignActive.self) { owner, _ in owner.total += 1 }
-      bus.subscribe(counter, to: Application.DidEnterBackground.self) { owner, _ in owner.total += 1 }
-      bus.subscribe(counter, to: Application.WillEnterForeground.self) { owner, _ in owner.total += 1 }
-      bus.subscribe(counter, to: Application.DidBecomeActive.self) { owner, _ in owner.total += 1 }
+      bus.subscribe(to: Application.WillResignActive.self, for: counter) { owner, _ in owner.total += 1 }
+      bus.subscribe(to: Application.DidEnterBackground.self, for: counter) { owner, _ in owner.total += 1 }
+      bus.subscribe(to: Application.WillEnterForeground.self, for: counter) { owner, _ in owner.total += 1 }
+      bus.subscribe(to: Application.DidBecomeActive.self, for: counter) { owner, _ in owner.total += 1 }
     }
   }
 

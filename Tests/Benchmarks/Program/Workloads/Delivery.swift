@@ -86,7 +86,7 @@ private func toHandlers(_ consumers: Consumers) {
   let bus = EventBus()
   let subscriptions = (0..<consumers.count).map { _ in
     let consumer = consumers.makeHandler()
-    return bus.subscribe(to: Tick.self) { tick in await consumer.take(tick.amount) }
+    return bus.receive(Tick.self) { tick in await consumer.take(tick.amount) }
   }
   consumers.post { bus.post(Tick(amount: 1)) }
   for subscription in subscriptions { subscription.cancel() }

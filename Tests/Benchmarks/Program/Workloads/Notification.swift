@@ -77,7 +77,7 @@ private final class NotifiedSubject: @unchecked Sendable {
   // Touched on the main actor alone, which is the benchmark's thread.
   private var application: Application?
   private var delegate: NotifiedDelegate?
-  private var last: Subscription?
+  private var last: EventBus.Subscription?
   private var elapsed = Duration.zero
   private let owners: CounterBank
 
@@ -104,7 +104,7 @@ private final class NotifiedSubject: @unchecked Sendable {
     (self.application, self.delegate) = (application, delegate)
     await application.handle(.launch)
     for owner in owners.counters {
-      application.bus.subscribe(owner, to: Application.DidBecomeActive.self) { owner, _ in owner.total &+= 1 }
+      application.bus.subscribe(to: Application.DidBecomeActive.self, for: owner) { owner, _ in owner.total &+= 1 }
     }
     last = application.bus.subscribe(to: Application.DidBecomeActive.self) { _ in
       delegate.elapsed += Stopwatch.threadTime - delegate.began

@@ -46,7 +46,7 @@ private final class ObservedSubject: @unchecked Sendable {
   // Touched on the main actor alone, which is the benchmark's thread.
   private var application: Application?
   private var tokens: [ObserverToken] = []
-  private var subscriptions: [Subscription] = []
+  private var subscriptions: [EventBus.Subscription] = []
   private var events = 0
   private var handled = 0
 

@@ -28,7 +28,7 @@ import UnixHost
           say("\(record.name) (\(record.cause.rawValue))")
         }
       }
-      application.bus.subscribe(saver, to: Application.DidEnterBackground.self, label: "saver") {
+      application.bus.subscribe(to: Application.DidEnterBackground.self, for: saver, label: "saver") {
         _, _ in
         guard isStuck else { return say("saved") }
         say("stuck")

@@ -9,8 +9,8 @@ import UnixHost
 
   /// A view that draws itself whenever the terminal wants it to.
   public init(bus: EventBus) {
-    bus.subscribe(self, to: Terminal.NeedsDisplay.self) { $0.draw(on: $1.terminal) }
-    bus.subscribe(self, to: Terminal.DidReceiveInput.self) { view, event in
+    bus.subscribe(to: Terminal.NeedsDisplay.self, for: self) { $0.draw(on: $1.terminal) }
+    bus.subscribe(to: Terminal.DidReceiveInput.self, for: self) { view, event in
       for key in event.keys { view.press(key, event.application) }
       view.draw(on: event.terminal)
     }

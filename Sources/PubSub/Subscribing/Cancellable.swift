@@ -1,6 +1,22 @@
 internal import Scheduling
 
-extension Subscription {
+/// A subscription that can be cancelled and drained: a plain one, or the registration of any other.
+protocol Cancellable: AnyObject, Sendable {
+  var subscriber: EventBus.Subscriber { get }
+  /// The core of the bus.
+  var core: BusCore { get }
+  /// The mailbox of an asynchronous handler; nil for a synchronous one.
+  var mailbox: (any AsynchronousReceiver)? { get }
+
+  func cancel()
+
+  /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
+  func whenIdle(_ action: @escaping @Sendable () -> Void)
+}
+
+extension Registration: Cancellable {}
+
+extension Cancellable {
   /// Waits until no handler of the cancelled subscription runs.
   ///
   /// Inside a handler, a wait for that handler itself, or for a handler that waits for it along the chain of waits,
@@ -9,7 +25,7 @@ extension Subscription {
   /// that work, and it has no time limit of its own.
   func drain() async {
     guard let context = HandlerContext.enclosing else { return await idle() }
-    guard let mailbox = registration?.mailbox else { return await idle(inside: context) }
+    guard let mailbox = mailbox else { return await idle(inside: context) }
     if context.isChained(to: mailbox) { return }
     guard let token = WaitGraph.begin(in: context, awaiting: [.receiver(mailbox)]) else {
       return reportTimeout(inside: context)
