@@ -135,7 +135,7 @@ private final class Token: Sendable {}
 }
 
 extension Program: ApplicationDelegate {
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { self }
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? { self }
 
   func applicationDidFinishLaunching(_ application: Application) {
     do { try manageResources(application) } catch { preconditionFailure("\(error)") }

@@ -75,7 +75,7 @@ private final class Window: SceneDelegate {}
 }
 
 extension Tabs: ApplicationDelegate {
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? {
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? {
     windows.append(Window())
     return windows.last
   }

@@ -27,10 +27,13 @@ import Testing
       ("Application.SignificantTimeChange", Application.SignificantTimeChange.self),
       ("Application.ProtectedDataWillBecomeUnavailable", Application.ProtectedDataWillBecomeUnavailable.self),
       ("Application.ProtectedDataDidBecomeAvailable", Application.ProtectedDataDidBecomeAvailable.self),
-      ("Application.StateDidChange", Application.StateDidChange.self), ("Scene.WillConnect", Scene.WillConnect.self),
-      ("Scene.WillEnterForeground", Scene.WillEnterForeground.self), ("Scene.DidActivate", Scene.DidActivate.self),
-      ("Scene.WillDeactivate", Scene.WillDeactivate.self), ("Scene.DidEnterBackground", Scene.DidEnterBackground.self),
-      ("Scene.DidDisconnect", Scene.DidDisconnect.self),
+      ("Application.StateDidChange", Application.StateDidChange.self),
+      ("Scene.WillConnect", Application.Scene.WillConnect.self),
+      ("Scene.WillEnterForeground", Application.Scene.WillEnterForeground.self),
+      ("Scene.DidActivate", Application.Scene.DidActivate.self),
+      ("Scene.WillDeactivate", Application.Scene.WillDeactivate.self),
+      ("Scene.DidEnterBackground", Application.Scene.DidEnterBackground.self),
+      ("Scene.DidDisconnect", Application.Scene.DidDisconnect.self),
     ]
     for (name, type) in events { #expect(raw(name) == type.name.rawValue) }
     #expect(try lines(Tool.run("names", "--json").output).count == rows.count - 1)

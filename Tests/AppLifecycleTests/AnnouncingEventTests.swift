@@ -14,7 +14,6 @@ import Testing
     func note(_ handler: String) { states.append("\(handler) \(application.state)") }
   }
 
-  /// A way to subscribe, behind a protocol: the call of an overload that warns is then no warning of this file.
   private protocol Way {
     @MainActor func subscribe(_ component: Component, to bus: EventBus) -> [EventBus.Subscription]
   }

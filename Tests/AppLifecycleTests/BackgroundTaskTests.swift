@@ -66,7 +66,7 @@ import Testing
 
   @Test func `expiration handlers run in order of begin, each once in its task's life`() async throws {
     var called: [String] = []
-    func begin(_ name: String) -> BackgroundTask {
+    func begin(_ name: String) -> Application.BackgroundTask {
       application.beginBackgroundTask(named: name) {
         called.append("\(name) at \(system.clock.now.offset / .seconds(1)), \(application.state.rawValue)")
       }
@@ -409,7 +409,7 @@ import Testing
 }
 
 @MainActor private final class Held {
-  var task: BackgroundTask?
+  var task: Application.BackgroundTask?
 }
 
 @MainActor private final class Bare: ApplicationDelegate {}

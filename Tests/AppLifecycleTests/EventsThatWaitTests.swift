@@ -44,7 +44,7 @@ extension Asked: ApplicationDelegate {
 
   /// Subscribes a handler whose first event, of number 0, only keeps its mailbox busy for half a second.
   private func subscribeToOrders(_ handle: @escaping @Sendable (Order) async -> Void) -> EventBus.Subscription {
-    bus.receive(Order.self, label: "orders") { [clock] (order: Order) async in
+    bus.receive(Order.self, label: "orders") { @concurrent [clock] (order: Order) async in
       if order.number > 0 { await handle(order) } else { try? await clock.sleep(for: .seconds(0.5)) }
     }
   }
@@ -193,9 +193,9 @@ extension Asked: ApplicationDelegate {
 
   @Test func `a transition does not wait for a notification behind a handler that waits for a later one`() async throws
   {
-    let everything = bus.receiveAll(label: "all") { (event: any EventBus.Event) async in
+    let everything = bus.receiveAll(label: "all") { @concurrent (event: any EventBus.Event) async in
       if event is Order { await send(.memoryWarning) }
-      if event is Application.DidEnterBackground { note("in the background") }
+      if event is Application.DidEnterBackground { await note("in the background") }
     }
     // The tear-down is delivered in the mirror image of the order: this one comes first.
     let first = bus.receive(Application.DidEnterBackground.self, priority: .low) { [bus, clock] _ in
@@ -209,12 +209,12 @@ extension Asked: ApplicationDelegate {
   }
 
   @Test func `is queued where a transition waits for a notification behind the event`() async throws {
-    let everything = bus.receiveAll(label: "all") { [clock] (event: any EventBus.Event) async in
+    let everything = bus.receiveAll(label: "all") { @concurrent [clock] (event: any EventBus.Event) async in
       if event is Order {
         try? await clock.sleep(for: .seconds(1))
         await send(.memoryWarning)
       }
-      if event is Application.DidEnterBackground { note("in the background") }
+      if event is Application.DidEnterBackground { await note("in the background") }
     }
     try await system.play("launch")
     bus.post(Order(number: 1))
@@ -226,11 +226,11 @@ extension Asked: ApplicationDelegate {
 
   @Test func `a transition waits for a handler whose input has just been answered`() async throws {
     let subscriptions = [
-      bus.receiveAll(label: "all") { [clock] (event: any EventBus.Event) async in
+      bus.receiveAll(label: "all") { @concurrent [clock] (event: any EventBus.Event) async in
         if event is Order { await send(.memoryWarning) }
         if event is Application.DidEnterBackground {
           try? await clock.sleep(for: .seconds(1))
-          note("saved")
+          await note("saved")
         }
       },
       // The next input begins before the handler of the order goes on.

@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test func `ends and begins background tasks while the process is lost`() async throws {
-    var second: BackgroundTask?
+    var second: Application.BackgroundTask?
     var balance = CallBalance()
     let token = application.observe { [application] event in
       balance.take(event)

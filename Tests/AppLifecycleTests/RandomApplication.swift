@@ -31,7 +31,7 @@ import Scheduling
   var resources: [RandomResource] = []
   var bodies: [RandomBody] = []
   private var subscriptions: [EventBus.Subscription] = []
-  private var backgroundTasks: [BackgroundTask] = []
+  private var backgroundTasks: [Application.BackgroundTask] = []
   private var backgroundModes: [BackgroundModeAssertion] = []
   private let forwarder = RandomDelegate()
   /// Whether the present process was told of its end, and no code was late then.
@@ -203,11 +203,11 @@ extension RandomApplication {
     listen(to: Application.SignificantTimeChange.self)
     listen(to: Application.StateDidChange.self)
     listen(to: Application.ResourceDidChange.self)
-    listen(to: Scene.WillConnect.self)
-    listen(to: Scene.DidActivate.self)
-    listen(to: Scene.WillDeactivate.self)
-    listen(to: Scene.DidEnterBackground.self)
-    listen(to: Scene.DidDisconnect.self)
+    listen(to: Application.Scene.WillConnect.self)
+    listen(to: Application.Scene.DidActivate.self)
+    listen(to: Application.Scene.WillDeactivate.self)
+    listen(to: Application.Scene.DidEnterBackground.self)
+    listen(to: Application.Scene.DidDisconnect.self)
   }
 
   private func listen<E: MainActorEvent>(to type: E.Type) {
@@ -249,14 +249,14 @@ extension RandomDelegate: ApplicationDelegate {
   func applicationSignificantTimeChange(_ application: Application) { act("significantTimeChange") }
   func applicationProtectedDataWillBecomeUnavailable(_ application: Application) { act("protectedDataWillGo") }
   func applicationProtectedDataDidBecomeAvailable(_ application: Application) { act("protectedDataDidCome") }
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { self }
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? { self }
 }
 
 extension RandomDelegate: SceneDelegate {
-  func sceneWillConnect(_ scene: Scene) { act("sceneWillConnect") }
-  func sceneWillEnterForeground(_ scene: Scene) { act("sceneWillEnterForeground") }
-  func sceneDidBecomeActive(_ scene: Scene) { act("sceneDidBecomeActive") }
-  func sceneWillResignActive(_ scene: Scene) { act("sceneWillResignActive") }
-  func sceneDidEnterBackground(_ scene: Scene) { act("sceneDidEnterBackground") }
-  func sceneDidDisconnect(_ scene: Scene) { act("sceneDidDisconnect") }
+  func sceneWillConnect(_ scene: Application.Scene) { act("sceneWillConnect") }
+  func sceneWillEnterForeground(_ scene: Application.Scene) { act("sceneWillEnterForeground") }
+  func sceneDidBecomeActive(_ scene: Application.Scene) { act("sceneDidBecomeActive") }
+  func sceneWillResignActive(_ scene: Application.Scene) { act("sceneWillResignActive") }
+  func sceneDidEnterBackground(_ scene: Application.Scene) { act("sceneDidEnterBackground") }
+  func sceneDidDisconnect(_ scene: Application.Scene) { act("sceneDidDisconnect") }
 }

@@ -12,14 +12,14 @@ import Testing
 
   /// Waits in one window's handler.
   private func subscribe(_ window: String, _ name: String, asleepFor seconds: Double) -> EventBus.Subscription {
-    system.bus.receive(Scene.DidEnterBackground.self, label: name) { [clock] event in
+    system.bus.receive(Application.Scene.DidEnterBackground.self, label: name) { [clock] event in
       if event.scene.identifier.rawValue == window { try await clock.sleep(for: .seconds(seconds)) }
     }
   }
 
   /// Keeps the main actor busy in one window's handler.
   private func subscribe(_ window: String, _ name: String, busyFor seconds: Double) -> EventBus.Subscription {
-    system.bus.subscribe(to: Scene.DidEnterBackground.self, label: name) { [clock] event in
+    system.bus.subscribe(to: Application.Scene.DidEnterBackground.self, label: name) { [clock] event in
       if event.scene.identifier.rawValue == window { clock.passWithoutWaking(.seconds(seconds)) }
     }
   }
@@ -92,9 +92,9 @@ import Testing
 }
 
 extension SlowWindows: ApplicationDelegate {
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { self }
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? { self }
 }
 
 extension SlowWindows: SceneDelegate {
-  func sceneDidEnterBackground(_ scene: Scene) { clock?.passWithoutWaking(.seconds(3)) }
+  func sceneDidEnterBackground(_ scene: Application.Scene) { clock?.passWithoutWaking(.seconds(3)) }
 }

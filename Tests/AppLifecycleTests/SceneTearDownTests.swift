@@ -41,7 +41,8 @@ import Testing
   /// One subscriber's handlers run one after another, those of several side by side.
   @Test func `awaits the handlers of every scene, then releases what the application holds`() async throws {
     let subscriptions = [
-      subscribe(Scene.WillDeactivate.self, taking: 1), subscribe(Scene.DidEnterBackground.self, taking: 2),
+      subscribe(Application.Scene.WillDeactivate.self, taking: 1),
+      subscribe(Application.Scene.DidEnterBackground.self, taking: 2),
     ]
     try application.manage("held", while: .foreground) {
     } release: { [trace] _ in
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test func `has one budget for all scenes of the step`() async throws {
-    let subscription = subscribe(Scene.DidEnterBackground.self, taking: 2.5)
+    let subscription = subscribe(Application.Scene.DidEnterBackground.self, taking: 2.5)
     try await system.play("launch; scene:open:b; slow:sceneDidEnterBackground:3s; home")
     withExtendedLifetime(subscription) {}
     #expect(reports == ["watchdog:didEnterBackground handler"])
@@ -80,7 +81,7 @@ import Testing
   }
 
   @Test func `of one of several windows is awaited before that is disconnected`() async throws {
-    let subscription = subscribe(Scene.DidEnterBackground.self, taking: 2)
+    let subscription = subscribe(Application.Scene.DidEnterBackground.self, taking: 2)
     let calls = noteCalls()
     defer { calls.cancel() }
     try await system.play("launch; scene:open:b")
@@ -97,7 +98,7 @@ import Testing
 
   @Test(arguments: ["scene:background:b", "scene:close:b"])
   func `of one of several windows has the budget of didEnterBackground, too`(script: String) async throws {
-    let subscription = subscribe(Scene.DidEnterBackground.self, taking: 6)
+    let subscription = subscribe(Application.Scene.DidEnterBackground.self, taking: 6)
     try await system.play("launch; scene:open:b; \(script)")
     withExtendedLifetime(subscription) {}
     #expect(reports == ["watchdog:didEnterBackground handler"])
@@ -113,7 +114,7 @@ import Testing
   }
 
   @Test func `names a handler that is late for a window that was reclaimed, and the time that it had`() async throws {
-    let subscription = subscribe(Scene.DidDisconnect.self, taking: 60)
+    let subscription = subscribe(Application.Scene.DidDisconnect.self, taking: 60)
     try await system.play("launch; scene:connect:b; scene:reclaim:b; wait:6s")
     withExtendedLifetime(subscription) {}
     #expect(reports == ["watchdog:didDisconnect handler"] && application.state == .active)
@@ -124,7 +125,7 @@ import Testing
   }
 
   @Test func `awaits the handlers of didDisconnect before the process ends`() async throws {
-    let subscription = subscribe(Scene.DidDisconnect.self, taking: 2)
+    let subscription = subscribe(Application.Scene.DidDisconnect.self, taking: 2)
     try await system.play("launch; scene:open:b; kill")
     withExtendedLifetime(subscription) {}
     #expect(trace.lines == ["main didDisconnect ended at 2.0", "b didDisconnect ended at 4.0"])
@@ -132,7 +133,7 @@ import Testing
   }
 
   @Test func `names the handlers of didDisconnect that outlast the process's end`() async throws {
-    let subscription = subscribe(Scene.DidDisconnect.self, taking: 6)
+    let subscription = subscribe(Application.Scene.DidDisconnect.self, taking: 6)
     try await system.play("launch; kill")
     withExtendedLifetime(subscription) {}
     #expect(reports == ["watchdog:didDisconnect handler"])
@@ -142,7 +143,7 @@ import Testing
   @Test func `is hurried by an input that brings the application back, and ends before anything is entered`()
     async throws
   {
-    let subscription = subscribe(Scene.DidEnterBackground.self, taking: 3)
+    let subscription = subscribe(Application.Scene.DidEnterBackground.self, taking: 3)
     let calls = noteCalls()
     defer { calls.cancel() }
     try await system.play("launch")
@@ -162,7 +163,7 @@ import Testing
   }
 
   @Test func `of one of several windows is not hurried, as the application is not away`() async throws {
-    let subscription = subscribe(Scene.DidEnterBackground.self, taking: 3)
+    let subscription = subscribe(Application.Scene.DidEnterBackground.self, taking: 3)
     try await system.play("launch; scene:open:b")
     let token = application.observe { [weak application] event in
       if event.record?.name == "UISceneDidEnterBackgroundNotification" {

@@ -7,10 +7,10 @@ import Testing
 /// Makes a delegate for each scene, and notes every call: a scene's lines show its state and the application's.
 @MainActor private final class WindowsDelegate {
   var notes: [String] = []
-  var onCallback: ((SceneCallback, Scene) -> Void)?
+  var onCallback: ((SceneCallback, Application.Scene) -> Void)?
   private(set) var asked: [String] = []
 
-  func note(_ callback: SceneCallback, _ scene: Scene) {
+  func note(_ callback: SceneCallback, _ scene: Application.Scene) {
     notes.append(
       "\(scene.identifier.rawValue) \(callback) (\(scene.state), \(scene.application?.state as Any? ?? "gone"))")
     onCallback?(callback, scene)
@@ -18,7 +18,7 @@ import Testing
 }
 
 extension WindowsDelegate: ApplicationDelegate {
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? {
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? {
     asked.append("\(scene.identifier.rawValue) (\(scene.state))")
     return WindowDelegate(of: self, for: scene)
   }
@@ -34,17 +34,17 @@ extension WindowsDelegate: ApplicationDelegate {
 /// Holds its scene, as delegates do.
 @MainActor private final class WindowDelegate {
   private let windows: WindowsDelegate
-  private let scene: Scene
-  init(of windows: WindowsDelegate, for scene: Scene) { (self.windows, self.scene) = (windows, scene) }
+  private let scene: Application.Scene
+  init(of windows: WindowsDelegate, for scene: Application.Scene) { (self.windows, self.scene) = (windows, scene) }
 }
 
 extension WindowDelegate: SceneDelegate {
-  func sceneWillConnect(_ scene: Scene) { windows.note(.willConnect, scene) }
-  func sceneWillEnterForeground(_ scene: Scene) { windows.note(.willEnterForeground, scene) }
-  func sceneDidBecomeActive(_ scene: Scene) { windows.note(.didBecomeActive, scene) }
-  func sceneWillResignActive(_ scene: Scene) { windows.note(.willResignActive, scene) }
-  func sceneDidEnterBackground(_ scene: Scene) { windows.note(.didEnterBackground, scene) }
-  func sceneDidDisconnect(_ scene: Scene) { windows.note(.didDisconnect, scene) }
+  func sceneWillConnect(_ scene: Application.Scene) { windows.note(.willConnect, scene) }
+  func sceneWillEnterForeground(_ scene: Application.Scene) { windows.note(.willEnterForeground, scene) }
+  func sceneDidBecomeActive(_ scene: Application.Scene) { windows.note(.didBecomeActive, scene) }
+  func sceneWillResignActive(_ scene: Application.Scene) { windows.note(.willResignActive, scene) }
+  func sceneDidEnterBackground(_ scene: Application.Scene) { windows.note(.didEnterBackground, scene) }
+  func sceneDidDisconnect(_ scene: Application.Scene) { windows.note(.didDisconnect, scene) }
 }
 
 @MainActor @Suite(.timeLimit(.hang)) struct `An application with scenes` {
@@ -64,14 +64,18 @@ extension WindowDelegate: SceneDelegate {
     let scene = try #require(application.scenes.first { $0.identifier == "second" })
     let session = scene.session
     let subscriptions = [
-      bus.subscribe(to: Scene.DidEnterBackground.self) { lines.append("any \($0.scene.identifier.rawValue)") },
-      bus.subscribe(to: Scene.DidEnterBackground.self, from: session) { [weak scene] in
+      bus.subscribe(to: Application.Scene.DidEnterBackground.self) {
+        lines.append("any \($0.scene.identifier.rawValue)")
+      },
+      bus.subscribe(to: Application.Scene.DidEnterBackground.self, from: session) { [weak scene] in
         lines.append("session, \($0.scene === scene ? "the first scene" : "a later scene")")
       },
-      bus.subscribe(to: Scene.DidEnterBackground.self, from: scene) { _ in lines.append("scene") },
-      bus.subscribe(to: Scene.DidEnterBackground.self, from: session, priority: .high) { _ in lines.append("high") },
-      bus.receive(Scene.DidEnterBackground.self, from: session, label: "async") {
-        (_: Scene.DidEnterBackground) async in
+      bus.subscribe(to: Application.Scene.DidEnterBackground.self, from: scene) { _ in lines.append("scene") },
+      bus.subscribe(to: Application.Scene.DidEnterBackground.self, from: session, priority: .high) { _ in
+        lines.append("high")
+      },
+      bus.receive(Application.Scene.DidEnterBackground.self, from: session, label: "async") {
+        (_: Application.Scene.DidEnterBackground) async in
         lines.append("async")
       },
     ]
@@ -160,12 +164,12 @@ extension WindowDelegate: SceneDelegate {
       steps.append("\(step.from) → \(step.to), \(step.cause.rawValue), \(step.instant)")
     }
     var subscriptions: Set<EventBus.Subscription> = []
-    bus.subscribe(to: Scene.WillConnect.self) { note($0) }.store(in: &subscriptions)
-    bus.subscribe(to: Scene.WillEnterForeground.self) { note($0) }.store(in: &subscriptions)
-    bus.subscribe(to: Scene.DidActivate.self) { note($0) }.store(in: &subscriptions)
-    bus.subscribe(to: Scene.WillDeactivate.self) { note($0) }.store(in: &subscriptions)
-    bus.subscribe(to: Scene.DidEnterBackground.self) { note($0) }.store(in: &subscriptions)
-    bus.subscribe(to: Scene.DidDisconnect.self) { note($0) }.store(in: &subscriptions)
+    bus.subscribe(to: Application.Scene.WillConnect.self) { note($0) }.store(in: &subscriptions)
+    bus.subscribe(to: Application.Scene.WillEnterForeground.self) { note($0) }.store(in: &subscriptions)
+    bus.subscribe(to: Application.Scene.DidActivate.self) { note($0) }.store(in: &subscriptions)
+    bus.subscribe(to: Application.Scene.WillDeactivate.self) { note($0) }.store(in: &subscriptions)
+    bus.subscribe(to: Application.Scene.DidEnterBackground.self) { note($0) }.store(in: &subscriptions)
+    bus.subscribe(to: Application.Scene.DidDisconnect.self) { note($0) }.store(in: &subscriptions)
     try await system.play("launch; wait:2s; scene:connect:b; scene:close:main")
     #expect(
       steps == [
@@ -202,7 +206,7 @@ extension WindowDelegate: SceneDelegate {
     try await system.play("launch; scene:open:b")
     let second = try #require(application.scenes.last)
     var heard: [String] = []
-    let subscription = bus.subscribe(to: Scene.DidEnterBackground.self, from: second) {
+    let subscription = bus.subscribe(to: Application.Scene.DidEnterBackground.self, from: second) {
       heard.append($0.scene.identifier.rawValue)
     }
     try await system.play("home; open; home; scene:open:b; home")
@@ -214,14 +218,17 @@ extension WindowDelegate: SceneDelegate {
     var heard: [String] = []
     var subscriptions: Set<EventBus.Subscription> = []
     for number in 1...2 {
-      bus.subscribe(to: Scene.WillConnect.self) { _ in heard.append("connect \(number)") }.store(in: &subscriptions)
-      bus.subscribe(to: Scene.WillEnterForeground.self) { _ in heard.append("enter \(number)") }
+      bus.subscribe(to: Application.Scene.WillConnect.self) { _ in heard.append("connect \(number)") }.store(
+        in: &subscriptions)
+      bus.subscribe(to: Application.Scene.WillEnterForeground.self) { _ in heard.append("enter \(number)") }
         .store(in: &subscriptions)
-      bus.subscribe(to: Scene.DidActivate.self) { _ in heard.append("activate \(number)") }.store(in: &subscriptions)
-      bus.subscribe(to: Scene.WillDeactivate.self) { _ in heard.append("resign \(number)") }.store(in: &subscriptions)
-      bus.subscribe(to: Scene.DidEnterBackground.self) { _ in heard.append("leave \(number)") }
+      bus.subscribe(to: Application.Scene.DidActivate.self) { _ in heard.append("activate \(number)") }.store(
+        in: &subscriptions)
+      bus.subscribe(to: Application.Scene.WillDeactivate.self) { _ in heard.append("resign \(number)") }.store(
+        in: &subscriptions)
+      bus.subscribe(to: Application.Scene.DidEnterBackground.self) { _ in heard.append("leave \(number)") }
         .store(in: &subscriptions)
-      bus.subscribe(to: Scene.DidDisconnect.self) { _ in heard.append("disconnect \(number)") }
+      bus.subscribe(to: Application.Scene.DidDisconnect.self) { _ in heard.append("disconnect \(number)") }
         .store(in: &subscriptions)
     }
     try await system.play("launch; scene:close:main")
@@ -297,7 +304,7 @@ extension WindowDelegate: SceneDelegate {
 
   @Test func `a system that is released with windows open leaves nothing behind`() async throws {
     weak var application: Application?
-    weak var scene: Scene?
+    weak var scene: Application.Scene?
     weak var kept: WindowsDelegate?
     do {
       let delegate = WindowsDelegate()

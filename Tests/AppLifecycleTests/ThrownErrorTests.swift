@@ -111,7 +111,7 @@ private struct Saved: MainActorEvent {}
     #expect(failures.take() == ["saver Saved: disk is full"])
     #expect(
       entries.sorted() == [
-        "logger (subscriber, EventBus.HandlerFailure): disk is full", "saver (subscriber, Saved): disk is full",
+        "logger (subscriber, HandlerFailure): disk is full", "saver (subscriber, Saved): disk is full",
       ])
   }
 

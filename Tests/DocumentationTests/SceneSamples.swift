@@ -10,7 +10,7 @@ import Testing
   private(set) var draft: String
   private var visits = 0
 
-  init(_ scene: Scene) { draft = scene.session.userInfo["draft"] as? String ?? "new" }
+  init(_ scene: Application.Scene) { draft = scene.session.userInfo["draft"] as? String ?? "new" }
 
   private func reload() {
     visits += 1
@@ -20,13 +20,13 @@ import Testing
 
 extension TabsDelegate: ApplicationDelegate {
   func application(
-    _ application: Application, delegateFor scene: Scene
+    _ application: Application, delegateFor scene: Application.Scene
   ) -> (any SceneDelegate)? { Tab(scene) }
 }
 
 extension Tab: SceneDelegate {
-  func sceneWillEnterForeground(_ scene: Scene) { reload() }
-  func sceneDidEnterBackground(_ scene: Scene) {
+  func sceneWillEnterForeground(_ scene: Application.Scene) { reload() }
+  func sceneDidEnterBackground(_ scene: Application.Scene) {
     scene.session.userInfo["draft"] = draft
   }
 }

@@ -48,7 +48,7 @@ import Testing
         func applicationDidBecomActive(_ application: Application) {}
       }
       extension One {
-        func sceneDidActivate(_ scene: Scene) {}
+        func sceneDidActivate(_ scene: Application.Scene) {}
       }
       final class Two: ApplicationDelegate {}
       extension Two: ApplicationDelegate {

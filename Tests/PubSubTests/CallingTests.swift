@@ -135,7 +135,7 @@ import Testing
     let observer = bus.subscribe(to: EventBus.Undelivered.self) { _ in undelivered.add("undelivered") }
     bus.post(Tick())
     #expect(undelivered.all == ["undelivered"])
-    #expect(bus.subscriptions.map(\.eventName) == ["EventBus.Undelivered"])
+    #expect(bus.subscriptions.map(\.eventName) == ["Undelivered"])
     #expect(captured.count == 1)
     _ = consume captured
     #expect(alsoReleased == nil, "with the subscription")

@@ -64,13 +64,50 @@ import Testing
     let executor = HeldExecutor()
     let bus = EventBus(taskExecutor: executor)
     let once = bus.receive(Tick.self, once: true) { [log] in log.add("\($0.number)") }
-    let report = await bus.postAndWait(Tick(number: 1), within: .zero)
+    // The mailbox holds it, and its run does not begin.
+    let report = await bus.postAndWait(Tick(number: 1), within: .milliseconds(50))
     #expect(report.stragglers.count == 1)
     bus.post(Tick(number: 2))
     bus.post(Tick(number: 3))
     executor.runAll()
     await once.cancelAndDrain()
     #expect(log.all == ["2"])
+  }
+
+  @Test func `Rules 12 and 16: a post that comes while the one event is handled is not received`() async throws {
+    try await withSimulation { [log] clock in
+      let bus = EventBus(clock: clock)
+      let gate = Gate()
+      let undelivered = bus.subscribe(to: EventBus.Undelivered.self) {
+        log.add("undelivered \(($0.event as? Tick)?.number ?? 0)")
+      }
+      let once = bus.receive(Tick.self, once: true) { _ in
+        let inside = await bus.postAndWait(Tick(number: 2))
+        log.add("inside \(inside.deliveries.count)")
+        await gate.wait()
+      }
+      bus.post(Tick(number: 1))
+      await clock.settle()
+      let report = await bus.postAndWait(Tick(number: 3))
+      #expect(report.deliveries.isEmpty)
+      bus.post(Tick(number: 4))
+      gate.open()
+      await clock.settle()
+      withExtendedLifetime((once, undelivered)) {}
+      #expect(log.all == ["undelivered 2", "inside 0", "undelivered 3", "undelivered 4"])
+    }
+  }
+
+  @Test func `Rule 12: when the wait for the one event is over, so is the subscription`() async throws {
+    try await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let once = [
+        bus.receive(Tick.self, once: true) { _ in }, bus.receive(Tick.self, once: true) { _ in throw Failure() },
+      ]
+      let report = await bus.postAndWait(Tick())
+      #expect(report.deliveries.map(\.outcome.description) == ["delivered", "threw Failure(number: 0)"])
+      #expect(once.allSatisfy(\.isCancelled) && bus.subscriptions.isEmpty)
+    }
   }
 
   @Test func `Rule 14: once, with a bound that holds nothing, waits for an event that is waited for`() async throws {
@@ -144,9 +181,12 @@ import Testing
     try await withSimulation { [log] clock in
       let bus = EventBus(clock: clock)
       var owner: Thing? = Thing()
+      weak var captured: Thing?
       if let owner {
-        bus.subscribeToAll(for: owner) { _, _ in log.add("at once") }
-        bus.receiveAll(for: owner) { _, _ in log.add("later") }
+        let thing = Thing()
+        captured = thing
+        bus.subscribeToAll(for: owner) { _, _ in withExtendedLifetime(thing) { log.add("at once") } }
+        bus.receiveAll(for: owner) { _, _ in withExtendedLifetime(thing) { log.add("later") } }
       }
       bus.post(Tick())
       await clock.settle()
@@ -156,8 +196,93 @@ import Testing
       bus.post(Tock())
       await clock.settle()
       #expect(log.all == ["at once", "later"])
-      #expect(bus.subscriptions.isEmpty)
+      #expect(captured == nil)
     }
+  }
+
+  @Test func `a bus tells whether a post would reach a subscriber`() {
+    let bus = EventBus()
+    #expect(!bus.hasSubscribers(Tick.self))
+    let subscription = bus.subscribe(to: Tick.self, from: Thing()) { _ in }
+    #expect(!bus.hasSubscribers(Tock.self))
+    let everything = bus.subscribeToAll { _ in }
+    #expect(bus.hasSubscribers(Tick.self) && bus.hasSubscribers(Tock.self))
+    withExtendedLifetime((subscription, everything)) {}
+  }
+
+  @Test func `Rule 13: an iterator tells its end from a time without events`() {
+    var bus: EventBus? = EventBus()
+    var ticks = bus!.events(Tick.self).makeAsyncIterator()
+    #expect(ticks.nextIfHeld() == nil && !ticks.isAtEnd)
+    bus?.post(Tick(number: 1))
+    bus = nil
+    #expect(!ticks.isAtEnd)
+    #expect(ticks.nextIfHeld() == Tick(number: 1))
+    #expect(ticks.nextIfHeld() == nil && ticks.isAtEnd)
+  }
+
+  /// The owner of what it receives.
+  private actor Counter {
+    private(set) var (handled, lost) = (0, 0)
+
+    init(_ bus: EventBus) {
+      bus.receive(Tick.self, for: self, buffering: .bounded(1, dropping: .oldest)) { counter, _ in
+        counter.handled += 1
+      } missed: { counter, count in
+        counter.lost += count
+      }
+      bus.receive(Tock.self, for: self, once: true) { counter, _ in counter.handled += 100 }
+    }
+  }
+
+  @Test func `Rules 10 and 14: an actor is told of its losses where its events are handled`() async throws {
+    try await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let counter = Counter(bus)
+      for number in 1...3 { bus.post(Tick(number: number)) }
+      for _ in 1...2 { bus.post(Tock()) }
+      await clock.settle()
+      bus.post(Tock())
+      await clock.settle()
+      #expect(await (counter.handled, counter.lost) == (101, 2))
+    }
+  }
+
+  @MainActor private final class View {
+    private(set) var lines: [String] = []
+
+    init(_ bus: EventBus) {
+      bus.receive(Tick.self, for: self, buffering: .bounded(1, dropping: .newest)) { view, tick in
+        view.lines.append("\(tick.number)")
+      } missed: { view, count in
+        view.lines.append("missed \(count)")
+      }
+    }
+  }
+
+  @Test func `Rules 10 and 14: what is written in main-actor code runs there, its losses, too`() async throws {
+    try await withSimulation { clock in
+      let bus = EventBus(clock: clock)
+      let view = await View(bus)
+      for number in 1...3 { bus.post(Tick(number: number)) }
+      await clock.settle()
+      #expect(await view.lines == ["1", "missed 2"])
+    }
+  }
+
+  @Test func `Rule 18: a handler that is cancelled with its poster has not failed`() async {
+    let bus = EventBus()
+    let failures = bus.subscribe(to: EventBus.HandlerFailure.self) { [log] in log.add("\($0.error)") }
+    let checking = bus.subscribe(to: Tick.self) { _ in try Task.checkCancellation() }
+    let subscribed = bus.subscribe(to: Tock.self) { _ in throw CancellationError() }
+    await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      bus.post(Tick())
+    }.value
+    #expect(log.all.isEmpty)
+    bus.post(Tock())
+    #expect(log.all == ["CancellationError()"])
+    withExtendedLifetime((failures, checking, subscribed)) {}
   }
 
   @Test func `Rules 14 and 18: an owner is told of its losses, and an error there is a failure`() async throws {

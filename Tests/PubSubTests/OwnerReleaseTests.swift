@@ -30,8 +30,10 @@ private struct MainChange: MainActorEvent {}
     case (.onMainActor, false): bus.receive(Change.self, for: owner) { @MainActor owner, _ in owner.note() }
     case (.mainEvent, true): bus.subscribe(to: MainChange.self, for: owner) { _, _ in owner.note() }
     case (.mainEvent, false): bus.subscribe(to: MainChange.self, for: owner) { owner, _ in owner.note() }
-    case (.asynchronousMainEvent, true): bus.receive(MainChange.self, for: owner) { _, _ async in owner.note() }
-    case (.asynchronousMainEvent, false): bus.receive(MainChange.self, for: owner) { owner, _ async in owner.note() }
+    case (.asynchronousMainEvent, true):
+      bus.receive(MainChange.self, for: owner) { @MainActor _, _ async in owner.note() }
+    case (.asynchronousMainEvent, false):
+      bus.receive(MainChange.self, for: owner) { @MainActor owner, _ async in owner.note() }
     }
   }
 

@@ -1,5 +1,5 @@
 import AppLifecycleTesting
-import PubSub
+@testable import PubSub
 import TestTraits
 import Testing
 
@@ -78,6 +78,8 @@ import Testing
     var second = levels.makeAsyncIterator()
     #expect(first.nextIfHeld()?.level == 2)
     #expect(second.nextIfHeld()?.level == 2, "each iterator begins with the latest")
+    bus.post(Tick())
+    #expect(bus.core.latest(Tick.self, from: nil) == nil, "a type that is not sticky keeps nothing")
   }
 
   /// The end of a kept event may call the bus.

@@ -161,7 +161,7 @@ private final class Counted: Sendable {
     let observer = bus.subscribe(to: EventBus.Undelivered.self) { [log] _ in log.add("undelivered") }
     var tracing: EventBus.Tracing? = bus.trace { [log] event in log.add("traced \(type(of: event).name)") }
     bus.post(Tick())
-    #expect(log.all == ["traced Tick", "traced EventBus.Undelivered", "undelivered"])
+    #expect(log.all == ["traced Tick", "traced Undelivered", "undelivered"])
     #expect(tracing != nil)
     tracing = nil
     bus.post(Tock())

@@ -53,7 +53,7 @@ extension GameDelegate: ApplicationDelegate {
     if playsItself { session?.direction = nil }
   }
 
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? {
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? {
     GameScene(openWindow: openWindow)
   }
 }

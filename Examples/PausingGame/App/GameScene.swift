@@ -11,9 +11,9 @@ import AppLifecycle
 }
 
 extension GameScene: SceneDelegate {
-  func sceneWillConnect(_ scene: Scene) { window = openWindow(scene.identifier) }
+  func sceneWillConnect(_ scene: Application.Scene) { window = openWindow(scene.identifier) }
 
-  func sceneWillEnterForeground(_ scene: Scene) {
+  func sceneWillEnterForeground(_ scene: Application.Scene) {
     guard let application = scene.application, let window else { return }
     do {
       textures = try application.manage("textures of \(scene.identifier.rawValue)", while: .foreground) {
@@ -28,13 +28,13 @@ extension GameScene: SceneDelegate {
   }
 
   /// Releases this scene's textures alone: the other window may keep the application in the foreground.
-  func sceneDidEnterBackground(_ scene: Scene) {
+  func sceneDidEnterBackground(_ scene: Application.Scene) {
     guard let textures else { return }
     do { try scene.application?.unmanage(textures) } catch { preconditionFailure("\(error)") }
     self.textures = nil
   }
 
-  func sceneDidDisconnect(_ scene: Scene) {
+  func sceneDidDisconnect(_ scene: Application.Scene) {
     window?.close()
     window = nil
   }

@@ -21,7 +21,7 @@ import PubSub
   /// A session that is played in a window.
   init(in window: SceneIdentifier, of application: Application) {
     (self.application, self.window) = (application, window)
-    application.bus.subscribe(to: Scene.WillDeactivate.self, for: self) { session, event in
+    application.bus.subscribe(to: Application.Scene.WillDeactivate.self, for: self) { session, event in
       if event.scene.identifier == window { session.pause() }
     }
   }

@@ -2,7 +2,7 @@ extension Application {
   /// The scenes that are connected or about to be connected, in the order of their connection.
   ///
   /// Empty in the app-based life cycle. Observable.
-  public var scenes: [Scene] {
+  public var scenes: [Application.Scene] {
     observed.access(self, \.scenes)
     return sceneDirectory.connected
   }

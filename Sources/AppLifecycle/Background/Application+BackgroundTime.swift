@@ -43,7 +43,7 @@ extension Application {
   /// - Complexity: constant; the end of the task is linear in the number of open tasks.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void = {}
-  ) -> BackgroundTask {
+  ) -> Application.BackgroundTask {
     background.begin(named: name) { _ in expirationHandler() }
   }
 
@@ -58,8 +58,8 @@ extension Application {
   ///   - expirationHandler: called on the main actor shortly before the time is over; it must end the task.
   /// - Returns: the task; end it exactly once.
   public func beginBackgroundTask(
-    named name: String, expirationHandler: @escaping @MainActor (BackgroundTask) -> Void
-  ) -> BackgroundTask {
+    named name: String, expirationHandler: @escaping @MainActor (Application.BackgroundTask) -> Void
+  ) -> Application.BackgroundTask {
     background.begin(named: name, expirationHandler: expirationHandler)
   }
 

@@ -102,10 +102,10 @@ internal import Scheduling
 
 extension BackgroundTaskManager {
   func begin(
-    named name: String, expirationHandler: @escaping @MainActor (BackgroundTask) -> Void
-  ) -> BackgroundTask {
+    named name: String, expirationHandler: @escaping @MainActor (Application.BackgroundTask) -> Void
+  ) -> Application.BackgroundTask {
     let (id, isRefused) = time.beginTask(named: name, at: elapsed())
-    let task = BackgroundTask(name: name, id: id, manager: self)
+    let task = Application.BackgroundTask(name: name, id: id, manager: self)
     if isRefused {
       guard noteRefusal(of: name) else { return task }
       refusals.add(id) { expirationHandler(task) }
@@ -122,7 +122,7 @@ extension BackgroundTaskManager {
   func perform(named name: String, _ operation: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
     let (id, isRefused) = time.beginTask(named: name, at: elapsed())
     let isCalled = !isRefused || noteRefusal(of: name)
-    let task = BackgroundTask(name: name, id: id, manager: self)
+    let task = Application.BackgroundTask(name: name, id: id, manager: self)
     // The end of the process waits for the operation, so the operation must not wait for that end.
     let run = AwaitedRun(of: scope, generation: process)
     // No end waits for a refused operation, but the handler that starts it may, so it keeps that handler's context.

@@ -114,7 +114,7 @@
   ///   - application: the application of the scene.
   ///   - scene: the scene that is about to be connected.
   /// - Returns: the delegate; nil by default.
-  func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)?
+  func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)?
 }
 
 extension ApplicationDelegate {
@@ -147,7 +147,9 @@ extension ApplicationDelegate {
   /// Does nothing.
   public func applicationProtectedDataDidBecomeAvailable(_ application: Application) {}
   /// Returns nil: the scene has no delegate, and still posts its notifications.
-  public func application(_ application: Application, delegateFor scene: Scene) -> (any SceneDelegate)? { nil }
+  public func application(_ application: Application, delegateFor scene: Application.Scene) -> (any SceneDelegate)? {
+    nil
+  }
 }
 
 /// A delegate that can be made without arguments, so that a host can start the program with it.

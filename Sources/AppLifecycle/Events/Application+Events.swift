@@ -47,7 +47,9 @@ extension Application {
 
   /// A notification that the application is about to stop receiving events; the state is still active.
   ///
-  /// Handlers are called in reverse order: the latest subscriber first. Handlers of `receive` run after the change.
+  /// Handlers are called in reverse order: the latest subscriber first.
+  ///
+  /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillResignActive: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willResignActive }
@@ -96,8 +98,10 @@ extension Application {
 
   /// A notification that the application is about to enter the foreground; the state is still background.
   ///
-  /// Handlers of `receive` run after the change. Not posted at a cold launch without scenes: subscribe to
-  /// ``DidFinishLaunching``, too, or to ``StateDidChange`` with replay.
+  /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
+  ///
+  /// The event is not posted at a cold launch without scenes: subscribe to ``DidFinishLaunching``, too, or to
+  /// ``StateDidChange`` with replay.
   public struct WillEnterForeground: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .willEnterForeground }
@@ -190,6 +194,8 @@ extension Application {
   /// The application posts it in the background: after ``DidEnterBackground`` if the lock sent it there. An application
   /// that is suspended at the lock posts it when it runs again in the background. The files are unreadable by then:
   /// ``Application/isProtectedDataAvailable`` is false, as it is in a process that was launched on a locked device.
+  ///
+  /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct ProtectedDataWillBecomeUnavailable: ApplicationCallbackEvent {
     /// The delegate call that the event follows.
     public static var callback: ApplicationCallback { .protectedDataWillBecomeUnavailable }

@@ -129,34 +129,38 @@ extension NotificationRow<Application, LifecycleTransition> {
 }
 
 extension SceneCallback {
-  typealias Row = NotificationRow<Scene, SceneTransition>
+  typealias Row = NotificationRow<Application.Scene, SceneTransition>
 
   /// The table of the scenes' callbacks.
   var row: Row {
     switch self {
     case .willConnect:
-      Row("UISceneWillConnectNotification", Scene.WillConnect.self, .callbackFirst) {
+      Row("UISceneWillConnectNotification", Application.Scene.WillConnect.self, .callbackFirst) {
         $0.delegate?.sceneWillConnect($0)
       }
     case .willEnterForeground:
-      Row("UISceneWillEnterForegroundNotification", Scene.WillEnterForeground.self, .callbackFirst) {
+      Row("UISceneWillEnterForegroundNotification", Application.Scene.WillEnterForeground.self, .callbackFirst) {
         $0.delegate?.sceneWillEnterForeground($0)
       }
     // The two notifications of the active state have other names than their methods, as on the platform.
     case .didBecomeActive:
-      Row("UISceneDidActivateNotification", Scene.DidActivate.self, .commitFirst) {
+      Row("UISceneDidActivateNotification", Application.Scene.DidActivate.self, .commitFirst) {
         $0.delegate?.sceneDidBecomeActive($0)
       }
     case .willResignActive:
-      Row("UISceneWillDeactivateNotification", Scene.WillDeactivate.self, .callbackFirst, .closes(.active)) {
+      Row("UISceneWillDeactivateNotification", Application.Scene.WillDeactivate.self, .callbackFirst, .closes(.active))
+      {
         $0.delegate?.sceneWillResignActive($0)
       }
     case .didEnterBackground:
-      Row("UISceneDidEnterBackgroundNotification", Scene.DidEnterBackground.self, .commitFirst, .closes(.foreground)) {
+      Row(
+        "UISceneDidEnterBackgroundNotification", Application.Scene.DidEnterBackground.self, .commitFirst,
+        .closes(.foreground)
+      ) {
         $0.delegate?.sceneDidEnterBackground($0)
       }
     case .didDisconnect:
-      Row("UISceneDidDisconnectNotification", Scene.DidDisconnect.self, .commitFirst, .closes(.running)) {
+      Row("UISceneDidDisconnectNotification", Application.Scene.DidDisconnect.self, .commitFirst, .closes(.running)) {
         $0.delegate?.sceneDidDisconnect($0)
       }
     }
@@ -169,10 +173,10 @@ extension SceneCallback {
   package var event: (any MainActorEvent.Type)? { row.event }
 }
 
-extension NotificationRow<Scene, SceneTransition> {
+extension NotificationRow<Application.Scene, SceneTransition> {
   fileprivate init<E: SceneEvent>(
     _ name: String, _: E.Type, _ commit: CommitOrder, _ phase: PhaseChange = .none,
-    _ callDelegate: @escaping @MainActor (Scene) -> Void
+    _ callDelegate: @escaping @MainActor (Application.Scene) -> Void
   ) {
     self.init(notificationName: name, event: E.self, commit: commit, phase: phase, callDelegate: callDelegate) {
       $2.postMeasured(

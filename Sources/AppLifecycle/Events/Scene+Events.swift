@@ -2,15 +2,15 @@ import PubSub
 
 // The notifications of a scene, nested in their sender.
 
-extension Scene {
+extension Application.Scene {
   /// A notification that the scene is about to be connected; the state is unattached.
   ///
-  /// Handlers of `receive` run after the change.
+  /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillConnect: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willConnect }
     /// The scene whose life cycle it is.
-    public let scene: Scene
+    public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
@@ -19,7 +19,7 @@ extension Scene {
     /// - Parameters:
     ///   - scene: the scene whose life cycle it is.
     ///   - transition: the step of the life cycle.
-    public init(scene: Scene, transition: SceneTransition) {
+    public init(scene: Application.Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
@@ -28,12 +28,12 @@ extension Scene {
   /// A notification that the scene is about to enter the foreground; the state is background, or unattached for a scene
   /// that has just been connected.
   ///
-  /// Handlers of `receive` run after the change.
+  /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillEnterForeground: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willEnterForeground }
     /// The scene whose life cycle it is.
-    public let scene: Scene
+    public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
@@ -42,7 +42,7 @@ extension Scene {
     /// - Parameters:
     ///   - scene: the scene whose life cycle it is.
     ///   - transition: the step of the life cycle.
-    public init(scene: Scene, transition: SceneTransition) {
+    public init(scene: Application.Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
@@ -53,7 +53,7 @@ extension Scene {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .didBecomeActive }
     /// The scene whose life cycle it is.
-    public let scene: Scene
+    public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
@@ -62,7 +62,7 @@ extension Scene {
     /// - Parameters:
     ///   - scene: the scene whose life cycle it is.
     ///   - transition: the step of the life cycle.
-    public init(scene: Scene, transition: SceneTransition) {
+    public init(scene: Application.Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
@@ -70,14 +70,16 @@ extension Scene {
 
   /// A notification that the scene is about to stop receiving events; the state is still active in the foreground.
   ///
-  /// Handlers are called in reverse order: the latest subscriber first. Handlers of `receive` run after the change.
+  /// Handlers are called in reverse order: the latest subscriber first.
+  ///
+  /// On the main actor, a handler of `receive` runs after the change; on another actor it may run before.
   public struct WillDeactivate: SceneEvent {
     /// The delegate call that the event follows.
     public static var callback: SceneCallback { .willResignActive }
     /// True: the latest subscriber first.
     public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
-    public let scene: Scene
+    public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
@@ -86,7 +88,7 @@ extension Scene {
     /// - Parameters:
     ///   - scene: the scene whose life cycle it is.
     ///   - transition: the step of the life cycle.
-    public init(scene: Scene, transition: SceneTransition) {
+    public init(scene: Application.Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
@@ -101,7 +103,7 @@ extension Scene {
     /// True: the latest subscriber first.
     public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
-    public let scene: Scene
+    public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
@@ -110,7 +112,7 @@ extension Scene {
     /// - Parameters:
     ///   - scene: the scene whose life cycle it is.
     ///   - transition: the step of the life cycle.
-    public init(scene: Scene, transition: SceneTransition) {
+    public init(scene: Application.Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }
@@ -127,7 +129,7 @@ extension Scene {
     /// True: the latest subscriber first.
     public static var isReversed: Bool { true }
     /// The scene whose life cycle it is.
-    public let scene: Scene
+    public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
 
@@ -136,7 +138,7 @@ extension Scene {
     /// - Parameters:
     ///   - scene: the scene whose life cycle it is.
     ///   - transition: the step of the life cycle.
-    public init(scene: Scene, transition: SceneTransition) {
+    public init(scene: Application.Scene, transition: SceneTransition) {
       self.scene = scene
       self.transition = transition
     }

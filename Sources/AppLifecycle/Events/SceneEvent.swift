@@ -9,11 +9,11 @@ public protocol SceneEvent: MainActorEvent {
   /// The delegate call that the event follows.
   static var callback: SceneCallback { get }
   /// The scene whose life cycle it is.
-  var scene: Scene { get }
+  var scene: Application.Scene { get }
   /// The step of the life cycle: the scene's states before and after, the cause and the instant.
   var transition: SceneTransition { get }
   /// Creates the event for a step of the life cycle.
-  init(scene: Scene, transition: SceneTransition)
+  init(scene: Application.Scene, transition: SceneTransition)
 }
 
 extension SceneEvent {

@@ -25,7 +25,7 @@ extension Application: Observable {
   /// the foreground.
   ///
   /// The set is empty while the application is active, except in the delegate calls and handlers of
-  /// ``WillResignActive`` and ``Scene/WillDeactivate``: there it has the reason of the interruption, and is empty if
+  /// ``WillResignActive`` and ``Application/Scene/WillDeactivate``: there it has the reason of the interruption, and is empty if
   /// the user leaves or locks the screen. Observable.
   ///
   /// The reason `focusLost` of scenes is in the set only while a scene is in the foreground. In the background the set

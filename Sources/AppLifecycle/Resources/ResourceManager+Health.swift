@@ -42,7 +42,7 @@ extension ResourceManager {
     application?.resourcesDidChange()
     // These closures may release an owner, whose deinitializer may call the application.
     for operations in idle { operations.becameIdle?() }
-    guard let application, application.bus.isHeard(Application.ResourceDidChange.self) else { return }
+    guard let application, application.bus.hasSubscribers(Application.ResourceDidChange.self) else { return }
     for index in changes {
       guard let resource = resources[index], resource.operations.body == nil else { continue }
       // If another resource has this name now, an event with the name would be about that resource.

@@ -29,14 +29,14 @@ extension TransitionRun {
   /// Removes all scenes, because the process has vanished; no delegate is called.
   func loseScenes() {
     guard !application.sceneDirectory.connected.isEmpty else { return }
-    var lost: [Scene] = []
+    var lost: [Application.Scene] = []
     application.observed.change(application, \.scenes) { lost = application.sceneDirectory.loseProcess() }
     // Observers of a scene's state may read the application's scenes.
     for scene in lost { scene.loseProcess() }
   }
 
-  private func connectScene(_ id: SceneIdentifier) -> Scene {
-    var connected: Scene?
+  private func connectScene(_ id: SceneIdentifier) -> Application.Scene {
+    var connected: Application.Scene?
     application.observed.change(application, \.scenes) {
       connected = application.sceneDirectory.connect(id, of: application)
     }
@@ -47,7 +47,7 @@ extension TransitionRun {
 
   /// Describes a callback's step for its notification: its states, its cause and its time.
   private func step(
-    _ order: CommitOrder, of scene: Scene, rest: ArraySlice<LifecycleStateMachine.Effect>
+    _ order: CommitOrder, of scene: Application.Scene, rest: ArraySlice<LifecycleStateMachine.Effect>
   ) -> SceneTransition {
     let (from, to) =
       switch order {

@@ -20,7 +20,7 @@ extension Application {
   ///
   /// The task may outlive the handler that starts it. An application that is not running can start tasks, too. The ledger
   /// lists a task that threw an error as failed, `try await task.value` throws the error, and the error is posted as
-  /// `HandlerFailure`. A test that watches the run does not fail.
+  /// `EventBus.HandlerFailure`. A test that watches the run does not fail.
   ///
   /// - Parameters:
   ///   - label: the task's name in the ledger; its source position if nil.
@@ -70,8 +70,8 @@ extension Application {
   /// application keeps the owner alive while the action runs, and holds it weakly in between. The task ends when the
   /// owner has been released at the end of an interval.
   ///
-  /// An error that the action throws is posted as `HandlerFailure`, and the ledger and the host report it. By default the
-  /// action is called again at its next time; `onError` chooses another reaction.
+  /// An error that the action throws is posted as `EventBus.HandlerFailure`, and the ledger and the host report it. By
+  /// default the action is called again at its next time; `onError` chooses another reaction.
   ///
   /// The application cancels the task when the process ends. No transition waits for it. In a simulation an advance of
   /// the clock waits for its work. See ``task(label:fileID:line:_:)``.

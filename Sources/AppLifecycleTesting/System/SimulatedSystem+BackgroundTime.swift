@@ -6,9 +6,9 @@ extension SimulatedSystem {
   /// The background tasks and modes that scripts have begun in the present process.
   struct ScriptedWork {
     /// The tasks that scripts have not ended, by name, in the order in which they began.
-    var tasks: [String: [BackgroundTask]] = [:]
+    var tasks: [String: [Application.BackgroundTask]] = [:]
     /// The task that a script ended last, by name.
-    var endedTasks: [String: BackgroundTask] = [:]
+    var endedTasks: [String: Application.BackgroundTask] = [:]
     /// The background modes that have not ended, by name.
     var modes: [String: [BackgroundModeAssertion]] = [:]
 

@@ -256,7 +256,7 @@ _Static_assert(
         sizeof(long) == sizeof(void *),
     "root and flags are the first two words");
 
-/// Posts to the topic take the general path, because its events have traits, or because there are observers.
+/// Posts to the topic take the general path, because its events are sticky or reversed, or because there are observers.
 #define PUBSUB_GENERAL 1
 /// The topic has receivers, so posts take the general path.
 #define PUBSUB_RECEIVERS 2

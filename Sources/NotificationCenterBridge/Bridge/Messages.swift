@@ -109,38 +109,38 @@
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Scene.WillConnect: NotificationCenter.MainActorMessage {
+  extension Application.Scene.WillConnect: NotificationCenter.MainActorMessage {
     /// The object of the notification.
-    public typealias Subject = Scene
+    public typealias Subject = Application.Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Scene.WillEnterForeground: NotificationCenter.MainActorMessage {
+  extension Application.Scene.WillEnterForeground: NotificationCenter.MainActorMessage {
     /// The object of the notification.
-    public typealias Subject = Scene
+    public typealias Subject = Application.Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Scene.DidActivate: NotificationCenter.MainActorMessage {
+  extension Application.Scene.DidActivate: NotificationCenter.MainActorMessage {
     /// The object of the notification.
-    public typealias Subject = Scene
+    public typealias Subject = Application.Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Scene.WillDeactivate: NotificationCenter.MainActorMessage {
+  extension Application.Scene.WillDeactivate: NotificationCenter.MainActorMessage {
     /// The object of the notification.
-    public typealias Subject = Scene
+    public typealias Subject = Application.Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Scene.DidEnterBackground: NotificationCenter.MainActorMessage {
+  extension Application.Scene.DidEnterBackground: NotificationCenter.MainActorMessage {
     /// The object of the notification.
-    public typealias Subject = Scene
+    public typealias Subject = Application.Scene
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  extension Scene.DidDisconnect: NotificationCenter.MainActorMessage {
+  extension Application.Scene.DidDisconnect: NotificationCenter.MainActorMessage {
     /// The object of the notification.
-    public typealias Subject = Scene
+    public typealias Subject = Application.Scene
   }
 #endif

@@ -52,12 +52,12 @@ extension Application.DidReceiveMemoryWarning: NotificationConvertible {}
 extension Application.SignificantTimeChange: NotificationConvertible {}
 extension Application.ProtectedDataWillBecomeUnavailable: NotificationConvertible {}
 extension Application.ProtectedDataDidBecomeAvailable: NotificationConvertible {}
-extension Scene.WillConnect: NotificationConvertible {}
-extension Scene.WillEnterForeground: NotificationConvertible {}
-extension Scene.DidActivate: NotificationConvertible {}
-extension Scene.WillDeactivate: NotificationConvertible {}
-extension Scene.DidEnterBackground: NotificationConvertible {}
-extension Scene.DidDisconnect: NotificationConvertible {}
+extension Application.Scene.WillConnect: NotificationConvertible {}
+extension Application.Scene.WillEnterForeground: NotificationConvertible {}
+extension Application.Scene.DidActivate: NotificationConvertible {}
+extension Application.Scene.WillDeactivate: NotificationConvertible {}
+extension Application.Scene.DidEnterBackground: NotificationConvertible {}
+extension Application.Scene.DidDisconnect: NotificationConvertible {}
 
 extension NotificationCenterBridge {
   /// Posts every life-cycle event of applications and scenes as a notification with the platform's raw name.

@@ -1,9 +1,9 @@
 internal import CPubSub
 
-// How each kind of handler is converted to a `pubsub_handler`, the only kind that a store knows.
+// Registering synchronous handlers.
 
 extension EventBus {
-  /// Registers a synchronous handler, which the store holds without a wrapper.
+  /// Registers a synchronous handler.
   func register<E: Event>(
     _ type: E.Type, from subject: EventBus.Subject?, _ priority: Priority, _ label: String?, _ fileID: String,
     _ line: Int, _ handler: pubsub_handler
@@ -15,7 +15,7 @@ extension EventBus {
     return Subscription(registration)
   }
 
-  /// Registers a synchronous handler for an owner, which the store holds without a wrapper.
+  /// Registers a synchronous handler for an owner.
   func register<E: Event>(
     _ type: E.Type, _ owned: (registration: Registration, handler: pubsub_handler)
   ) -> OwnedSubscription {

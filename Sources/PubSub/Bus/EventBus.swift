@@ -85,16 +85,22 @@ extension EventBus {
 extension EventBus {
   /// The subject of the post whose synchronous handler runs on this thread; nil if the post named none.
   ///
-  /// It is also nil outside a synchronous handler: an asynchronous one runs after its post.
+  /// A tracer sees it, too. The handler that is called by `replay: .latest` sees nil. It is also nil outside a post: an
+  /// asynchronous handler runs after its post.
   public static var subjectOfPost: Subject? { Posting.subject }
 }
 
 // MARK: - Inspecting a bus
 
 extension EventBus {
-  /// Returns whether a post of this type would reach a subscriber or a tracer; if not, the caller need not make the
-  /// event.
-  package func isHeard<E: Event>(_ type: E.Type) -> Bool { core.isHeard(type) }
+  /// Returns whether a post of this type would reach a subscriber or a tracer; if not, the caller need not make an event
+  /// that is costly to make.
+  ///
+  /// - Parameter type: the events.
+  /// - Returns: false if nothing would receive a post that is made now. A subscription to one subject counts, and so does
+  ///   the bus, which keeps a sticky event.
+  /// - Complexity: constant; takes no lock.
+  public func hasSubscribers<E: Event>(_ type: E.Type = E.self) -> Bool { core.hasSubscribers(type) }
 
   /// One subscription, as ``EventBus/subscriptions`` lists it.
   public struct Listing: Sendable, Hashable, CustomStringConvertible {

@@ -29,6 +29,8 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     init(_ call: @escaping @Sendable (Element) async throws -> Void, missed: (@Sendable (Int) async throws -> Void)?) {
       (self.call, self.missed) = (call, missed)
     }
+
+    static var none: Handler { Handler({ _ in }, missed: nil) }
   }
 
   let subscriber: EventBus.Subscriber
@@ -86,8 +88,8 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     return state.withLock { state in
       if state.refusesEvents { return .nothing }
       state.queue.append(element, purpose, inside: report)
-      state.noteHeld()
-      return state.shouldWake() ? [.isHeld, .sleeps] : .isHeld
+      state.followOnly()
+      return state.shouldWake() ? [.isHeld, .mustWake] : .isHeld
     }
   }
 
@@ -116,7 +118,7 @@ extension Mailbox {
 
   private func run(_ rest: RawEvents) async {
     // Without a handler the mailbox is closed, and no step handles an event.
-    let handler = handler.withLock { $0 } ?? Handler({ _ in }, missed: nil)
+    var handler = handler.withLock { $0 } ?? .none
     var batch = rest
     while true {
       switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
@@ -134,6 +136,8 @@ extension Mailbox {
       case .leave: return start(with: batch)
       case .end(let actions):
         batch.free()
+        // A drain returns after what the handler captured has been released.
+        handler = .none
         for action in actions { action() }
         return
       }
@@ -171,16 +175,17 @@ extension Mailbox {
     _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery, inside report: Report?
   ) async {
     switch delivery.post.begin(delivery) {
-    case .withdrawn: return state.withLock { $0.noteWithdrawn() }
+    case .withdrawn: return state.withLock { $0.followOnly() }
     case .begun: break
     case .begunCancelled:
       state.withLock { $0.noteCancelledTask() }
       withUnsafeCurrentTask { $0?.cancel() }
     }
-    defer { endAfterOnly() }
     let run = nextRun(form.eventType(element), cause: delivery.post, inside: report)
     do {
       try await call({ try await handler.call(element) }, run)
+      // First: when the poster goes on, the subscription has ended.
+      endAfterOnly()
       delivery.post.end(delivery, .delivered)
     } catch is HandlerRun.Cancelled {
       delivery.post.end(delivery, .cancelled)
@@ -188,6 +193,7 @@ extension Mailbox {
       delivery.post.end(delivery, .cancelled)
       endSubscription?()
     } catch {
+      endAfterOnly()
       let isFailure = error.isFailure
       let isInTime = delivery.post.isOpen(delivery)
       // Report first: the poster may go on, and end the process, as soon as the delivery has ended.
@@ -213,7 +219,11 @@ extension Mailbox {
 
   private func call(_ body: () async throws -> Void, _ run: HandlerRun) async throws {
     runs.store(run.number, ordering: .releasing)
-    defer { runs.store(run.number + 1, ordering: .releasing) }
+    if run.report != nil { Report.runsUnderWay.add(1, ordering: .relaxed) }
+    defer {
+      if run.report != nil { Report.runsUnderWay.subtract(1, ordering: .relaxed) }
+      runs.store(run.number + 1, ordering: .releasing)
+    }
     try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await body() }
   }
 }
@@ -232,7 +242,7 @@ extension Mailbox: AsynchronousReceiver {
     // The removed event is released after the lock: its deinitializer may call the bus.
     _ = state.withLock { state -> Element? in
       let removed = state.queue.withdraw(delivery, as: Element.self)
-      if removed != nil { state.noteWithdrawn() }
+      if removed != nil || state.isAbout(delivery) { state.followOnly() }
       return removed
     }
   }

@@ -43,11 +43,12 @@ struct MailboxState {
 
   var refusesEvents: Bool { isClosed || hasOnly }
 
-  /// Notes that an event was added, unless the bound has dropped it.
-  mutating func noteHeld() { if isOnce { hasOnly = !queue.events.isEmpty } }
+  /// Follows whether a subscription to one event holds it: an event was added, and the bound may have dropped it, or a
+  /// post has taken back an event that was not handled.
+  mutating func followOnly() { if isOnce { hasOnly = !queue.events.isEmpty } }
 
-  /// Notes that the post has taken back an event that was not handled; a subscription to one event waits for the next.
-  mutating func noteWithdrawn() { hasOnly = false }
+  /// Whether the run handles an awaited delivery, or is about to.
+  func isAbout(_ delivery: AwaitedDelivery) -> Bool { underWay == delivery }
 
   /// Notes the arrival of an event; returns whether the caller must wake the mailbox.
   @inline(__always)

@@ -18,10 +18,10 @@ class Receiver: @unchecked Sendable {
   /// The receiver, if it is a mailbox.
   var mailbox: (any AsynchronousReceiver)? { nil }
 
-  /// Holds an event and wakes the receiver; returns false if the subscription was cancelled.
+  /// Holds an event and wakes the receiver; returns false if it did not take the event.
   func take(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> Bool {
     let outcome = hold(event, of: store, purpose)
-    if outcome.contains(.sleeps) { wake() }
+    if outcome.contains(.mustWake) { wake() }
     return outcome.contains(.isHeld)
   }
 }
@@ -42,10 +42,10 @@ enum HoldPurpose {
 struct HoldOutcome: OptionSet {
   let rawValue: UInt8
 
-  /// The receiver's subscription has been cancelled.
+  /// The receiver did not take the event: its subscription was cancelled, or has its only event.
   static let nothing: HoldOutcome = []
   /// The receiver holds the event, or has dropped it because it was full.
   static let isHeld = HoldOutcome(rawValue: 1)
   /// The caller must call `wake()`: the receiver sleeps, or it has dropped an event that must be released.
-  static let sleeps = HoldOutcome(rawValue: 2)
+  static let mustWake = HoldOutcome(rawValue: 2)
 }

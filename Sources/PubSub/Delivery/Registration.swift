@@ -94,8 +94,7 @@ final class Registration: @unchecked Sendable {
   /// It also notes in the thread's record that this handler has not received the event.
   func ownerIsGone() {
     cancel()
-    let record = pubsub_record_of_thread()
-    record.pointee.unheard = pubsub_depth(record) - 1
+    Posting.noteUnheard()
   }
 
   /// Removes the handler from every store; a second call may run while the first one is under way.

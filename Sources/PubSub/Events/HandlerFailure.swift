@@ -1,6 +1,5 @@
 extension EventBus {
-  /// The event that code of the program threw an error to the package: a handler, or another closure that the package
-  /// calls.
+  /// A report that a handler, or another closure that the package calls, threw an error.
   ///
   /// Every such error is posted, whichever code called the closure, on the thread or task on which it was thrown:
   ///
@@ -9,7 +8,8 @@ extension EventBus {
   ///   after the wait;
   /// - the error of a task, a periodic task, a body, or an observer of an application, and of an acquire, a loop, a
   ///   health check or a release of a managed resource. ``event`` is nil, and ``eventName`` names the purpose of the
-  ///   call: `acquire`, `release`, `run`, `check`, `task`, `every`, `observe`, `run(while: .active)`.
+  ///   call: `acquire`, `release`, `run`, `check`, `task`, `every`, `observe`, `run(while: .active)`;
+  /// - the error of the closure `missed:` of `receiveAll`, which has no event: ``eventName`` is `missed`.
   ///
   /// It also says that a handler gave up a wait (``DrainTimeout``). A `CancellationError` of a cancelled task is no
   /// failure, and is not posted. An error that occurs inside a handler of `HandlerFailure` is not posted, because
@@ -17,12 +17,16 @@ extension EventBus {
   ///
   /// The error stops no other handler, and changes no exit status.
   public struct HandlerFailure: BusEvent {
+    /// `HandlerFailure`.
+    public static var name: EventName { "HandlerFailure" }
     /// The code that threw, or the subscriber whose handler gave up a wait.
     public let subscriber: EventBus.Subscriber
-    /// The event that was being handled; for code that handles no event, the purpose of the call.
+    /// The name of the event that was being handled; for code that handles no event, the purpose of the call.
+    ///
+    /// The `missed:` closure of `receiveAll` has no event, so the name is `missed`.
     public let eventName: EventName
-    /// The event; nil if the code handles no event, if the closure `missed:` of `receive` threw, or if the error
-    /// is a ``DrainTimeout``.
+    /// The event; nil if the code handles no event, if the closure `missed:` of `receive` or `receiveAll` threw, or if
+    /// the error is a ``DrainTimeout``.
     public let event: (any EventBus.Event)?
     /// The error.
     public let error: any Error
@@ -35,6 +39,21 @@ extension EventBus {
     package let isToldByResource: Bool
     /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
     let report: Report?
+
+    /// Makes the event, for a test of its subscribers.
+    ///
+    /// - Parameters:
+    ///   - subscriber: the code that threw.
+    ///   - eventName: the event that was being handled, or the purpose of the call.
+    ///   - event: the event, if there was one.
+    ///   - error: the error.
+    ///   - hasRecipient: whether the error has another recipient.
+    public init(
+      subscriber: EventBus.Subscriber, eventName: EventName, event: (any EventBus.Event)? = nil, error: any Error,
+      hasRecipient: Bool = false
+    ) {
+      self.init(subscriber, eventName, event: event, error, hasRecipient: hasRecipient)
+    }
 
     package init(
       _ subscriber: EventBus.Subscriber, _ eventName: EventName, event: (any EventBus.Event)? = nil, _ error: any Error,

@@ -1,4 +1,5 @@
 internal import CPubSub
+internal import Synchronization
 
 /// The events by which a bus reports on itself, in the order in which one may lead to another.
 ///
@@ -31,50 +32,53 @@ enum Report: Int {
     return latest.rawValue < rawValue
   }
 
+  /// The number of asynchronous handlers of reports, and of what was posted inside them, that run in the process.
+  ///
+  /// It is nearly always zero, so that a post need not look at its task's context.
+  static let runsUnderWay = Atomic(0)
+
   /// The latest kind of report inside whose handler the present code runs; nil if there is none.
-  private static var enclosing: Report? {
-    latest(HandlerContext.enclosing?.run?.report, Posting.report(upTo: Posting.depth))
+  private static var enclosing: Report? { latest(ofTask, Posting.report(upTo: Posting.depth)) }
+
+  private static var ofTask: Report? {
+    runsUnderWay.load(ordering: .relaxed) == 0 ? nil : HandlerContext.enclosing?.run?.report
   }
 
   /// Returns the kind of report inside whose handler the present post to a store is made; nil if there is none.
   ///
   /// With `countsOwn` the event itself counts, too. A receiver that knows the event's type need not ask for that.
   static func ofPost(to store: HandlerStore, countsOwn: Bool) -> Report? {
-    // The innermost post on this thread is the present one, also for an event that is replayed or has waited.
-    let report = latest(HandlerContext.enclosing?.run?.report, Posting.report(upTo: Posting.depth - 1))
+    let report = latest(ofTask, Posting.report(around: store))
     return report == nil && !countsOwn ? nil : latest(report, store.report)
   }
 
   static func earlier(_ one: Report, _ other: Report) -> Report { one.rawValue < other.rawValue ? one : other }
 
-  private static func latest(_ one: Report?, _ other: Report?) -> Report? {
+  fileprivate static func latest(_ one: Report?, _ other: Report?) -> Report? {
     guard let one, let other else { return one ?? other }
     return one.rawValue < other.rawValue ? other : one
   }
 }
 
 extension Posting {
-  /// The latest kind of report among the outer posts under way on this thread; nil if there is none.
+  /// The latest kind of report among the posts on this thread around the present post to a store; nil if there is none.
+  fileprivate static func report(around store: HandlerStore) -> Report? {
+    let depth = depth
+    if depth <= 0 { return nil }
+    // An event that is replayed is held without a post.
+    let isPosted = pubsub_frame_at(pubsub_record_of_thread(), depth - 1).pointee.topic == store.topic
+    return report(upTo: isPosted ? depth - 1 : depth)
+  }
+
+  /// The latest kind of report among the outermost posts under way on this thread; nil if there is none.
   fileprivate static func report(upTo depth: Int) -> Report? {
     if depth <= 0 { return nil }
     let record = pubsub_record_of_thread()
-    let reports = (0..<depth).compactMap { depth -> Report? in
-      pubsub_frame_at(record, depth).pointee.topic.flatMap {
-        BusCore.store(of: $0)._withUnsafeGuaranteedRef { $0.report }
-      }
+    var report: Report?
+    for depth in 0..<depth {
+      guard let topic = pubsub_frame_at(record, depth).pointee.topic else { continue }
+      report = Report.latest(report, BusCore.store(of: topic)._withUnsafeGuaranteedRef { $0.report })
     }
-    return reports.max { $0.rawValue < $1.rawValue }
-  }
-}
-
-extension HandlerStore {
-  /// The kind of report that the events of this store are; nil if they are none.
-  fileprivate var report: Report? {
-    switch self {
-    case is TopicStore<EventBus.PostRefused>: .refusal
-    case is TopicStore<EventBus.Undelivered>: .undelivered
-    case is TopicStore<EventBus.HandlerFailure>: .failure
-    default: nil
-    }
+    return report
   }
 }

@@ -1,10 +1,11 @@
 internal import CPubSub
 internal import Scheduling
+internal import Synchronization
 
 /// The steps of a post from Swift to C.
 ///
 /// Each step ends with a tail call of the next one, so no step has to save registers: the arguments of a post without
-/// receivers stay in the registers in which they arrived. This is an enum without cases, because a class would need a
+/// subscribers stay in the registers in which they arrived. This is an enum without cases, because a class would need a
 /// look-up of its metadata.
 ///
 /// The inline code is inlined into `EventBus.post` for `BusEvent`; `post` for `MainActorEvent` calls it out of line. If
@@ -17,7 +18,7 @@ enum Posting {
   ) {
     let flags = pubsub_flags(topic)
     let root = pubsub_root(topic)
-    // Check both at once, so that a post without receivers takes one branch.
+    // Check both at once, so that a post without subscribers takes one branch.
     if UInt(bitPattern: flags) | UInt(bitPattern: root) == 0 { return }
     guard _fastPath(flags == 0), let root else { return postGenerally(event, to: topic, from: subject) }
     deliver(event, to: topic, from: address(of: subject), root)
@@ -55,8 +56,14 @@ enum Posting {
       subject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }, to: (any AnyObject & Sendable)?.self)
   }
 
-  /// Calls code that belongs to no post under way, although it may run inside a handler.
-  static func outside(_ body: () -> Void) {
+  /// Notes that the handler which the innermost post on this thread calls has not received the event.
+  static func noteUnheard() {
+    let record = pubsub_record_of_thread()
+    record.pointee.unheard = pubsub_depth(record) - 1
+  }
+
+  /// Calls code, perhaps inside a handler, for which ``subject`` is nil: no post has called it.
+  static func withoutSubject(_ body: () -> Void) {
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
     guard depth > 0 else { return body() }
@@ -84,11 +91,12 @@ extension BusCore {
     .fromOpaque(topic.pointee.owner.unsafelyUnwrapped)
   }
 
-  /// Returns whether a post of this type would reach a receiver or a tracer; if not, the caller need not make the
-  /// event.
-  func isHeard<E: EventBus.Event>(_ type: E.Type) -> Bool {
-    guard let topic = Self.topic(of: type, in: table) else { return canBeHeardByAll }
-    return pubsub_root(topic) != nil || pubsub_flags(topic) != 0
+  /// Returns whether something would receive a post of this type: a subscriber, a tracer, or the bus, which keeps the
+  /// latest event of a sticky type.
+  func hasSubscribers<E: EventBus.Event>(_ type: E.Type) -> Bool {
+    if type is any StickyEvent.Type || isWatched { return true }
+    guard let topic = Self.topic(of: type, in: table) else { return seesEveryPost.load(ordering: .acquiring) }
+    return pubsub_root(topic) != nil || pubsub_flags(topic) & ~Int(PUBSUB_GENERAL) != 0
   }
 }
 
@@ -170,9 +178,9 @@ extension BusCore {
     withLock { _ in followObservers() }
   }
 
-  /// Posts `Undelivered` for an event without a receiver; never for itself.
+  /// Posts `Undelivered` for an event that no subscriber received; never for itself.
   func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
-    // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count as a receiver.
+    // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count.
     guard let topic = Self.topic(of: EventBus.Undelivered.self, in: table), pubsub_root(topic) != nil,
       topic != store.topic
     else { return }

@@ -139,13 +139,6 @@ extension BusCore {
     return true
   }
 
-  /// Returns the latest event of a sticky type, or, if the registration is to one subject, that of the subject.
-  func latest<E: EventBus.Event>(_ type: E.Type, for registration: Registration?) -> E? {
-    let subject = registration?.subject
-    if subject == nil, registration?.subjectAddress != nil { return nil }
-    return typedStore(for: type).latest(from: subject)
-  }
-
   /// Returns the latest event of a sticky type that was posted from this object; with nil, from any object.
   func latest<E: EventBus.Event>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
     typedStore(for: type).latest(from: subject)

@@ -15,7 +15,7 @@ final class BusCore: @unchecked Sendable {
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
   /// subscribers.
-  private let seesEveryPost = Atomic<Bool>(false)
+  let seesEveryPost = Atomic<Bool>(false)
   /// Whether there is a tracer or a subscription to `Undelivered`.
   private let hasObservers = Atomic<Bool>(false)
   let tracers = Guarded<[Tracer]>([])
@@ -41,13 +41,13 @@ final class BusCore: @unchecked Sendable {
   @exclusivity(unchecked) private var untilSweep = 64
   @exclusivity(unchecked) var garbage = Garbage()
 
-  /// A closure that is called with every post; it does not count as a receiver.
+  /// A closure that is called with every post; it does not count as a subscriber.
   final class Tracer: Sendable {
     let body: @Sendable (any EventBus.Event) -> Void
     init(_ body: @escaping @Sendable (any EventBus.Event) -> Void) { self.body = body }
   }
 
-  /// A closure that is called with every failure of the program's code; it does not count as a receiver.
+  /// A closure that is called with every failure of the program's code; it does not count as a subscriber.
   struct FailureObserver: Sendable {
     weak let owner: (any AnyObject & Sendable)?
     let body: @Sendable (EventBus.HandlerFailure) -> Void
@@ -160,7 +160,7 @@ extension BusCore {
     if seesEveryPost.load(ordering: .acquiring) || description.isSticky {
       return withLock { store(of: description, &$0) }.topic
     }
-    // This post has no receiver. Make the topic for the next post, but only if the lock is free: a post does not wait
+    // This post has no subscriber. Make the topic for the next post, but only if the lock is free: a post does not wait
     // for it.
     withLockIfAvailable { _ = store(of: description, &$0) }
     return nil
@@ -226,10 +226,6 @@ extension BusCore {
 // MARK: - Identifiers and observers
 
 extension BusCore {
-  /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
-  /// subscribers.
-  var canBeHeardByAll: Bool { seesEveryPost.load(ordering: .acquiring) }
-
   /// Whether there is a tracer or a subscription to `Undelivered`, so that posts take the general path.
   var isWatched: Bool { hasObservers.load(ordering: .relaxed) }
 

@@ -32,10 +32,12 @@ struct DeliveryOrder {
   private let firstUnseen: UInt64
   /// 1, or -1 for reversed events.
   private let step: Int
-  /// The cursors of the blocks; the first one has the next handler, once ``next(_:)`` has looked.
+  /// The cursors of the blocks; the first one has the next handler, once ``front(_:)`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)
-  /// The slot in which the latest handler is announced.
-  private var latest: UnsafeMutablePointer<UnsafeRawPointer?>?
+  /// The slot in which the last handler is announced.
+  private var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
+  /// Whether the walk looks, each time that it moves on, whether another thread waits for that.
+  private let looks: Bool
 
   /// The number of handlers that ``next()`` has returned.
   private(set) var position: Int
@@ -45,8 +47,10 @@ struct DeliveryOrder {
   /// - Parameters:
   ///   - post: the post.
   ///   - position: where the count of handlers begins, for a post that continues.
-  init(_ post: PostUnderWay, from position: Int = 0) {
-    self.position = position
+  ///   - looks: false for a walk under a lock: what waits for a handler may run the program's code. A request stays until
+  ///     ``leaveLast()``.
+  init(_ post: PostUnderWay, from position: Int = 0, looks: Bool = true) {
+    (self.position, self.looks) = (position, looks)
     frame = post.frame
     firstUnseen = post.firstUnseen
     step = post.isReversed ? -1 : 1
@@ -57,19 +61,25 @@ struct DeliveryOrder {
 
   /// Announces the next handler, and returns it; nil at the end.
   mutating func next() -> HandlerPlace? {
-    if let latest { pubsub_move_on(frame, latest) }
-    guard let cursor = next({ $0 }) else { return nil }
+    if looks { leaveLast() }
+    guard let cursor = front({ $0 }) else { return nil }
     advance()
-    latest = cursor.slot
+    announced = cursor.slot
     defer { position += 1 }
     let block = cursor.block.unsafelyUnwrapped
     _ = pubsub_visit(cursor.slot, block.handlers + cursor.index)
     return HandlerPlace(block: block, index: cursor.index, position: position)
   }
 
+  /// Moves on from the last handler.
+  mutating func leaveLast() {
+    if let announced { pubsub_move_on(frame, announced) }
+    announced = nil
+  }
+
   /// The priority of the next handler; nil at the end.
   var priority: Int? {
-    mutating get { next { $0.entry.priority } }
+    mutating get { front { $0.entry.priority } }
   }
 
   /// The number of handlers that remain, or a higher one.
@@ -83,7 +93,7 @@ struct DeliveryOrder {
   private func comesFirst(_ one: Int, _ other: Int) -> Bool { (one > other) == (step > 0) }
 
   /// Returns a property of the cursor that has the next handler; nil at the end.
-  private mutating func next<Property>(_ property: (Cursor) -> Property) -> Property? {
+  private mutating func front<Property>(_ property: (Cursor) -> Property) -> Property? {
     skipUnseen(&first)
     if second.count > 0 || third.count > 0 {
       skipUnseen(&second)

@@ -20,7 +20,7 @@ struct Garbage {
     func contains(_ handler: UnsafeRawPointer) -> Bool { handler >= address && handler < address + size }
   }
 
-  /// A cancelled handler that runs: its addresses in all blocks, and what waits for its end.
+  /// A cancelled handler that may run: its addresses in all blocks, and what waits for its end.
   private struct Running {
     let handlers: [UnsafeRawPointer]
     let captured: Captured

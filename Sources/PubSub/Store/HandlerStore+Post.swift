@@ -2,7 +2,7 @@ internal import CPubSub
 internal import Scheduling
 
 // The general path of a post: it gives the event to the receivers, calls the synchronous handlers, and reports an event
-// without a receiver.
+// that no subscriber received.
 
 /// A post under way on this thread, which protects the blocks that it reads.
 struct PostUnderWay {
@@ -63,15 +63,23 @@ extension HandlerStore {
     guard canPost() else { return }
     show(event, from: subject)
     var held = HoldOutcome.nothing
-    var begun: PostUnderWay?
+    var begun: (post: PostUnderWay, walk: DeliveryOrder?)?
     inOrder(event, from: subject) {
       let post = begin(from: subject)
-      if hasReceivers { forEachReceiver(of: post) { held.formUnion($0.hold(event, of: self, .posted)) } }
-      begun = post
+      guard hasReceivers else { return begun = (post, nil) }
+      var walk = DeliveryOrder(post, looks: false)
+      while let place = walk.next() {
+        if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
+      }
+      begun = (post, walk)
     }
-    guard let post = begun else { return }
-    if held.contains(.sleeps) { forEachReceiver(of: post) { $0.wake() } }
-    let isReceived = call(event, post) || held.contains(.isHeld)
+    guard case (let post, var walk)? = begun else { return }
+    walk?.leaveLast()
+    if held.contains(.mustWake) {
+      var walk = DeliveryOrder(post)
+      while let place = walk.next() { place.receiver?.wake() }
+    }
+    let isReceived = call(event, post, hasReceivers: walk != nil) || held.contains(.isHeld)
     whenOver?()
     end(post)
     if !isReceived { core.reportUndelivered(event, of: self) }
@@ -79,14 +87,9 @@ extension HandlerStore {
 
   var hasReceivers: Bool { pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 }
 
-  private func forEachReceiver(of post: PostUnderWay, _ body: (Receiver) -> Void) {
-    var order = DeliveryOrder(post)
-    while let place = order.next() { place.receiver.map(body) }
-  }
-
   /// Calls the synchronous handlers; returns whether one of them received the event, or true if no caller needs to
   /// know.
-  private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay) -> Bool {
+  private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hasReceivers: Bool) -> Bool {
     if post.isPlain, !hasReceivers, !core.isWatched {
       pubsub_call_all(post.frame, event)
       return true
@@ -104,8 +107,9 @@ extension HandlerStore {
     return isReceived
   }
 
-  /// Reports the error of a handler.
+  /// Reports the error of a handler, if it is a failure.
   func report(_ error: any Error, of subscriber: EventBus.Subscriber, with event: UnsafeRawPointer) {
+    guard error.isFailure else { return }
     let event = self.event(at: event)
     core.reportFailure(of: subscriber, error, with: event, in: type(of: event))
   }

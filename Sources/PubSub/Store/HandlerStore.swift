@@ -15,6 +15,8 @@ class HandlerStore: @unchecked Sendable {
   let name: EventName
   let isSticky: Bool
   let isReversed: Bool
+  /// The kind of report that the events are; nil if they are none.
+  let report: Report?
 
   // The bus's lock guards these variables and so proves exclusive access. The compiler's check at each access would
   // cost as much as everything else that subscribing does.
@@ -31,9 +33,9 @@ class HandlerStore: @unchecked Sendable {
   /// Lock order: after the bus's lock, before the locks of receivers. No other lock is taken while it is held.
   private let order = Lock()
 
-  init(name: EventName, isSticky: Bool, isReversed: Bool, in core: BusCore, limit: Int) {
+  init(name: EventName, isSticky: Bool, isReversed: Bool, report: Report?, in core: BusCore, limit: Int) {
     unownedCore = .passUnretained(core)
-    (self.name, self.isSticky, self.isReversed) = (name, isSticky, isReversed)
+    (self.name, self.isSticky, self.isReversed, self.report) = (name, isSticky, isReversed, report)
     topic = pubsub_make_topic(limit)
     list = HandlerList(root: UnsafeMutableRawPointer(topic).assumingMemoryBound(to: UnsafeRawPointer?.self))
     topic.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())

@@ -23,7 +23,8 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
 
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
     super.init(
-      name: description.name, isSticky: description.isSticky, isReversed: description.isReversed, in: core, limit: limit
+      name: description.name, isSticky: description.isSticky, isReversed: description.isReversed,
+      report: Report(E.self), in: core, limit: limit
     )
   }
 

@@ -1,6 +1,6 @@
 internal import Scheduling
 
-/// A subscription that can be cancelled and drained: a plain one, or the registration of any other.
+/// A subscription that can be cancelled and drained: a `Subscription`, or a `Registration`.
 protocol Cancellable: AnyObject, Sendable {
   var subscriber: EventBus.Subscriber { get }
   /// The core of the bus.

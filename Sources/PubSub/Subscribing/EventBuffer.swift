@@ -50,7 +50,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     return inbox.withLock { inbox in
       if inbox.isFinished { return .nothing }
       inbox.queue.append(element, purpose)
-      return inbox.waiters.isEmpty && !inbox.queue.hasDropped ? .isHeld : [.isHeld, .sleeps]
+      return inbox.waiters.isEmpty && !inbox.queue.hasDropped ? .isHeld : [.isHeld, .mustWake]
     }
   }
 
@@ -127,7 +127,13 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     } onCancel: {
       finish()
     }
-    return batch.withLock { batch in inbox.withLock { !batch.isEmpty || !$0.queue.isEmpty || !$0.isFinished } }
+    return !isAtEnd
+  }
+
+  /// Whether no element is held, and none will come.
+  @usableFromInline
+  var isAtEnd: Bool {
+    batch.withLock { batch in inbox.withLock { batch.isEmpty && $0.queue.isEmpty && $0.isFinished } }
   }
 }
 

@@ -1,12 +1,12 @@
-// `receive`: a mailbox holds the events, and the handler is called after `post` has returned. What is called before is
+// `receive`: a mailbox holds the events, and the handler is called later. To have it called before `post` returns, use
 // `subscribe`.
 
 extension EventBus {
   /// Subscribes a handler with a mailbox; it is called later, with one event at a time, in the order of posting.
   ///
-  /// The poster does not wait for the handler. It runs on the actor of the closure: inside main-actor code on the main
-  /// actor, without annotation. A closure without an actor runs on the bus's executor. Events of `postAndWait` are
-  /// never dropped.
+  /// The poster does not wait for the handler. The handler runs on the actor of the closure: inside main-actor code on
+  /// the main actor, without annotation. A closure without an actor runs on the bus's executor. Events of `postAndWait`
+  /// are never dropped.
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -75,8 +75,8 @@ extension EventBus {
     return OwnedSubscription(registerMailbox(type, details, replay, buffering, once: once, calls))
   }
 
-  /// Subscribes a handler with a mailbox for an actor; it runs on that actor, later, with one event at a time, in the
-  /// order of posting.
+  /// Subscribes a handler with a mailbox for an actor; the handler runs on that actor, later, with one event at a time,
+  /// in the order of posting.
   ///
   /// The subscription lasts as long as the actor. The handler uses the actor without `await`. The poster does not wait
   /// for the handler. Events of `postAndWait` are never dropped. The actor's initializer may call this method.
@@ -114,9 +114,9 @@ extension EventBus {
   /// Subscribes a handler with a mailbox to events of every type, or of one name; it is called later, with one event at
   /// a time, in the order of posting.
   ///
-  /// The poster does not wait for the handler. It runs on the actor of the closure: inside main-actor code on the main
-  /// actor, without annotation. A closure without an actor runs on the bus's executor. Events of `postAndWait` are
-  /// never dropped.
+  /// The poster does not wait for the handler. The handler runs on the actor of the closure: inside main-actor code on
+  /// the main actor, without annotation. A closure without an actor runs on the bus's executor. Events of `postAndWait`
+  /// are never dropped.
   ///
   /// - Parameters:
   ///   - name: only events of this name; nil for all.

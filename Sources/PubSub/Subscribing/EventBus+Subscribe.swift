@@ -1,6 +1,6 @@
 internal import CPubSub
 
-// `subscribe`: the bus calls the handler before `post` returns. What calls it later is `receive`.
+// `subscribe`: the bus calls the handler before `post` returns. To have it called later, use `receive`.
 
 extension EventBus {
   /// The object that an event is about.
@@ -27,9 +27,9 @@ extension EventBus {
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
     guard once else { return register(type, from: subject, priority, label, fileID, line, .of(handler)) }
-    let once = OnceOnly()
-    let handler = pubsub_handler.of { (event: E) in if once.begin() { try handler(event) } }
-    return once.keep(register(type, from: subject, priority, label, fileID, line, handler))
+    let only = OnceOnly()
+    let first = pubsub_handler.of { (event: E) in if only.begin() { try handler(event) } }
+    return register(type, SubscriptionDetails(subject, priority, label, fileID, line), first, only)
   }
 
   /// Subscribes a handler that is called on the main actor, before the post returns.
@@ -60,9 +60,10 @@ extension EventBus {
       call(handler, replay, type, subscription.subscriber, from: subject)
       return subscription
     }
-    let once = OnceOnly()
-    let first: @MainActor (E) throws -> Void = { event in if once.begin() { try handler(event) } }
-    let subscription = once.keep(register(type, from: subject, priority, label, fileID, line, .of(onMainActor: first)))
+    let only = OnceOnly()
+    let first: @MainActor (E) throws -> Void = { event in if only.begin() { try handler(event) } }
+    let details = SubscriptionDetails(subject, priority, label, fileID, line)
+    let subscription = register(type, details, .of(onMainActor: first), only)
     call(first, replay, type, subscription.subscriber, from: subject)
     return subscription
   }
@@ -93,9 +94,11 @@ extension EventBus {
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
     guard once else { return register(type, Registration.owned(details, in: core, by: owner, handler)) }
-    let once = OnceOnly()
-    let first: @Sendable (Owner, E) throws -> Void = { if once.begin() { try handler($0, $1) } }
-    return once.keep(register(type, Registration.owned(details, in: core, by: owner, first)))
+    let only = OnceOnly()
+    let first: @Sendable (Owner, E) throws -> Void = { if only.begin() { try handler($0, $1) } }
+    let owned = Registration.owned(details, in: core, by: owner, first)
+    only.registration = owned.0
+    return register(type, owned)
   }
 
   /// Subscribes a handler for an owner; it is called on the main actor, before the post returns.
@@ -133,8 +136,9 @@ extension EventBus {
     let only = once ? OnceOnly() : nil
     var called = handler
     if let only { called = { if only.begin() { try handler($0, $1) } } }
-    let subscription = register(type, Registration.owned(details, in: core, by: owner, onMainActor: called))
-    _ = only?.keep(subscription)
+    let owned = Registration.owned(details, in: core, by: owner, onMainActor: called)
+    only?.registration = owned.0
+    let subscription = register(type, owned)
     call({ try called(owner, $0) }, replay, type, subscription.subscriber, from: subject)
     return subscription
   }
@@ -162,9 +166,8 @@ extension EventBus {
     _ handler: @escaping @Sendable (any Event) throws -> Void
   ) -> Subscription {
     let registration = Registration(SubscriptionDetails(subject, priority, label, fileID, line), core: core)
-    let subscription = Subscription(registration)
-    add(registration, named: name, once: once ? OnceOnly(ending: subscription) : nil, handler)
-    return subscription
+    add(registration, named: name, once: once, handler)
+    return Subscription(registration)
   }
 
   /// Subscribes a handler for an owner to events of every type, or of one name; it is called on the poster's thread,
@@ -196,7 +199,7 @@ extension EventBus {
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
     let registration = Registration(details, core: core)
-    add(registration, named: name, once: once ? OnceOnly(ending: registration) : nil) { [weak owner] event in
+    add(registration, named: name, once: once) { [weak owner] event in
       guard let owner else { return registration.ownerIsGone() }
       try handler(owner, event)
     }
@@ -204,25 +207,41 @@ extension EventBus {
   }
 
   private func add(
-    _ registration: Registration, named name: EventName?, once: OnceOnly?,
+    _ registration: Registration, named name: EventName?, once: Bool,
     _ handler: @escaping @Sendable (any Event) throws -> Void
   ) {
-    guard let once else { return core.add(Wildcard(registration, named: name, handler)) }
-    core.add(Wildcard(registration, named: name) { event in if once.begin() { try handler(event) } })
+    guard once else { return core.add(Wildcard(registration, named: name, handler)) }
+    let only = OnceOnly()
+    only.registration = registration
+    core.add(Wildcard(registration, named: name) { event in if only.begin() { try handler(event) } })
+  }
+
+  /// Registers a synchronous handler that ends at its first event.
+  private func register<E: Event>(
+    _ type: E.Type, _ details: SubscriptionDetails, _ handler: pubsub_handler, _ only: OnceOnly
+  ) -> Subscription {
+    let registration = Registration(details, core: core)
+    only.registration = registration
+    core.add(handler, registration, to: core.store(for: type))
+    return Subscription(registration)
   }
 
   /// Calls the handler of a new subscription with the latest event, if replay is asked for.
   ///
-  /// No such event can be posted between the subscription and this call: main-actor events are posted on the main
-  /// actor, which is busy here.
+  /// Another thread cannot post such an event between the subscription and this call: main-actor events are posted on the
+  /// main actor, which is busy here.
   private func call<E: MainActorEvent>(
     _ handler: @MainActor (E) throws -> Void, _ replay: ImmediateReplay<E>, _ type: E.Type, _ subscriber: Subscriber,
     from subject: Subject?
   ) {
     guard replay.isLatest, let latest = core.latest(type, from: subject) else { return }
-    Posting.outside {
+    Posting.withoutSubject {
       MainActor.assumeIsolated {
-        do { try handler(latest) } catch { core.reportFailure(of: subscriber, error, with: latest, in: type) }
+        do {
+          try handler(latest)
+        } catch  where error.isFailure {
+          core.reportFailure(of: subscriber, error, with: latest, in: type)
+        } catch {}
       }
     }
   }

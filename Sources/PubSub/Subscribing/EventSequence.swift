@@ -34,9 +34,14 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     init(_ consumer: EventConsumer<Element>) { (buffer, self.consumer) = (consumer.buffer, consumer) }
 
+    /// Whether the iterator has ended: it holds no event, and none will come.
+    ///
+    /// It tells a nil of ``nextIfHeld()`` at the end from one in between.
+    public var isAtEnd: Bool { buffer.isAtEnd }
+
     /// Returns the next event that is held, without waiting; nil if none is held.
     ///
-    /// The result is also nil at the end of the iterator.
+    /// The result is also nil at the end of the iterator (``isAtEnd``).
     public mutating func nextIfHeld() -> Element? { takeHeld() }
 
     /// Returns the next event; nil once no event is held and the task is cancelled or the bus has been released.
@@ -106,15 +111,15 @@ extension EventBus {
   ///   - priority: where the sequence stands in the order of delivery.
   ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
   ///     at the same time. The replayed event counts toward the bound, and may be dropped.
+  ///   - buffering: how many events the sequence holds, and which event is dropped when it is full.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - buffering: how many events the sequence holds, and which event is dropped when it is full.
   /// - Returns: the sequence, which has subscribed.
   public func events<E: EventBus.Event>(
     _ type: E.Type = E.self, from subject: Subject? = nil, priority: EventBus.Priority = .normal,
-    replay: EventBus.Replay<E> = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line,
-    buffering: EventBus.Buffering
+    replay: EventBus.Replay<E> = .none, buffering: EventBus.Buffering, label: String? = nil, fileID: String = #fileID,
+    line: Int = #line
   ) -> EventSequence<EventBus.Received<E>> {
     let details = SubscriptionDetails(subject, priority, label, fileID, line)
     return registerSequence(type, details, buffering, replay: replay)

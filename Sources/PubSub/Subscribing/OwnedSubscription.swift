@@ -11,7 +11,10 @@ extension EventBus {
     /// The subscriber, as it appears in reports.
     public var subscriber: EventBus.Subscriber { registration.subscriber }
 
-    /// Whether the subscription has ended: it was cancelled, or its owner, its subject or the bus has been released.
+    /// Whether the subscription has ended.
+    ///
+    /// It has ended if it was cancelled, or has had its one event (`once: true`), or if its owner, its subject or the
+    /// bus has been released.
     ///
     /// A call of the handler that began earlier on another thread may still be running.
     public var isCancelled: Bool { registration.hasEnded }

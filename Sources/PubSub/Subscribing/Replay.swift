@@ -24,7 +24,8 @@ extension EventBus.Replay where E: StickyEvent {
 extension EventBus {
   /// The event with which `subscribe` calls the handler of a main-actor event first, before it returns.
   ///
-  /// It is not `Sendable`. So only code on the main actor has ``latest``, and calls the handler at once.
+  /// The type is not `Sendable`, and only code on the main actor can make ``latest``; so the handler is called there,
+  /// at once.
   public struct ImmediateReplay<E: MainActorEvent> {
     let isLatest: Bool
 

@@ -8,7 +8,13 @@ extension EventBus {
     /// The line on which the subscription was made.
     public let line: Int
 
-    package init(label: String?, fileID: String, line: Int) {
+    /// Makes a subscriber, for a test of code that reads reports.
+    ///
+    /// - Parameters:
+    ///   - label: the label; nil for none.
+    ///   - fileID: the module and file; by default those of the caller.
+    ///   - line: the line; by default that of the caller.
+    public init(label: String?, fileID: String = #fileID, line: Int = #line) {
       (self.label, self.fileID, self.line) = (label, fileID, line)
     }
 

@@ -79,13 +79,17 @@ extension EventBus {
       }
     }
 
-    /// Whether the subscription has ended: it was cancelled, or its bus or its subject has been released.
+    /// Whether the subscription has ended.
+    ///
+    /// It has ended if it was cancelled, or has had its one event (`once: true`), or if its bus or its subject has been
+    /// released.
     ///
     /// A call of the handler that began earlier on another thread may still be running. Any thread may read this
     /// property.
     ///
-    /// - Complexity: constant for a subscription with a label, a subject or a mailbox. For any
-    ///   other subscription it is logarithmic in the number of subscriptions to the event, and takes the bus's lock.
+    /// - Complexity: constant for a subscription with a label, a subject or a mailbox, and for one to every event or to
+    ///   the events of one name. For any other subscription it is logarithmic in the number of subscriptions to the
+    ///   event, and takes the bus's lock.
     public var isCancelled: Bool {
       switch form {
       case .plain(let store):
@@ -191,6 +195,11 @@ extension EventBus.Subscription: Hashable {
 public struct DrainTimeout: Error, Hashable, CustomStringConvertible {
   /// The subscriber whose handler was still running.
   public let subscriber: EventBus.Subscriber
+
+  /// Makes the error, for a test of code that handles failures.
+  ///
+  /// - Parameter subscriber: the subscriber whose handler was still running.
+  public init(subscriber: EventBus.Subscriber) { self.subscriber = subscriber }
 
   /// The error as a sentence.
   public var description: String { "gave up waiting for the handler of \(subscriber)" }

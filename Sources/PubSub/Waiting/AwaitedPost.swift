@@ -94,6 +94,17 @@ extension AwaitedPost {
     }
   }
 
+  /// Forgets a delivery that the receiver has refused.
+  func drop(_ delivery: AwaitedDelivery) {
+    let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
+      guard state.slots[delivery.index].receiver != nil else { return nil }
+      state.slots[delivery.index].receiver = nil
+      state.open -= 1
+      return state.takeWaiter()
+    }
+    waiter?.resume()
+  }
+
   /// Notes that the mailbox has reached a delivery, and returns what it must do.
   func begin(_ delivery: AwaitedDelivery) -> Beginning {
     state.withLock { state in

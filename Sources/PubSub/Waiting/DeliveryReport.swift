@@ -1,7 +1,7 @@
 /// The result of `postAndWait`: a delivery for each subscriber that the post reached, in the order of delivery.
 public struct DeliveryReport: Sendable {
-  /// How a delivery ended.
-  public enum Outcome: Sendable, CustomStringConvertible {
+  /// How a delivery ended; a later version may add cases.
+  @nonexhaustive public enum Outcome: Sendable, CustomStringConvertible {
     /// The handler returned, or an event sequence holds the event.
     case delivered
     /// The handler threw this error.
@@ -41,6 +41,16 @@ public struct DeliveryReport: Sendable {
     /// It is zero if the deadline passed before the event was given to the mailbox or the handler, if the outcome is
     /// `skipped`, and for a sequence.
     public let duration: Duration
+
+    /// Makes a delivery, for a test of code that reads reports.
+    ///
+    /// - Parameters:
+    ///   - subscriber: the subscriber.
+    ///   - outcome: the outcome of the delivery.
+    ///   - duration: the time from the delivery to its end.
+    public init(subscriber: EventBus.Subscriber, outcome: Outcome, duration: Duration = .zero) {
+      (self.subscriber, self.outcome, self.duration) = (subscriber, outcome, duration)
+    }
   }
 
   /// A delivery for each subscriber that the post reached, in the order of delivery.
@@ -50,6 +60,15 @@ public struct DeliveryReport: Sendable {
   ///
   /// Subscribers that are not among the ``deliveries`` have not received the event.
   public let isRefused: Bool
+
+  /// Makes a report, for a test of code that reads reports.
+  ///
+  /// - Parameters:
+  ///   - deliveries: a delivery for each subscriber, in the order of delivery.
+  ///   - isRefused: whether the bus refused the post, or the rest of it.
+  public init(deliveries: [Delivery], isRefused: Bool = false) {
+    (self.deliveries, self.isRefused) = (deliveries, isRefused)
+  }
 
   /// The deliveries that timed out.
   public var stragglers: [Delivery] { deliveries.filter { if case .timedOut = $0.outcome { true } else { false } } }

@@ -141,11 +141,14 @@ extension MeasuredPost {
     var awaited: AwaitedDelivery?
     let mayWait = WaitGraph.extend(waitIn: poster, by: mailbox) { awaited = wait.add(mailbox, delivery) }
     if let awaited {
-      if !mailbox.take(event, of: store, .awaited(awaited)) { wait.end(awaited, .cancelled) }
-      return true
+      if mailbox.take(event, of: store, .awaited(awaited)) { return true }
+      wait.drop(awaited)
+      return wasDropped(place, call, at: time)
     }
     if !mayWait { delivery.outcome = .skipped }
-    if !mayWait || deadline == nil { _ = mailbox.take(event, of: store, .promised) }
+    if !mayWait || deadline == nil, !mailbox.take(event, of: store, .promised) {
+      return wasDropped(place, call, at: time)
+    }
     observer.deliveryEnded(delivery)
     return true
   }

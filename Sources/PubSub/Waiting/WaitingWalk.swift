@@ -70,6 +70,7 @@ struct WaitingWalk {
           while receivers.priority == priority, let place = receivers.next() {
             if let receiver = place.receiver, hand(receiver, place, store) { isReceived = true }
           }
+          receivers.leaveLast()
         }
         while order.priority == priority, let place = order.next() {
           if !place.entry.isAsynchronous, place.stands, call(place) { isReceived = true }

@@ -189,7 +189,7 @@ final class ProcessHostThread: HostThread<ProcessStateMachine> {
       let report = await application.bus.postAndWait(
         ServiceHost.Reload(application: application), from: application, within: budget,
         clock: application.runningClock)
-      // An error is a `HandlerFailure`, too, for which the host has a line already.
+      // An error is an `EventBus.HandlerFailure`, too, for which the host has a line already.
       let late = report.overrun(of: budget)
       if let late { HostMessage(.error, late).send(waits: false) }
       let texts = [report.errors, late].compactMap(\.self)

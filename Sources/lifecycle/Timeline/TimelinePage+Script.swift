@@ -44,7 +44,7 @@ extension TimelinePage {
 
     // A label need not say again what its lane does.
     function short(name) {
-      return name.replace(/^(application|scene)(?=[A-Z])/, "").replace(/^UI(Application|Scene)(.*)Notification/, "$2")
+      return name.replace(/^(application|scene)(?=[A-Z])/, "").replace(/^UI(Application|Application.Scene)(.*)Notification/, "$2")
         .replace(/^(Will|Did)/, word => word.toLowerCase());
     }
 

@@ -12,7 +12,7 @@ struct PriceDidChange: BusEvent, StickyEvent {
     #if CURED
       bus.subscribe(to: Application.WillResignActive.self, for: self) { draft, _ in draft.freeze() }
       bus.receive(Application.WillResignActive.self, for: self) { draft, _ in await draft.save() }
-      bus.receive(Scene.WillDeactivate.self) { _ in await Self.sync() }
+      bus.receive(Application.Scene.WillDeactivate.self) { _ in await Self.sync() }
         .store(in: &subscriptions)
       bus.receive(PriceDidChange.self, for: self, replay: .latest) { draft, _ in draft.freeze() }
       bus.receive(PriceDidChange.self, for: self, buffering: .bounded(1, dropping: .oldest)) { draft, _ in
@@ -29,7 +29,7 @@ struct PriceDidChange: BusEvent, StickyEvent {
         await draft.save()
       }
       // expect error: 'subscribe(…)' is unavailable: 'subscribe' calls its handler before 'post' returns; a handler with 'await', 'replay:' or 'buffering:' is called later: use 'receive'
-      bus.subscribe(to: Scene.WillDeactivate.self) { _ in await Self.sync() }
+      bus.subscribe(to: Application.Scene.WillDeactivate.self) { _ in await Self.sync() }
         .store(in: &subscriptions)
       // expect error: 'subscribe(…)' is unavailable: 'subscribe' calls its handler before 'post' returns; a handler with 'await', 'replay:' or 'buffering:' is called later: use 'receive'
       bus.subscribe(to: PriceDidChange.self, for: self, replay: .latest) { _, _ in }

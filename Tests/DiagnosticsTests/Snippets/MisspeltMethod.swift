@@ -19,9 +19,9 @@ extension AppDelegate: ApplicationDelegate {
 
 extension Window: SceneDelegate {
   #if CURED
-    func sceneDidBecomeActive(_ scene: Scene) { returns += 1 }
+    func sceneDidBecomeActive(_ scene: Application.Scene) { returns += 1 }
   #else
     // expect warning: instance method … nearly matches defaulted requirement … of protocol 'SceneDelegate'
-    func sceneDidBecomesActive(_ scene: Scene) { returns += 1 }
+    func sceneDidBecomesActive(_ scene: Application.Scene) { returns += 1 }
   #endif
 }

@@ -56,6 +56,10 @@
             world.read("two", replaysLatest: true)
           },
         ]
+      case .stickyCancel:
+        world.read("one")
+        world.askAtEnd()
+        world.bodies = [{ world.post(1) }, { world.cancelAsking() }]
       default:
         world.read("one")
         world.read("two")

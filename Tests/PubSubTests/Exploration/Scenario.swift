@@ -41,6 +41,7 @@
     case sticky = "sticky posts ∥ sticky post, read by two"
     case replay = "sticky post, sticky post ∥ an iterator with replay is made"
     case twoReplays = "sticky post ∥ sticky post ∥ two iterators with replay are made"
+    case stickyCancel = "sticky post, read ∥ cancel a handler, whose capture asks for the latest event at its end"
     case nestedSticky = "sticky post with one inside ∥ sticky post, read by two"
 
     var threads: Int {
@@ -73,7 +74,7 @@
       case .nested, .cancelInside, .cancelInsideGrowth: withChangesInside()
       case .later, .inner: withSecondPost()
       case .reader, .readerBesideHandler, .nestedReader, .firstReader, .firstReaderOfTwo: withReaders()
-      case .sticky, .replay, .twoReplays, .nestedSticky: withStickyPosts()
+      case .sticky, .replay, .twoReplays, .nestedSticky, .stickyCancel: withStickyPosts()
       default: onOneBus()
       }
     }

@@ -39,6 +39,24 @@
       keep(subscription)
     }
 
+    /// Subscribes a handler that captures an object whose deinitializer calls the bus.
+    func askAtEnd() {
+      guard let bus = buses[0] else { return }
+      let captured = Asking(bus)
+      asking = bus.subscribe(to: LevelDidChange.self, priority: .low) { _ in withExtendedLifetime(captured) {} }
+    }
+
+    func cancelAsking() {
+      asking?.cancel()
+      asking = nil
+    }
+
+    private final class Asking: Sendable {
+      private weak let bus: EventBus?
+      init(_ bus: EventBus) { self.bus = bus }
+      deinit { _ = bus?.latest(of: LevelDidChange.self) }
+    }
+
     private final class UncheckedOnce: @unchecked Sendable {
       private var number: Int?
       init(_ number: Int?) { self.number = number }

@@ -75,6 +75,7 @@
     /// The iterators that threads have made.
     var readers: [Reader] = []
     private var kept: [EventBus.Subscription?] = []
+    var asking: EventBus.Subscription?
     /// What the posts are: events of a sticky type, or of one that is not.
     let isSticky: Bool
     private(set) var failures: [String] = []

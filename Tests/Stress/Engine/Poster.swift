@@ -175,6 +175,8 @@ extension Poster {
         witness.check()
       } missed: { count in
         witness.miss(count)
+        await Task.yield()
+        witness.check()
       }, witness)
   }
 

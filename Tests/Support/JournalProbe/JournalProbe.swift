@@ -27,7 +27,9 @@ import PubSub
     configuration.maximumSize = size
     configuration.keptFiles = 10_000
     if arguments[4] == "never" { configuration.flush = .never }
-    let failing = application.bus.receive(Journal.DidFail.self, replay: .latest) { say("failed \($0.failure)") }
+    let failing = application.bus.receive(Journal.DidFail.self, replay: .latest) { @concurrent event in
+      say("failed \(event.failure)")
+    }
     let journal = Journal(at: arguments[1], of: application, configuration: configuration)
     say("previous \(journal.previousExit.kind.rawValue)")
     for (number, input) in zip(0..<count, JournalWorkload(seed: seed)) {

@@ -32,7 +32,7 @@ enum Column {
 }
 
 extension Results {
-  /// How the bus was posted to at its best: through a `Topic` where that was measured, else by type.
+  /// How the bus was posted to at its best: through an `EventBus.Topic` where that was measured, else by type.
   func ours(_ row: String) -> String { self[row, Column.topic] == nil ? Column.byType : Column.topic }
 }
 
