@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import Dispatch
+import Foundation
 import PubSub
 import TestTraits
 import Testing
@@ -78,7 +79,7 @@ import Testing
     let error = await #expect(throws: EscapedWork.self) {
       try await withSimulation { clock in
         await withUnsafeContinuation { continuation in
-          DispatchQueue.global().async {
+          Thread.detachNewThread {
             // Once the main queue has time for this, the task inside is suspended.
             DispatchQueue.main.sync {}
             continuation.resume()

@@ -60,7 +60,7 @@ import Testing
   }
 
   /// Every third event is posted inside a handler of a report.
-  private static func report(of event: Int) -> Report? { event % 3 == 0 ? .failure : nil }
+  private static func report(of event: Int) -> SelfReport? { event % 3 == 0 ? .failure : nil }
 
   private func released(_ dropped: RawEvents?) {
     guard var dropped else { return }

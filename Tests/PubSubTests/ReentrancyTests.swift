@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func `Rule 6: cancelAndDrain waits for a synchronous handler on another thread`() async {
-    // The post blocks a thread of Dispatch's, not one of the few that run tasks.
+    // The post blocks a thread of its own, not one of the few that run tasks.
     let begun = Gate()
     let mayEnd = DispatchSemaphore(value: 0)
     let subscription = bus.subscribe(to: Tick.self) { [log] _ in
@@ -174,7 +174,7 @@ import Testing
       mayEnd.wait()
       log.add("handler ended")
     }
-    DispatchQueue.global().async { [bus] in bus.post(Tick()) }
+    Thread.detachNewThread { [bus] in bus.post(Tick()) }
     await begun.wait()
     subscription.cancel()
     async let drained: Void = {

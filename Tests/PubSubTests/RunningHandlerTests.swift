@@ -25,7 +25,7 @@ import Testing
       captured?.use()
     }
     captured = nil
-    DispatchQueue.global().async {
+    Thread.detachNewThread {
       bus.post(Tick())
       ended.open()
     }
@@ -52,7 +52,7 @@ import Testing
       mayEnd.wait()
     }
     let third = bus.subscribe(to: Tick.self) { _ in }
-    DispatchQueue.global().async {
+    Thread.detachNewThread {
       bus.post(Tick())
       ended.open()
     }
@@ -95,7 +95,7 @@ import Testing
       }
     }
     let subscriptions = isReversed ? [waiting(), slow()].reversed() : [slow(), waiting()]
-    DispatchQueue.global().async {
+    Thread.detachNewThread {
       bus.post(event, from: subject)
       ended.open()
     }

@@ -97,6 +97,6 @@ extension Application {
   /// Whether a transition may run in the current task: the task belongs to no handler, not even one that has returned,
   /// no observer is being called, and no simulation must run the transition on its own executor.
   private var canTakeTurn: Bool {
-    HandlerContext.bound == nil && tasks.executor == nil && !observers.isCalling
+    HandlerContext.current == nil && tasks.executor == nil && !observers.isCalling
   }
 }

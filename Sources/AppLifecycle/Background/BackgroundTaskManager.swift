@@ -126,7 +126,7 @@ extension BackgroundTaskManager {
     // The end of the process waits for the operation, so the operation must not wait for that end.
     let run = AwaitedRun(of: scope, generation: process)
     // No end waits for a refused operation, but the handler that starts it may, so it keeps that handler's context.
-    let context = HandlerContext.bound
+    let context = HandlerContext.current
     let running = starter.startOnMainActor(
       for: EventBus.Subscriber(label: "background task \(name)", fileID: "", line: 0)
     ) {

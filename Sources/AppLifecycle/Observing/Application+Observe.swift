@@ -66,7 +66,7 @@ extension Application {
     guard !observers.isEmpty else { return }
     let event = event()
     // Check once for all observers: reading a task-local value costs as much as a call.
-    if TerminationQuestion.current == nil, HandlerContext.bound == nil {
+    if TerminationQuestion.current == nil, HandlerContext.current == nil {
       observers.tell(event, to: self)
     } else {
       // Work that an observer starts belongs to no handler.

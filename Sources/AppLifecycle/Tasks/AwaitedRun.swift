@@ -21,7 +21,7 @@ final class AwaitedRun: AwaitedWork {
   }
 
   /// The run inside which the present task runs, or which started it; it may be over.
-  static var bound: AwaitedRun? { HandlerContext.bound?.work as? AwaitedRun }
+  static var bound: AwaitedRun? { HandlerContext.current?.work as? AwaitedRun }
 
   var isOver: Bool {
     get { hasEnded.load(ordering: .acquiring) }

@@ -147,26 +147,26 @@
 
   extension Registration {
     /// Makes a registration for an owner, and its handler.
-    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
+    static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
       let shape = OwnedShape(body: body)
       defer { _fixLifetime(shape) }
-      return owned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
+      return makeOwned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
     }
 
     /// Makes a registration for an owner, and its main-actor handler.
-    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
+    static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
       let shape = MainActorOwnedShape(body: body)
       defer { _fixLifetime(shape) }
-      return owned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
+      return makeOwned(details, in: core, by: owner, unsafeBitCast(shape, to: Words.self))
     }
 
-    private static func owned(
+    private static func makeOwned(
       _ details: SubscriptionDetails, in core: BusCore, by owner: any AnyObject & Sendable, _ closure: Words
     ) -> (Registration, pubsub_handler) {
       let registration = Registration(details, core: core, owned: OwnedCall(owner, retained(closure)))

@@ -113,7 +113,7 @@
 
   extension Registration {
     /// Makes a registration for an owner, and its handler.
-    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
+    static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
@@ -122,11 +122,12 @@
     }
 
     /// Makes a registration for an owner, and its main-actor handler.
-    static func owned<Owner: AnyObject & Sendable, E: EventBus.Event>(
+    static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
-      owned(details, in: core, by: owner) { owner, event in try MainActor.assumeIsolated { try body(owner, event) } }
+      makeOwned(details, in: core, by: owner) { owner, event in try MainActor.assumeIsolated { try body(owner, event) }
+      }
     }
   }
 #endif

@@ -12,7 +12,7 @@ struct EventQueue {
     /// The delivery for which a post waits; nil if none does.
     var delivery: AwaitedDelivery?
     /// The report inside whose handler the event was posted; nil if there was none.
-    var report: Report?
+    var report: SelfReport?
   }
 
   /// A place in the queue where events were dropped.
@@ -21,11 +21,11 @@ struct EventQueue {
     var before: Int
     var count: Int
     /// The report inside whose handlers all of the dropped events were posted; nil if there was none for one of them.
-    var report: Report?
+    var report: SelfReport?
 
-    mutating func add(_ more: Int, inside other: Report?) {
+    mutating func add(_ more: Int, inside other: SelfReport?) {
       count += more
-      report = report.flatMap { report in other.map { Report.earlier(report, $0) } }
+      report = report.flatMap { report in other.map { SelfReport.earlier(report, $0) } }
     }
   }
 
@@ -58,12 +58,12 @@ struct EventQueue {
 
   /// Adds an event, which was posted inside a handler of a report or not.
   @inline(__always)
-  mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside report: Report? = nil) {
+  mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside report: SelfReport? = nil) {
     if report == nil, !isBounded, !purpose.isAwaited { return events.append(event, as: E.self) }
     appendWithAttributes(event, purpose, report)
   }
 
-  private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ report: Report?) {
+  private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ report: SelfReport?) {
     switch purpose {
     case .posted:
       if appendWithinBound(event, report), let report { mark(report: report) }
@@ -77,14 +77,14 @@ struct EventQueue {
   }
 
   /// Gives a mark to the latest event.
-  private mutating func mark(isPromised: Bool = false, _ delivery: AwaitedDelivery? = nil, report: Report?) {
+  private mutating func mark(isPromised: Bool = false, _ delivery: AwaitedDelivery? = nil, report: SelfReport?) {
     marks.append(Mark(number: events.end - 1, isPromised: isPromised, delivery: delivery, report: report))
   }
 
   /// Adds an event; if the queue is full, drops one event and records a gap in its place.
   ///
   /// - Returns: false if it dropped the event itself.
-  private mutating func appendWithinBound<E>(_ event: E, _ report: Report?) -> Bool {
+  private mutating func appendWithinBound<E>(_ event: E, _ report: SelfReport?) -> Bool {
     if events.count - marks.count(where: \.isPromised) < limit {
       events.append(event, as: E.self)
       return true
@@ -166,7 +166,7 @@ struct EventQueue {
     if batch.capacity <= 16 { batch.giveMemory(to: &events) }
   }
 
-  private mutating func widenGap(before position: Int, _ report: Report?) {
+  private mutating func widenGap(before position: Int, _ report: SelfReport?) {
     let index = gaps.lastIndex { $0.before <= position }
     if let index, gaps[index].before == position {
       gaps[index].add(1, inside: report)

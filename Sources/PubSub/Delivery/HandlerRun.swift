@@ -7,7 +7,7 @@ struct HandlerRun: Sendable {
   /// The default budget of a wait inside a handler.
   static let waitBudget: Duration = .seconds(30)
 
-  let receiver: any AsynchronousReceiver
+  let receiver: any AnyMailbox
   /// The number of the run among the runs of its receiver.
   let number: UInt64
   /// The type of the event; nil for a number of lost events of unknown types.
@@ -18,7 +18,7 @@ struct HandlerRun: Sendable {
   let cause: AwaitedPost?
   /// The latest kind of report that the run handles, or inside whose handler its event was posted; nil if there is
   /// none.
-  let report: Report?
+  let report: SelfReport?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }
 }
@@ -36,30 +36,7 @@ extension HandlerRun {
   ///
   /// So no handler begins on an actor after code on that actor has cancelled its subscription.
   static func begin(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
-    if let run = HandlerContext.current?.run, run.receiver.isCancelled { throw Cancelled() }
+    if let run = HandlerContext.current?.run, run.receiver.isClosed { throw Cancelled() }
     try await handler()
   }
-}
-
-/// The handler of a subscription that has a mailbox, whatever the type of its events.
-protocol AsynchronousReceiver: Receiver {
-  var subscriber: EventBus.Subscriber { get }
-
-  /// Whether the subscription has been cancelled.
-  var isCancelled: Bool { get }
-
-  /// The number of the handler's run that is under way; nil if none is.
-  var runUnderWay: UInt64? { get }
-
-  /// Removes an event for which its post no longer waits.
-  func withdraw(_ delivery: AwaitedDelivery)
-
-  /// Cancels the run that handles an event, if that run has not ended.
-  func cancelRun(of delivery: AwaitedDelivery)
-
-  /// Drops the held events and refuses new ones; a handler that runs now is not interrupted.
-  func close()
-
-  /// Calls the action when no handler runs and none is about to run; immediately if that is the case now.
-  func whenIdle(_ action: @escaping @Sendable () -> Void)
 }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// `Element` is an event type or `any EventBus.Event`.
 final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   /// The conversions between events and elements.
-  struct Form: Sendable {
+  struct Conversions: Sendable {
     /// Makes the element for the event of a store at an address.
     let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
     let eventType: @Sendable (Element) -> any EventBus.Event.Type
@@ -34,7 +34,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   }
 
   let subscriber: EventBus.Subscriber
-  private let form: Form
+  private let conversions: Conversions
 
   /// The handler; nil once the mailbox is closed.
   ///
@@ -50,25 +50,28 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   /// Ends the subscription, when a run finds that its owner has been released, or after its only event; set before any
   /// event is held.
   var endSubscription: (@Sendable () -> Void)?
+  private let isOnce: Bool
   private let state: Guarded<MailboxState>
   /// The number of the present run, which is odd; an even number while no handler runs.
   ///
   /// Only the running task writes it, so it needs no read-modify-write.
   private let runs = Atomic<UInt64>(0)
   /// Whether the mailbox is closed; the run reads it before each event, so that cancelling takes effect within a batch.
-  private let isClosed = Atomic(false)
+  private let closed = Atomic(false)
 
   init(
-    _ subscriber: EventBus.Subscriber, bus: EventBus, _ buffering: EventBus.Buffering, once: Bool, _ form: Form,
+    _ subscriber: EventBus.Subscriber, bus: EventBus, _ buffering: EventBus.Buffering, once: Bool,
+    _ conversions: Conversions,
     _ handler: Handler
   ) {
     self.subscriber = subscriber
-    self.form = form
+    self.conversions = conversions
     self.handler = Guarded(handler)
     self.bus = bus
     tasks = bus.tasks
     priority = Task.currentPriority
     shared = SharedObject.current.map(WeakReference.init)
+    isOnce = once
     state = Guarded(MailboxState(buffering, once: once))
     super.init()
   }
@@ -77,18 +80,18 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     for events in state.withLock({ $0.close() }).events { release(events) }
   }
 
-  override var mailbox: (any AsynchronousReceiver)? { self }
+  override var mailbox: (any AnyMailbox)? { self }
 
   // MARK: Adding events
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
-    let element = form.element(event, store)
+    let element = conversions.element(event, store)
     // Of lost events of unknown types only the report remains.
-    let report = Report.ofPost(to: store, countsOwn: form.missedType == nil)
+    let report = SelfReport.ofPost(to: store, countsOwn: conversions.missedType == nil)
     return state.withLock { state in
       if state.refusesEvents { return .nothing }
       state.queue.append(element, purpose, inside: report)
-      state.followOnly()
+      state.followItsEvent()
       return state.shouldWake() ? [.isHeld, .mustWake] : .isHeld
     }
   }
@@ -124,7 +127,7 @@ extension Mailbox {
       switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
       case .handle(let count):
         for _ in 0..<count {
-          if isClosed.load(ordering: .relaxed) { break }
+          if closed.load(ordering: .relaxed) { break }
           await handle(batch.takeFirst(as: Element.self), handler)
         }
       case .handleInside(let report): await handle(batch.takeFirst(as: Element.self), handler, inside: report)
@@ -144,14 +147,14 @@ extension Mailbox {
     }
   }
 
-  private func handle(_ element: Element, _ handler: Handler, inside report: Report? = nil) async {
-    let run = nextRun(form.eventType(element), cause: nil, inside: report)
+  private func handle(_ element: Element, _ handler: Handler, inside report: SelfReport? = nil) async {
+    let run = nextRun(conversions.eventType(element), cause: nil, inside: report)
     await perform(run, with: element) { try await handler.call(element) }
-    endAfterOnly()
+    endIfOnce()
   }
 
   private func handle(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
-    let run = nextRun(form.missedType, cause: nil, inside: gap.report)
+    let run = nextRun(conversions.missedType, cause: nil, inside: gap.report)
     await perform(run, with: nil) { try await missed(gap.count) }
   }
 
@@ -169,23 +172,23 @@ extension Mailbox {
   }
 
   /// Ends a subscription to one event, whose run has ended.
-  private func endAfterOnly() { if state.withLock({ $0.isOnce }) { endSubscription?() } }
+  private func endIfOnce() { if isOnce { endSubscription?() } }
 
   private func handle(
-    _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery, inside report: Report?
+    _ element: Element, _ handler: Handler, for delivery: AwaitedDelivery, inside report: SelfReport?
   ) async {
     switch delivery.post.begin(delivery) {
-    case .withdrawn: return state.withLock { $0.followOnly() }
+    case .withdrawn: return state.withLock { $0.followItsEvent() }
     case .begun: break
     case .begunCancelled:
       state.withLock { $0.noteCancelledTask() }
       withUnsafeCurrentTask { $0?.cancel() }
     }
-    let run = nextRun(form.eventType(element), cause: delivery.post, inside: report)
+    let run = nextRun(conversions.eventType(element), cause: delivery.post, inside: report)
     do {
       try await call({ try await handler.call(element) }, run)
       // First: when the poster goes on, the subscription has ended.
-      endAfterOnly()
+      endIfOnce()
       delivery.post.end(delivery, .delivered)
     } catch is HandlerRun.Cancelled {
       delivery.post.end(delivery, .cancelled)
@@ -193,7 +196,7 @@ extension Mailbox {
       delivery.post.end(delivery, .cancelled)
       endSubscription?()
     } catch {
-      endAfterOnly()
+      endIfOnce()
       let isFailure = error.isFailure
       let isInTime = delivery.post.isOpen(delivery)
       // Report first: the poster may go on, and end the process, as soon as the delivery has ended.
@@ -211,17 +214,19 @@ extension Mailbox {
       hasRecipient: hasRecipient)
   }
 
-  private func nextRun(_ type: (any EventBus.Event.Type)?, cause: AwaitedPost?, inside report: Report?) -> HandlerRun {
+  private func nextRun(_ type: (any EventBus.Event.Type)?, cause: AwaitedPost?, inside report: SelfReport?)
+    -> HandlerRun
+  {
     HandlerRun(
       receiver: self, number: runs.load(ordering: .relaxed) + 1, eventType: type, cause: cause,
-      report: report ?? type.flatMap { Report($0) })
+      report: report ?? type.flatMap { SelfReport($0) })
   }
 
   private func call(_ body: () async throws -> Void, _ run: HandlerRun) async throws {
     runs.store(run.number, ordering: .releasing)
-    if run.report != nil { Report.runsUnderWay.add(1, ordering: .relaxed) }
+    if run.report != nil { SelfReport.runsUnderWay.add(1, ordering: .relaxed) }
     defer {
-      if run.report != nil { Report.runsUnderWay.subtract(1, ordering: .relaxed) }
+      if run.report != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
       runs.store(run.number + 1, ordering: .releasing)
     }
     try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await body() }
@@ -230,8 +235,8 @@ extension Mailbox {
 
 // MARK: - The interface to the bus
 
-extension Mailbox: AsynchronousReceiver {
-  var isCancelled: Bool { isClosed.load(ordering: .acquiring) }
+extension Mailbox: AnyMailbox {
+  var isClosed: Bool { closed.load(ordering: .acquiring) }
 
   var runUnderWay: UInt64? {
     let number = runs.load(ordering: .acquiring)
@@ -242,7 +247,7 @@ extension Mailbox: AsynchronousReceiver {
     // The removed event is released after the lock: its deinitializer may call the bus.
     _ = state.withLock { state -> Element? in
       let removed = state.queue.withdraw(delivery, as: Element.self)
-      if removed != nil || state.isAbout(delivery) { state.followOnly() }
+      if removed != nil || state.isAbout(delivery) { state.followItsEvent() }
       return removed
     }
   }
@@ -250,7 +255,7 @@ extension Mailbox: AsynchronousReceiver {
   func cancelRun(of delivery: AwaitedDelivery) { state.withLock { $0.cancelTask(of: delivery) }?.cancel() }
 
   func close() {
-    isClosed.store(true, ordering: .releasing)
+    closed.store(true, ordering: .releasing)
     let (events, marks, actions) = state.withLock { $0.close() }
     // After the state, so that a run that finds no handler finds the mailbox closed.
     _ = handler.withLock { $0.take() }

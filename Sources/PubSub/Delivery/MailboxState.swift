@@ -10,9 +10,9 @@ struct MailboxState {
     /// Handle this number of events of the batch.
     case handle(Int)
     /// Handle one event of the batch, which was posted inside a handler of a report.
-    case handleInside(Report)
+    case handleInside(SelfReport)
     /// Handle one event of the batch, for which a post waits.
-    case handleAwaited(AwaitedDelivery, inside: Report?)
+    case handleAwaited(AwaitedDelivery, inside: SelfReport?)
     /// Release the batch, and ask for the next step again.
     case drop
     /// Continue with the rest of the batch in a new task: this task was cancelled, and a cancelled task stays
@@ -28,9 +28,9 @@ struct MailboxState {
   private var isToStart = false
   private(set) var isClosed = false
   /// Whether the subscription is to one event only.
-  let isOnce: Bool
+  private let isOnce: Bool
   /// Whether a subscription to one event holds it or handles it.
-  private var hasOnly = false
+  private var hasItsEvent = false
   /// The number of the latest task; `keep` compares it, so that it does not store the handle of a task that has ended.
   private var taskNumber: UInt64 = 0
   private var task: Task<Void, Never>?
@@ -41,11 +41,11 @@ struct MailboxState {
 
   init(_ buffering: EventBus.Buffering, once: Bool) { (queue, isOnce) = (EventQueue(buffering), once) }
 
-  var refusesEvents: Bool { isClosed || hasOnly }
+  var refusesEvents: Bool { isClosed || hasItsEvent }
 
   /// Follows whether a subscription to one event holds it: an event was added, and the bound may have dropped it, or a
   /// post has taken back an event that was not handled.
-  mutating func followOnly() { if isOnce { hasOnly = !queue.events.isEmpty } }
+  mutating func followItsEvent() { if isOnce { hasItsEvent = !queue.events.isEmpty } }
 
   /// Whether the run handles an awaited delivery, or is about to.
   func isAbout(_ delivery: AwaitedDelivery) -> Bool { underWay == delivery }

@@ -16,7 +16,7 @@ class Receiver: @unchecked Sendable {
   func wake() { preconditionFailure("a subclass must override this method") }
 
   /// The receiver, if it is a mailbox.
-  var mailbox: (any AsynchronousReceiver)? { nil }
+  var mailbox: (any AnyMailbox)? { nil }
 
   /// Holds an event and wakes the receiver; returns false if it did not take the event.
   func take(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> Bool {
@@ -48,4 +48,27 @@ struct HoldOutcome: OptionSet {
   static let isHeld = HoldOutcome(rawValue: 1)
   /// The caller must call `wake()`: the receiver sleeps, or it has dropped an event that must be released.
   static let mustWake = HoldOutcome(rawValue: 2)
+}
+
+/// The handler of a subscription that has a mailbox, whatever the type of its events.
+protocol AnyMailbox: Receiver {
+  var subscriber: EventBus.Subscriber { get }
+
+  /// Whether the subscription has ended.
+  var isClosed: Bool { get }
+
+  /// The number of the handler's run that is under way; nil if none is.
+  var runUnderWay: UInt64? { get }
+
+  /// Removes an event for which its post no longer waits.
+  func withdraw(_ delivery: AwaitedDelivery)
+
+  /// Cancels the run that handles an event, if that run has not ended.
+  func cancelRun(of delivery: AwaitedDelivery)
+
+  /// Drops the held events and refuses new ones; a handler that runs now is not interrupted.
+  func close()
+
+  /// Calls the action when no handler runs and none is about to run; immediately if that is the case now.
+  func whenIdle(_ action: @escaping @Sendable () -> Void)
 }

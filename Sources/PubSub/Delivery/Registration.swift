@@ -17,6 +17,8 @@ final class Registration: @unchecked Sendable {
   ///
   /// It is set together with the identifier. The core keeps the store alive.
   unowned(unsafe) var store: HandlerStore?
+  /// Whether the handler is in every matching store.
+  var isWildcard: Bool { store == nil }
   let core: BusCore
   let site: Site
   let priority: EventBus.Priority
@@ -33,14 +35,14 @@ final class Registration: @unchecked Sendable {
   private let isRemoved = Atomic(false)
 
   init(
-    _ details: SubscriptionDetails, core: BusCore, mailbox: (any AsynchronousReceiver)? = nil,
+    _ details: SubscriptionDetails, core: BusCore, mailbox: (any AnyMailbox)? = nil,
     whenCancelled: (@Sendable () -> Void)? = nil, owned: OwnedCall? = nil
   ) {
     self.owned = owned ?? details.owner.map { OwnedCall($0) } ?? OwnedCall()
     site = core.site(of: details.subscriber)
     priority = details.priority
     self.core = core
-    backing = mailbox == nil && whenCancelled == nil ? nil : Backing(mailbox: mailbox, onCancel: whenCancelled)
+    backing = mailbox == nil && whenCancelled == nil ? nil : Backing(mailbox: mailbox, whenCancelled: whenCancelled)
     subjectReference = details.subject.map(ObjectReference.init)
     subjectAddress = details.subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }
   }
@@ -56,7 +58,7 @@ final class Registration: @unchecked Sendable {
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
 
   /// The mailbox of an asynchronous handler; nil once the subscription is cancelled and the handler no longer runs.
-  var mailbox: (any AsynchronousReceiver)? { backing?.mailbox }
+  var mailbox: (any AnyMailbox)? { backing?.mailbox }
 
   /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { owned.owner }
@@ -119,20 +121,20 @@ private final class Backing: Sendable {
   private struct State: Sendable {
     /// The mailbox; set to nil when the subscription ends, so that the registration does not keep what the handler
     /// captured.
-    var mailbox: (any AsynchronousReceiver)?
+    var mailbox: (any AnyMailbox)?
     /// The mailbox after the end of the subscription, while a run under way keeps it alive.
-    weak var formerMailbox: (any AsynchronousReceiver)?
+    weak var formerMailbox: (any AnyMailbox)?
     /// Ends the buffer of a sequence.
-    var onCancel: (@Sendable () -> Void)?
+    var whenCancelled: (@Sendable () -> Void)?
   }
 
   private let state: Guarded<State>
 
-  init(mailbox: (any AsynchronousReceiver)?, onCancel: (@Sendable () -> Void)?) {
-    state = Guarded(State(mailbox: mailbox, onCancel: onCancel))
+  init(mailbox: (any AnyMailbox)?, whenCancelled: (@Sendable () -> Void)?) {
+    state = Guarded(State(mailbox: mailbox, whenCancelled: whenCancelled))
   }
 
-  var mailbox: (any AsynchronousReceiver)? { state.withLock { $0.mailbox ?? $0.formerMailbox } }
+  var mailbox: (any AnyMailbox)? { state.withLock { $0.mailbox ?? $0.formerMailbox } }
 
   /// Closes the mailbox or ends the sequence buffer, and releases it.
   func end() {
@@ -141,10 +143,10 @@ private final class Backing: Sendable {
       var former = state
       former.mailbox = state.mailbox ?? state.formerMailbox
       state.formerMailbox = former.mailbox
-      (state.mailbox, state.onCancel) = (nil, nil)
+      (state.mailbox, state.whenCancelled) = (nil, nil)
       return former
     }
     former.mailbox?.close()
-    former.onCancel?()
+    former.whenCancelled?()
   }
 }

@@ -38,7 +38,7 @@ extension EventBus {
     /// Whether the change of a managed resource's health tells of the error, with what follows.
     package let isToldByResource: Bool
     /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
-    let report: Report?
+    let report: SelfReport?
 
     /// Makes the event, for a test of its subscribers.
     ///
@@ -67,7 +67,7 @@ extension EventBus {
     init(
       _ subscriber: EventBus.Subscriber, _ eventName: EventName, event: (any EventBus.Event)?, _ error: any Error,
       hasRecipient: Bool,
-      isNoted: Bool, isToldByResource: Bool = false, report: Report?
+      isNoted: Bool, isToldByResource: Bool = false, report: SelfReport?
     ) {
       (self.subscriber, self.eventName, self.event, self.error) = (subscriber, eventName, event, error)
       (self.hasRecipient, self.isNoted, self.isToldByResource) = (hasRecipient, isNoted, isToldByResource)

@@ -147,7 +147,7 @@ extension BusCore {
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
     let depth = pubsub_depth(record)
     record.pointee.ceiling = max(1, min(depth, record.pointee.ceiling == 0 ? depth : record.pointee.ceiling - 1))
-    guard record.pointee.refusal == nil, Report.refusal.mayBePosted() else { return }
+    guard record.pointee.refusal == nil, SelfReport.refusal.mayBePosted() else { return }
     let chain = (0..<depth).compactMap { depth -> EventName? in
       pubsub_frame_at(record, depth).pointee.topic.map { Self.store(of: $0)._withUnsafeGuaranteedRef { $0.name } }
     }
@@ -161,60 +161,5 @@ extension BusCore {
     record.pointee.refusal = nil
     let refusal = Unmanaged<Refusal>.fromOpaque(noted).takeRetainedValue()
     refusal.core.post(EventBus.PostRefused(chain: refusal.chain))
-  }
-}
-
-// MARK: - Observers
-
-extension BusCore {
-  /// Shows every post to a tracer until it is removed.
-  func add(_ tracer: Tracer) {
-    tracers.withLock { $0.append(tracer) }
-    withLock { _ in followObservers() }
-  }
-
-  func remove(_ tracer: Tracer) {
-    tracers.withLock { $0.removeAll { $0 === tracer } }
-    withLock { _ in followObservers() }
-  }
-
-  /// Posts `Undelivered` for an event that no subscriber received; never for itself.
-  func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
-    // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count.
-    guard let topic = Self.topic(of: EventBus.Undelivered.self, in: table), pubsub_root(topic) != nil,
-      topic != store.topic
-    else { return }
-    let event = store.event(at: event)
-    if Report.undelivered.mayBePosted(after: (event as? EventBus.HandlerFailure)?.report) {
-      post(EventBus.Undelivered(event: event))
-    }
-  }
-
-  /// Reports the error of a handler; `report` is the report inside whose handler it was called, if there is one.
-  func reportFailure(
-    of subscriber: EventBus.Subscriber, _ error: any Error, with event: (any EventBus.Event)?,
-    in type: (any EventBus.Event.Type)?,
-    inside report: Report? = nil, hasRecipient: Bool = false, isNoted: Bool = false
-  ) {
-    self.report(
-      EventBus.HandlerFailure(
-        subscriber, type?.name ?? "missed", event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
-        report: report ?? type.flatMap { Report($0) }))
-  }
-
-  /// Reports an error of the program's code; all such errors pass this function.
-  func report(_ failure: EventBus.HandlerFailure) {
-    for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
-    if Report.failure.mayBePosted(after: failure.report) { post(failure) }
-  }
-
-  /// Calls a closure with each failure, before it is posted, on the thread of the failure, as long as the owner exists.
-  func observeFailures(
-    for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (EventBus.HandlerFailure) -> Void
-  ) {
-    failureObservers.withLock { observers in
-      observers.removeAll { $0.owner == nil }
-      observers.append(FailureObserver(owner: owner, body: body))
-    }
   }
 }

@@ -26,7 +26,7 @@ extension BusCore {
           let (id, site) = (core.nextID, core.sites.site(fileID, line))
           core.take(id)
           store.add(handler, .init(id: id, site: site, priority), &core.garbage)
-          core.followObservers(of: store)
+          core.followWatchers(of: store)
           return (id, site)
         }
         return EventBus.Subscription(id, at: site, in: store)
@@ -44,7 +44,7 @@ extension BusCore {
   func add(_ handler: pubsub_handler, _ registration: Registration, to store: Unmanaged<HandlerStore>) {
     store._withUnsafeGuaranteedRef { store in
       let isInserted = withLock { released in
-        begin(registration, in: store)
+        assignID(to: registration, in: store)
         return insert(handler, registration, isAsynchronous: false, into: store, &released)
       }
       if !isInserted { registration.cancel() }
@@ -64,14 +64,14 @@ extension BusCore {
     let isInserted = withLock { released in
       let handler = pubsub_handler(receiver)
       guard store.isSticky else {
-        begin(registration, in: store)
+        assignID(to: registration, in: store)
         return insert(handler, registration, isAsynchronous: true, into: store, &released)
       }
       // Take the identifier under the order lock, too: a post that was kept before must not see this handler when it
       // delivers.
       var isInserted = false
-      let untouched: E? = store.withOrder {
-        begin(registration, in: store)
+      let replayed: E? = store.withOrder {
+        assignID(to: registration, in: store)
         isInserted = insert(handler, registration, isAsynchronous: true, into: store, &released)
         guard replay.isLatest, isInserted, subject != nil || registration.subjectAddress == nil else { return nil }
         let latest = store.latestInOrder(from: subject)
@@ -79,7 +79,7 @@ extension BusCore {
         return latest
       }
       // Release the event after the lock: its deinitializer may call the bus.
-      if let untouched { released.keep(Kept(untouched)) }
+      if let replayed { released.keep(Kept(replayed)) }
       return isInserted
     }
     // No store holds the handler, so nothing else would ever end the registration.
@@ -99,16 +99,16 @@ extension BusCore {
   /// - Complexity: linear in the number of event types.
   func add(_ wildcard: Wildcard) {
     withLock { released in
-      begin(wildcard.registration, in: nil)
+      assignID(to: wildcard.registration, in: nil)
       wildcards.append(wildcard)
       for store in stores { insert(wildcard, into: store, &released) }
-      followObservers()
+      followWatchers()
     }
     wildcard.receiver?.wake()
     if wildcard.registration.isTied { sweepIfDue() }
   }
 
-  private func begin(_ registration: Registration, in store: HandlerStore?) {
+  private func assignID(to registration: Registration, in store: HandlerStore?) {
     registration.id = nextID
     registration.store = store
     take(registration.id)
@@ -135,7 +135,7 @@ extension BusCore {
       return false
     }
     store.add(handler, entry, from: subject, &garbage)
-    followObservers(of: store)
+    followWatchers(of: store)
     return true
   }
 
@@ -162,7 +162,7 @@ extension BusCore {
   func remove(_ id: UInt64, from store: HandlerStore) {
     withLock { released in
       store.remove(id, &garbage, into: &released)
-      followObservers(of: store)
+      followWatchers(of: store)
     }
   }
 
@@ -176,9 +176,9 @@ extension BusCore {
       let wildcard = index.map { wildcards.remove(at: $0) }
       for store in affected(by: registration) {
         store.remove(registration.id, from: registration.subjectAddress, &garbage, into: &released)
-        if wildcard == nil { followObservers(of: store) }
+        if wildcard == nil { followWatchers(of: store) }
       }
-      if wildcard != nil { followObservers() }
+      if wildcard != nil { followWatchers() }
       return wildcard
     }
     // Released after the lock: objects that it captured may call the bus.
@@ -197,7 +197,7 @@ extension BusCore {
           store.remove(entry.id, &garbage, into: &released)
         }
       }
-      followObservers()
+      followWatchers()
     }
     // Subscriptions may keep the core for long.
     for store in withLock({ _ in stores }) { store.removeLatest() }
@@ -208,7 +208,7 @@ extension BusCore {
     _ id: UInt64, in stores: [HandlerStore], from subject: UnsafeRawPointer?, _ action: @escaping @Sendable () -> Void
   ) {
     withLock { released in
-      let handlers = garbage.retiredHandlers(id) + stores.compactMap { $0.handler(id, from: subject) }
+      let handlers = garbage.retiredHandlers(id) + stores.compactMap { $0.address(of: id, from: subject) }
       garbage.whenOver(handlers, action, into: &released)
     }
   }
@@ -230,7 +230,7 @@ extension BusCore {
         store.standing.compactMap { entry -> (UInt64, EventBus.Listing)? in
           // A wildcard is in every matching store; list it once, below.
           if let registration = entry.registration,
-            registration.store == nil || registration.isExpired(keeping: &released)
+            registration.isWildcard || registration.isExpired(keeping: &released)
           {
             return nil
           }

@@ -17,7 +17,7 @@ final class BusCore: @unchecked Sendable {
   /// subscribers.
   let seesEveryPost = Atomic<Bool>(false)
   /// Whether there is a tracer or a subscription to `Undelivered`.
-  private let hasObservers = Atomic<Bool>(false)
+  private let watched = Atomic<Bool>(false)
   let tracers = Guarded<[Tracer]>([])
   let failureObservers = Guarded<[FailureObserver]>([])
   /// The deadlines of waits on the bus's own clock.
@@ -35,7 +35,7 @@ final class BusCore: @unchecked Sendable {
   @exclusivity(unchecked) private var storeOfType: [ObjectIdentifier: HandlerStore] = [:]
   @exclusivity(unchecked) var wildcards: [Wildcard] = []
   @exclusivity(unchecked) private var undelivered: HandlerStore?
-  @exclusivity(unchecked) private var wasObserved = false
+  @exclusivity(unchecked) private var wasWatched = false
   /// The number of subscriptions with an owner or a subject that may still be made before the next sweep for expired
   /// ones.
   @exclusivity(unchecked) private var untilSweep = 64
@@ -174,7 +174,7 @@ extension BusCore {
     // The identity of the type is the key, so the cast cannot fail.
     if let store = storeOfType[ObjectIdentifier(E.self)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
     let store = TopicStore(description, in: self, limit: limit)
-    if isObserved { store.setGeneral(true) }
+    if isWatchedNow { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
     storeOfType[ObjectIdentifier(E.self)] = store
@@ -227,7 +227,7 @@ extension BusCore {
 
 extension BusCore {
   /// Whether there is a tracer or a subscription to `Undelivered`, so that posts take the general path.
-  var isWatched: Bool { hasObservers.load(ordering: .relaxed) }
+  var isWatched: Bool { watched.load(ordering: .relaxed) }
 
   /// Takes the next identifier, before the handler is added to a store; the caller holds the lock.
   ///
@@ -239,7 +239,7 @@ extension BusCore {
   ///
   /// A subscription to all events does not count: it receives every event, so no event is undelivered. One to a subject
   /// does not, either: the bus posts `Undelivered` without a subject.
-  private var isObserved: Bool {
+  private var isWatchedNow: Bool {
     guard let undelivered else { return false }
     let isAwaited = undelivered.list.standing.contains { entry in
       !wildcards.contains { $0.name == nil && $0.registration.id == entry.id }
@@ -249,16 +249,16 @@ extension BusCore {
 
   /// Follows a change of the subscriptions to `Undelivered`; the caller holds the lock.
   @inline(__always)
-  func followObservers(of store: HandlerStore) { if store === undelivered { followObservers() } }
+  func followWatchers(of store: HandlerStore) { if store === undelivered { followWatchers() } }
 
   /// Sets the flags that send posts through the general path while there are observers.
   ///
   /// The caller holds the lock, and has finished its change of the subscriptions to `Undelivered` and of the wildcards.
-  func followObservers() {
-    let isObserved = isObserved
-    if isObserved != wasObserved { for store in stores { store.setGeneral(isObserved) } }
-    wasObserved = isObserved
-    hasObservers.store(isObserved, ordering: .releasing)
-    seesEveryPost.store(!wildcards.isEmpty || isObserved, ordering: .releasing)
+  func followWatchers() {
+    let isWatchedNow = isWatchedNow
+    if isWatchedNow != wasWatched { for store in stores { store.setGeneral(isWatchedNow) } }
+    wasWatched = isWatchedNow
+    watched.store(isWatchedNow, ordering: .releasing)
+    seesEveryPost.store(!wildcards.isEmpty || isWatchedNow, ordering: .releasing)
   }
 }

@@ -16,7 +16,7 @@ class HandlerStore: @unchecked Sendable {
   let isSticky: Bool
   let isReversed: Bool
   /// The kind of report that the events are; nil if they are none.
-  let report: Report?
+  let report: SelfReport?
 
   // The bus's lock guards these variables and so proves exclusive access. The compiler's check at each access would
   // cost as much as everything else that subscribing does.
@@ -33,7 +33,7 @@ class HandlerStore: @unchecked Sendable {
   /// Lock order: after the bus's lock, before the locks of receivers. No other lock is taken while it is held.
   private let order = Lock()
 
-  init(name: EventName, isSticky: Bool, isReversed: Bool, report: Report?, in core: BusCore, limit: Int) {
+  init(name: EventName, isSticky: Bool, isReversed: Bool, report: SelfReport?, in core: BusCore, limit: Int) {
     unownedCore = .passUnretained(core)
     (self.name, self.isSticky, self.isReversed, self.report) = (name, isSticky, isReversed, report)
     topic = pubsub_make_topic(limit)
@@ -129,7 +129,7 @@ extension HandlerStore {
   }
 
   /// The address of a handler, cancelled or not, in the present block.
-  func handler(_ id: UInt64, from subject: UnsafeRawPointer?) -> UnsafeRawPointer? {
+  func address(of id: UInt64, from subject: UnsafeRawPointer?) -> UnsafeRawPointer? {
     guard let block = list(of: subject)?.block, let index = block.index(of: id) else { return nil }
     return UnsafeRawPointer(block.handlers + index)
   }

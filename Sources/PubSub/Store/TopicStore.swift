@@ -24,7 +24,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   init(_ description: EventDescription<E>, in core: BusCore, limit: Int) {
     super.init(
       name: description.name, isSticky: description.isSticky, isReversed: description.isReversed,
-      report: Report(E.self), in: core, limit: limit
+      report: SelfReport(E.self), in: core, limit: limit
     )
   }
 
@@ -122,22 +122,5 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
       if hadLatest { former.deinitialize(count: 1) }
     }
     withExtendedLifetime(removed) {}
-  }
-}
-
-/// A subscriber to every event type, or to the event types of one name.
-final class Wildcard: Sendable {
-  let registration: Registration
-  /// The name of the event types; nil for all event types.
-  let name: EventName?
-  /// The handler; it does nothing if there is a receiver.
-  let body: @Sendable (any EventBus.Event) throws -> Void
-  let receiver: Receiver?
-
-  init(
-    _ registration: Registration, named name: EventName?, receiver: Receiver? = nil,
-    _ body: @escaping @Sendable (any EventBus.Event) throws -> Void = { _ in }
-  ) {
-    (self.registration, self.name, self.receiver, self.body) = (registration, name, receiver, body)
   }
 }

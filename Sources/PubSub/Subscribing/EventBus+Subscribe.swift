@@ -93,10 +93,10 @@ extension EventBus {
     _ handler: @escaping @Sendable (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    guard once else { return register(type, Registration.owned(details, in: core, by: owner, handler)) }
+    guard once else { return register(type, Registration.makeOwned(details, in: core, by: owner, handler)) }
     let only = OnceOnly()
     let first: @Sendable (Owner, E) throws -> Void = { if only.begin() { try handler($0, $1) } }
-    let owned = Registration.owned(details, in: core, by: owner, first)
+    let owned = Registration.makeOwned(details, in: core, by: owner, first)
     only.registration = owned.0
     return register(type, owned)
   }
@@ -136,7 +136,7 @@ extension EventBus {
     let only = once ? OnceOnly() : nil
     var called = handler
     if let only { called = { if only.begin() { try handler($0, $1) } } }
-    let owned = Registration.owned(details, in: core, by: owner, onMainActor: called)
+    let owned = Registration.makeOwned(details, in: core, by: owner, onMainActor: called)
     only?.registration = owned.0
     let subscription = register(type, owned)
     call({ try called(owner, $0) }, replay, type, subscription.subscriber, from: subject)

@@ -154,7 +154,7 @@ extension EventBus.Subscription: Cancellable {
   var isPlain: Bool { site != nil }
 
   /// The mailbox; nil for a synchronous handler.
-  var mailbox: (any AsynchronousReceiver)? {
+  var mailbox: (any AnyMailbox)? {
     if case .registered(let registration) = form { registration.takeUnretainedValue().mailbox } else { nil }
   }
 

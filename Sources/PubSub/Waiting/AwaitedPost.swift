@@ -25,7 +25,7 @@ final class AwaitedPost: Sendable {
 
   private struct Slot {
     /// The receiver; nil once the delivery has ended.
-    var receiver: (any AsynchronousReceiver)?
+    var receiver: (any AnyMailbox)?
     var isRunning = false
     var delivery: ObservedDelivery
   }
@@ -37,7 +37,7 @@ final class AwaitedPost: Sendable {
     var open = 0
     var isExpired = false
     var isCancelled = false
-    var isOver = false
+    var isReported = false
     var waiter: UnsafeContinuation<Void, Never>?
 
     mutating func end(_ index: Int, _ outcome: DeliveryReport.Outcome, at time: Duration, isLate: Bool = false) {
@@ -75,17 +75,17 @@ final class AwaitedPost: Sendable {
   var isExpired: Bool { state.withLock { $0.isExpired } }
 
   /// Whether the wait is over and the post has been reported.
-  var isOver: Bool { state.withLock { $0.isOver } }
+  var isReported: Bool { state.withLock { $0.isReported } }
 
   /// The receivers that the post waits for at present.
-  var awaited: [any AsynchronousReceiver] { state.withLock { $0.slots.compactMap(\.receiver) } }
+  var awaited: [any AnyMailbox] { state.withLock { $0.slots.compactMap(\.receiver) } }
 }
 
 // MARK: - Deliveries
 
 extension AwaitedPost {
   /// Begins to wait for a receiver, to which the caller then gives the event; returns nil if the deadline has passed.
-  func add(_ receiver: any AsynchronousReceiver, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
+  func add(_ receiver: any AnyMailbox, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
     state.withLock { state in
       if state.isExpired { return nil }
       state.slots.append(Slot(receiver: receiver, delivery: delivery))
@@ -189,7 +189,7 @@ extension AwaitedPost {
     for (receiver, delivery, isRunning) in open where isRunning { receiver.cancelRun(of: delivery) }
   }
 
-  private typealias OpenDelivery = (receiver: any AsynchronousReceiver, AwaitedDelivery, isRunning: Bool)
+  private typealias OpenDelivery = (receiver: any AnyMailbox, AwaitedDelivery, isRunning: Bool)
 
   private func openDeliveries(in state: State) -> [OpenDelivery] {
     state.slots.indices.compactMap { index in
@@ -199,5 +199,5 @@ extension AwaitedPost {
   }
 
   /// Notes that the post has been reported.
-  func finish() { state.withLock { $0.isOver = true } }
+  func noteReported() { state.withLock { $0.isReported = true } }
 }

@@ -6,15 +6,13 @@ internal import Scheduling
 /// its tasks are detached, so that no handler runs in the context of a poster. The poster's context travels with the
 /// event: ``AwaitedPost/poster``.
 package struct HandlerContext: Sendable {
-  @TaskLocal static var current: HandlerContext?
+  /// The context of the present task, even if its run and work have ended; nil in a task that neither a handler nor
+  /// work started.
+  @TaskLocal package static var current: HandlerContext?
 
   let run: HandlerRun?
   /// The piece of work; it may have ended, because tasks that it starts inherit this value and may outlive it.
   package let work: (any AwaitedWork)?
-
-  /// The context of the present task, even if its run and work have ended; nil in a task that neither a handler nor
-  /// work started.
-  package static var bound: HandlerContext? { current }
 
   /// The run and the work of the present task, as far as they have not ended; nil if both have ended or there is
   /// neither.
@@ -58,11 +56,11 @@ package struct HandlerContext: Sendable {
 
   /// Returns whether the receiver's handler is the one that runs this code, or waits along the chain of waits for this
   /// code to end.
-  func isChained(to receiver: any AsynchronousReceiver) -> Bool {
+  func isChained(to receiver: any AnyMailbox) -> Bool {
     if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.owner) { return true }
     guard let run, run.isUnderWay else { return false }
     if run.receiver === receiver { return true }
-    guard let cause = run.cause, !cause.isOver else { return false }
+    guard let cause = run.cause, !cause.isReported else { return false }
     return cause.poster?.isChained(to: receiver) ?? false
   }
 }

@@ -62,7 +62,7 @@ package final class MeasuredPost: @unchecked Sendable {
       await wait?.wait()
     }
     if let timer { deadlines?.clear(timer) }
-    wait?.finish()
+    wait?.noteReported()
     token?.end()
     noteEnds()
   }

@@ -11,7 +11,7 @@ enum WaitGraph {
   /// A target of a wait.
   enum Target {
     /// The handler of a mailbox.
-    case receiver(any AsynchronousReceiver)
+    case receiver(any AnyMailbox)
     /// All work of an owner.
     case owner(WorkOwner)
   }
@@ -73,7 +73,7 @@ enum WaitGraph {
   ///
   /// The targets of the wait are the handlers that `awaited` returns when the graph is searched.
   static func begin(
-    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [any AsynchronousReceiver]
+    in context: HandlerContext?, awaiting awaited: @escaping @Sendable () -> [any AnyMailbox]
   ) -> WaitToken? {
     guard let context else { return nil }
     return state.withLock { $0.begin(in: context) { awaited().map { .receiver($0) } } }
@@ -102,7 +102,7 @@ enum WaitGraph {
 
   /// Adds a handler to a wait that has begun, by calling `extend`; returns false, without the call, if the handler
   /// would close a circle.
-  static func extend(waitIn context: HandlerContext?, by receiver: any AsynchronousReceiver, _ extend: () -> Void)
+  static func extend(waitIn context: HandlerContext?, by receiver: any AnyMailbox, _ extend: () -> Void)
     -> Bool
   {
     guard let context else {
@@ -117,7 +117,7 @@ enum WaitGraph {
   }
 
   /// Returns whether the present run of a handler waits, along the chain of waits, for the work of an owner.
-  static func leads(from receiver: any AsynchronousReceiver, to owner: WorkOwner) -> Bool {
+  static func leads(from receiver: any AnyMailbox, to owner: WorkOwner) -> Bool {
     state.withLock { $0.leads(from: [.receiver(receiver)], to: HandlerContext(run: nil, work: owner)) }
   }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Inside a handler of a report the bus posts only reports of a later kind. So no report can lead to reports without
 /// end, whatever its handlers do. An event that is posted inside such a handler keeps the kind of report in its
 /// mailboxes (``EventQueue/Mark``).
-enum Report: Int {
+enum SelfReport: Int {
   /// ``EventBus/PostRefused``.
   case refusal
   /// ``EventBus/Undelivered``.
@@ -27,7 +27,7 @@ enum Report: Int {
   ///
   /// - Parameter earlier: the report inside whose handler that handler was called; nil for the present code.
   /// - Returns: false if a report of this kind or a later one led to that code.
-  func mayBePosted(after earlier: Report? = nil) -> Bool {
+  func mayBePosted(after earlier: SelfReport? = nil) -> Bool {
     guard let latest = Self.latest(earlier, Self.enclosing) else { return true }
     return latest.rawValue < rawValue
   }
@@ -38,23 +38,25 @@ enum Report: Int {
   static let runsUnderWay = Atomic(0)
 
   /// The latest kind of report inside whose handler the present code runs; nil if there is none.
-  private static var enclosing: Report? { latest(ofTask, Posting.report(upTo: Posting.depth)) }
+  private static var enclosing: SelfReport? { latest(ofTask, Posting.report(upTo: Posting.depth)) }
 
-  private static var ofTask: Report? {
+  private static var ofTask: SelfReport? {
     runsUnderWay.load(ordering: .relaxed) == 0 ? nil : HandlerContext.enclosing?.run?.report
   }
 
   /// Returns the kind of report inside whose handler the present post to a store is made; nil if there is none.
   ///
   /// With `countsOwn` the event itself counts, too. A receiver that knows the event's type need not ask for that.
-  static func ofPost(to store: HandlerStore, countsOwn: Bool) -> Report? {
+  static func ofPost(to store: HandlerStore, countsOwn: Bool) -> SelfReport? {
     let report = latest(ofTask, Posting.report(around: store))
     return report == nil && !countsOwn ? nil : latest(report, store.report)
   }
 
-  static func earlier(_ one: Report, _ other: Report) -> Report { one.rawValue < other.rawValue ? one : other }
+  static func earlier(_ one: SelfReport, _ other: SelfReport) -> SelfReport {
+    one.rawValue < other.rawValue ? one : other
+  }
 
-  fileprivate static func latest(_ one: Report?, _ other: Report?) -> Report? {
+  fileprivate static func latest(_ one: SelfReport?, _ other: SelfReport?) -> SelfReport? {
     guard let one, let other else { return one ?? other }
     return one.rawValue < other.rawValue ? other : one
   }
@@ -62,7 +64,7 @@ enum Report: Int {
 
 extension Posting {
   /// The latest kind of report among the posts on this thread around the present post to a store; nil if there is none.
-  fileprivate static func report(around store: HandlerStore) -> Report? {
+  fileprivate static func report(around store: HandlerStore) -> SelfReport? {
     let depth = depth
     if depth <= 0 { return nil }
     // An event that is replayed is held without a post.
@@ -71,13 +73,13 @@ extension Posting {
   }
 
   /// The latest kind of report among the outermost posts under way on this thread; nil if there is none.
-  fileprivate static func report(upTo depth: Int) -> Report? {
+  fileprivate static func report(upTo depth: Int) -> SelfReport? {
     if depth <= 0 { return nil }
     let record = pubsub_record_of_thread()
-    var report: Report?
+    var report: SelfReport?
     for depth in 0..<depth {
       guard let topic = pubsub_frame_at(record, depth).pointee.topic else { continue }
-      report = Report.latest(report, BusCore.store(of: topic)._withUnsafeGuaranteedRef { $0.report })
+      report = SelfReport.latest(report, BusCore.store(of: topic)._withUnsafeGuaranteedRef { $0.report })
     }
     return report
   }

@@ -22,18 +22,6 @@ extension EventBus {
     core.add(owned.handler, owned.registration, to: core.store(for: type))
     return OwnedSubscription(owned.registration)
   }
-
-  /// Reports an error of the program's code, and posts it.
-  package func report(_ failure: HandlerFailure) { core.report(failure) }
-
-  /// Calls a closure with each error of the program's code, on the thread of the error, as long as the owner exists.
-  ///
-  /// The closure is also called with the error of a handler of ``EventBus/HandlerFailure``, which is not posted.
-  package func observeFailures(
-    for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void
-  ) {
-    core.observeFailures(for: owner, body)
-  }
 }
 
 /// The properties of a subscription that do not depend on its handler.

@@ -6,10 +6,10 @@ extension EventBus {
     _ type: E.Type, _ details: SubscriptionDetails, _ replay: Replay<E>, _ buffering: Buffering, once: Bool,
     _ handler: Mailbox<E>.Handler
   ) -> Registration {
-    let form = Mailbox<E>.Form(
+    let conversions = Mailbox<E>.Conversions(
       element: { event, _ in event.assumingMemoryBound(to: E.self).pointee }, eventType: { _ in E.self },
       missedType: E.self)
-    let mailbox = Mailbox(details.subscriber, bus: self, buffering, once: once, form, handler)
+    let mailbox = Mailbox(details.subscriber, bus: self, buffering, once: once, conversions, handler)
     let registration = registration(details, mailbox)
     core.add(mailbox, registration, to: type, replay: replay)
     return registration
@@ -20,9 +20,9 @@ extension EventBus {
     named name: EventName?, _ details: SubscriptionDetails, _ buffering: Buffering, once: Bool,
     _ handler: Mailbox<any Event>.Handler
   ) -> Registration {
-    let form = Mailbox<any Event>.Form(
+    let conversions = Mailbox<any Event>.Conversions(
       element: { event, store in store.event(at: event) }, eventType: { type(of: $0) }, missedType: nil)
-    let mailbox = Mailbox(details.subscriber, bus: self, buffering, once: once, form, handler)
+    let mailbox = Mailbox(details.subscriber, bus: self, buffering, once: once, conversions, handler)
     let registration = registration(details, mailbox)
     core.add(Wildcard(registration, named: name, receiver: mailbox))
     return registration

@@ -1,0 +1,71 @@
+internal import CPubSub
+internal import Scheduling
+
+// What a bus tells of its posts: tracers, `Undelivered`, and the errors of the program's code.
+
+extension EventBus {
+  /// Reports an error of the program's code, and posts it.
+  package func report(_ failure: HandlerFailure) { core.report(failure) }
+
+  /// Calls a closure with each error of the program's code, on the thread of the error, as long as the owner exists.
+  ///
+  /// The closure is also called with the error of a handler of ``EventBus/HandlerFailure``, which is not posted.
+  package func observeFailures(
+    for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void
+  ) {
+    core.observeFailures(for: owner, body)
+  }
+}
+
+extension BusCore {
+  /// Shows every post to a tracer until it is removed.
+  func add(_ tracer: Tracer) {
+    tracers.withLock { $0.append(tracer) }
+    withLock { _ in followWatchers() }
+  }
+
+  func remove(_ tracer: Tracer) {
+    tracers.withLock { $0.removeAll { $0 === tracer } }
+    withLock { _ in followWatchers() }
+  }
+
+  /// Posts `Undelivered` for an event that no subscriber received; never for itself.
+  func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
+    // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count.
+    guard let topic = Self.topic(of: EventBus.Undelivered.self, in: table), pubsub_root(topic) != nil,
+      topic != store.topic
+    else { return }
+    let event = store.event(at: event)
+    if SelfReport.undelivered.mayBePosted(after: (event as? EventBus.HandlerFailure)?.report) {
+      post(EventBus.Undelivered(event: event))
+    }
+  }
+
+  /// Reports the error of a handler; `report` is the report inside whose handler it was called, if there is one.
+  func reportFailure(
+    of subscriber: EventBus.Subscriber, _ error: any Error, with event: (any EventBus.Event)?,
+    in type: (any EventBus.Event.Type)?,
+    inside report: SelfReport? = nil, hasRecipient: Bool = false, isNoted: Bool = false
+  ) {
+    self.report(
+      EventBus.HandlerFailure(
+        subscriber, type?.name ?? "missed", event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
+        report: report ?? type.flatMap { SelfReport($0) }))
+  }
+
+  /// Reports an error of the program's code; all such errors pass this function.
+  func report(_ failure: EventBus.HandlerFailure) {
+    for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
+    if SelfReport.failure.mayBePosted(after: failure.report) { post(failure) }
+  }
+
+  /// Calls a closure with each failure, before it is posted, on the thread of the failure, as long as the owner exists.
+  func observeFailures(
+    for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (EventBus.HandlerFailure) -> Void
+  ) {
+    failureObservers.withLock { observers in
+      observers.removeAll { $0.owner == nil }
+      observers.append(FailureObserver(owner: owner, body: body))
+    }
+  }
+}
