@@ -15,7 +15,7 @@ extension Application {
     /// The delegate, which the scene calls before it posts each notification, and retains until it is disconnected.
     ///
     /// When the scene connects, the application's delegate supplies it
-    /// (``ApplicationDelegate/application(_:delegateFor:)-(_,Scene)``).
+    /// (``ApplicationDelegate/application(_:delegateFor:)``).
     public var delegate: (any SceneDelegate)?
     /// The state of the scene; it changes after *will…* callbacks and before *did…* callbacks.
     ///
