@@ -66,7 +66,8 @@ import Testing
 
   @Test func aHangUpDuringTheTearDownLetsItFinish() async throws {
     try await ProbeSession.run { probe in
-      try await PseudoTerminal.run(probe.arguments("--gate", probe.gate.path)) { terminal in
+      try await PseudoTerminal.run(probe.arguments("--budget", ProbeSession.longBudget, "--gate", probe.gate.path)) {
+        terminal in
         try await probe.isActive(visit: 1, on: terminal)
         terminal.child.signal(SIGTERM)
         try await probe.log.line(startingWith: "release begin")

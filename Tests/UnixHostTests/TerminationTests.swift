@@ -10,7 +10,7 @@ import Testing
     _ options: String..., body: (ProbeSession, PseudoTerminal) async throws -> ChildEvent
   ) async throws -> ChildEvent {
     try await ProbeSession.run { probe in
-      let arguments = probe.arguments() + options + ["--gate", probe.gate.path]
+      let arguments = probe.arguments("--budget", ProbeSession.longBudget, "--gate", probe.gate.path) + options
       return try await PseudoTerminal.run(arguments, directory: probe.directory.path) { terminal in
         try await probe.isActive(visit: 1, on: terminal)
         #expect(terminal.modes != terminal.initialModes)
@@ -236,7 +236,8 @@ import Testing
         try await probe.log.line(startingWith: "release begin")
         try await probe.insist(on: SIGTERM)
         try await terminal.prompt()
-        #expect(try await terminal.status(in: shell) == 128 + SIGTERM)
+        let status = try await terminal.status(in: shell)
+        #expect(status == 128 + SIGTERM, "\(probe.log.lines.joined(separator: "\n"))")
         #expect(terminal.screen.isLeftInOrder(at: shell))
       }
     }

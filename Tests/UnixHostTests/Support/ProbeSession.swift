@@ -30,8 +30,11 @@ struct ProbeSession {
     (["'\(builtProduct(program))'", "--log", log.path] + options).joined(separator: " ")
   }
 
+  /// The budget of a tear-down that ends when the test says so, on a machine of any speed, in milliseconds.
+  static let longBudget = "600000"
+
   /// The options that let the tear-down wait at the gate.
-  var gateOptions: String { "--gate \(gate.path)" }
+  var gateOptions: String { "--budget \(Self.longBudget) --gate \(gate.path)" }
 
   /// The life cycle's records among the log's lines.
   ///
