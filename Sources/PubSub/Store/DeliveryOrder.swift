@@ -35,7 +35,7 @@ struct DeliveryOrder {
   /// The cursors of the blocks; the first one has the next handler, once ``front(_:)`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
-  private var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
+  private(set) var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
   /// Whether the walk looks, each time that it moves on, whether another thread waits for that.
   private let looks: Bool
 
@@ -48,7 +48,7 @@ struct DeliveryOrder {
   ///   - post: the post.
   ///   - position: where the count of handlers begins, for a post that continues.
   ///   - looks: false for a walk under a lock: what waits for a handler may run the program's code. A request stays until
-  ///     ``leaveLast()``.
+  ///     the post moves on from the last handler.
   init(_ post: PostUnderWay, from position: Int = 0, looks: Bool = true) {
     (self.position, self.looks) = (position, looks)
     frame = post.frame

@@ -63,23 +63,28 @@ extension HandlerStore {
     guard canPost() else { return }
     show(event, from: subject)
     var held = HoldOutcome.nothing
-    var begun: (post: PostUnderWay, walk: DeliveryOrder?)?
+    var begun: PostUnderWay?
+    var hadReceivers = false
+    var last: UnsafeMutablePointer<UnsafeRawPointer?>?
     inOrder(event, from: subject) {
       let post = begin(from: subject)
-      guard hasReceivers else { return begun = (post, nil) }
-      var walk = DeliveryOrder(post, looks: false)
-      while let place = walk.next() {
-        if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
+      if hasReceivers {
+        hadReceivers = true
+        var walk = DeliveryOrder(post, looks: false)
+        while let place = walk.next() {
+          if let receiver = place.receiver { held.formUnion(receiver.hold(event, of: self, .posted)) }
+        }
+        last = walk.announced
       }
-      begun = (post, walk)
+      begun = post
     }
-    guard case (let post, var walk)? = begun else { return }
-    walk?.leaveLast()
+    guard let post = begun else { return }
+    if let last { pubsub_move_on(post.frame, last) }
     if held.contains(.mustWake) {
       var walk = DeliveryOrder(post)
       while let place = walk.next() { place.receiver?.wake() }
     }
-    let isReceived = call(event, post, hasReceivers: walk != nil) || held.contains(.isHeld)
+    let isReceived = call(event, post, hasReceivers: hadReceivers) || held.contains(.isHeld)
     whenOver?()
     end(post)
     if !isReceived { core.reportUndelivered(event, of: self) }
