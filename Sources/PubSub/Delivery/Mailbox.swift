@@ -20,7 +20,8 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     let missedType: (any EventBus.Event.Type)?
   }
 
-  /// What a mailbox calls.
+  /// What a mailbox calls, in a struct: a closure that is itself the value of a generic type costs a wrapper each time
+  /// that it is read.
   struct Handler: Sendable {
     let call: @Sendable (Element) async throws -> Void
     /// Called with the number of lost events; nil if the loss is ignored.
@@ -149,25 +150,31 @@ extension Mailbox {
 
   private func handle(_ element: Element, _ handler: Handler, inside report: SelfReport? = nil) async {
     let run = nextRun(conversions.eventType(element), cause: nil, inside: report)
-    await perform(run, with: element) { try await handler.call(element) }
+    do {
+      try await call(handler, with: element, run)
+    } catch {
+      note(error, of: run) { element as? any EventBus.Event }
+    }
     endIfOnce()
   }
 
   private func handle(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
     let run = nextRun(conversions.missedType, cause: nil, inside: gap.report)
-    await perform(run, with: nil) { try await missed(gap.count) }
+    do {
+      begin(run)
+      defer { end(run) }
+      try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await missed(gap.count) }
+    } catch {
+      note(error, of: run) { nil }
+    }
   }
 
-  /// Calls code of the program in a run for which no post waits.
-  private func perform(_ run: HandlerRun, with element: Element?, _ body: () async throws -> Void) async {
-    do {
-      try await call(body, run)
-    } catch is HandlerRun.Cancelled {
-      return
-    } catch is HandlerRun.OwnerIsGone {
-      endSubscription?()
-    } catch {
-      self.report(error, of: run, element)
+  /// Notes the error of a run for which no post waits.
+  private func note(_ error: any Error, of run: HandlerRun, event: () -> (any EventBus.Event)?) {
+    switch error {
+    case is HandlerRun.Cancelled: break
+    case is HandlerRun.OwnerIsGone: endSubscription?()
+    default: report(error, of: run, event())
     }
   }
 
@@ -186,7 +193,7 @@ extension Mailbox {
     }
     let run = nextRun(conversions.eventType(element), cause: delivery.post, inside: report)
     do {
-      try await call({ try await handler.call(element) }, run)
+      try await call(handler, with: element, run)
       // First: when the poster goes on, the subscription has ended.
       endIfOnce()
       delivery.post.end(delivery, .delivered)
@@ -200,18 +207,21 @@ extension Mailbox {
       let isFailure = error.isFailure
       let isInTime = delivery.post.isOpen(delivery)
       // Report first: the poster may go on, and end the process, as soon as the delivery has ended.
-      if isFailure, !delivery.post.reportsErrors { self.report(error, of: run, element, hasRecipient: isInTime) }
+      if isFailure, !delivery.post.reportsErrors {
+        self.report(error, of: run, element as? any EventBus.Event, hasRecipient: isInTime)
+      }
       // After the deadline the post no longer takes the error.
       if !delivery.post.end(delivery, .threw(error)), isFailure, delivery.post.reportsErrors {
-        self.report(error, of: run, element)
+        self.report(error, of: run, element as? any EventBus.Event)
       }
     }
   }
 
-  private func report(_ error: any Error, of run: HandlerRun, _ element: Element?, hasRecipient: Bool = false) {
+  private func report(
+    _ error: any Error, of run: HandlerRun, _ event: (any EventBus.Event)?, hasRecipient: Bool = false
+  ) {
     bus?.core.reportFailure(
-      of: subscriber, error, with: element.map { $0 as! any EventBus.Event }, in: run.eventType, inside: run.report,
-      hasRecipient: hasRecipient)
+      of: subscriber, error, with: event, in: run.eventType, inside: run.report, hasRecipient: hasRecipient)
   }
 
   private func nextRun(_ type: (any EventBus.Event.Type)?, cause: AwaitedPost?, inside report: SelfReport?)
@@ -222,14 +232,21 @@ extension Mailbox {
       report: report ?? type.flatMap { SelfReport($0) })
   }
 
-  private func call(_ body: () async throws -> Void, _ run: HandlerRun) async throws {
+  // Without a closure around the call, which would cost a quarter of an event.
+  private func call(_ handler: Handler, with element: Element, _ run: HandlerRun) async throws {
+    begin(run)
+    defer { end(run) }
+    try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await handler.call(element) }
+  }
+
+  private func begin(_ run: HandlerRun) {
     runs.store(run.number, ordering: .releasing)
     if run.report != nil { SelfReport.runsUnderWay.add(1, ordering: .relaxed) }
-    defer {
-      if run.report != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
-      runs.store(run.number + 1, ordering: .releasing)
-    }
-    try await HandlerContext.$current.withValue(HandlerContext(run: run, work: nil)) { try await body() }
+  }
+
+  private func end(_ run: HandlerRun) {
+    if run.report != nil { SelfReport.runsUnderWay.subtract(1, ordering: .relaxed) }
+    runs.store(run.number + 1, ordering: .releasing)
   }
 }
 

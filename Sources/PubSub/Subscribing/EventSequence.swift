@@ -93,8 +93,8 @@ extension EventBus {
   ///   - line: the source position.
   /// - Returns: the sequence, which has subscribed.
   public func events<E: EventBus.Event>(
-    _ type: E.Type = E.self, from subject: Subject? = nil, priority: EventBus.Priority = .normal,
-    replay: EventBus.Replay<E> = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
+    _ type: E.Type = E.self, from subject: Subject? = nil, priority: Priority = .normal,
+    replay: Replay<E> = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
   ) -> EventSequence<E> {
     let details = SubscriptionDetails(subject, priority, label, fileID, line)
     return registerSequence(type, details, replay: replay)
@@ -117,10 +117,10 @@ extension EventBus {
   ///   - line: the source position.
   /// - Returns: the sequence, which has subscribed.
   public func events<E: EventBus.Event>(
-    _ type: E.Type = E.self, from subject: Subject? = nil, priority: EventBus.Priority = .normal,
-    replay: EventBus.Replay<E> = .none, buffering: EventBus.Buffering, label: String? = nil, fileID: String = #fileID,
+    _ type: E.Type = E.self, from subject: Subject? = nil, priority: Priority = .normal,
+    replay: Replay<E> = .none, buffering: Buffering, label: String? = nil, fileID: String = #fileID,
     line: Int = #line
-  ) -> EventSequence<EventBus.Received<E>> {
+  ) -> EventSequence<Received<E>> {
     let details = SubscriptionDetails(subject, priority, label, fileID, line)
     return registerSequence(type, details, buffering, replay: replay)
   }
