@@ -65,7 +65,7 @@ import Testing
       at("plain returned")
     }
     let two = TaskStarter(clock: clock).startOnMainActor {
-      try? await application.run(while: .foreground, after: a) { _ in
+      await application.run(while: .foreground, after: a) { _ in
         await withPhaseClosingHandler {
           try? await clock.sleep(for: .seconds(50_000))
         } onClose: {
@@ -101,7 +101,7 @@ import Testing
     try await system.play("launch; wait:20s")
     let task = TaskStarter(clock: clock).startOnMainActor {
       withUnsafeCurrentTask { $0?.cancel() }
-      try? await application.run(while: .foreground, after: a) { _ in at("body") }
+      await application.run(while: .foreground, after: a) { _ in at("body") }
       at("returned")
     }
     await clock.settle()
@@ -114,7 +114,7 @@ import Testing
     let (clock, application) = (clock, application)
     let a = try manage("a")
     let task = TaskStarter(clock: clock).startOnMainActor {
-      try? await application.run(while: .foreground, after: a) { _ in
+      await application.run(while: .foreground, after: a) { _ in
         at("body")
         try? await clock.sleep(for: .seconds(50_000))
         at("ended")
@@ -214,7 +214,7 @@ import Testing
     let (clock, application) = (clock, application)
     let a = try manage("a")
     let task = TaskStarter(clock: clock).startOnMainActor {
-      try? await application.run(while: .foreground, after: a) { _ in
+      await application.run(while: .foreground, after: a) { _ in
         await Task(executorPreference: clock.executor) { try? await clock.sleep(for: .seconds(60)) }.value
         at("body ended")
       }

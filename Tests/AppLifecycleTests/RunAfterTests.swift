@@ -159,7 +159,7 @@ import Testing
     let connection = try manage("connection")
     let (application, clock, model) = (application, clock, model)
     let caller = TaskStarter(clock: clock).startOnMainActor {
-      try? await application.run(while: .active, after: connection) { connection in
+      await application.run(while: .active, after: connection) { connection in
         model.lines.append("begins with \(connection)")
         try? await clock.sleep(for: .seconds(1_000_000))
         model.lines.append("ends")

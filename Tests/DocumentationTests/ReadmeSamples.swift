@@ -103,6 +103,22 @@ private struct Client {
   }
 }
 
+@MainActor private final class Board {
+  private(set) var shown = 0
+
+  func appear(in application: Application) {
+    application.run(self, while: .foreground) { [clock = application.clock] board in
+      while true {
+        board.show(try await board.load())
+        try await clock.sleep(for: .seconds(10))
+      }
+    }
+  }
+
+  private func load() async throws -> Int { 1 }
+  private func show(_ count: Int) { shown += count }
+}
+
 @MainActor private func finish(_ application: Application) {
   func upload() async { note("upload") }
   application.performBackgroundTask(named: "upload") { await upload() }
@@ -171,6 +187,17 @@ extension SavingDelegate: ApplicationDelegate {
     polling.cancel()
     try await polling.value
     #expect(log.withLock { $0 } == ["refresh", "refresh", "upload", "refresh"])
+    #expect(system.record.violations.isEmpty)
+  }
+
+  @Test func `run while in the foreground`() async throws {
+    let system = SimulatedSystem()
+    let board = Board()
+    board.appear(in: system.application)
+    try await system.play("launch; wait:15s; home; wait:1h")
+    #expect(board.shown == 2)
+    try await system.play("open; wait:5s; kill")
+    #expect(board.shown == 3)
     #expect(system.record.violations.isEmpty)
   }
 

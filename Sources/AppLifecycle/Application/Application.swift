@@ -52,10 +52,8 @@ package import Scheduling
 
   // MARK: The program's resources and tasks
 
-  /// The managed resources.
+  /// The managed resources, and the bodies of `run(while:)`.
   let manager: ResourceManager
-  /// The bodies of `run(while:)`.
-  let runs: PhaseRuns
   /// The tasks that ``task(label:fileID:line:_:)`` has started.
   let ownTasks: ApplicationTasks
   /// The background tasks and modes.
@@ -114,7 +112,6 @@ package import Scheduling
     manager = ResourceManager(
       tasks: tasks, clock: timing, running: running, retry: configuration.retry, seed: isSimulated ? 0 : nil,
       scope: scope)
-    runs = PhaseRuns(tasks: tasks, now: timing.now, scope: scope)
     ownTasks = ApplicationTasks(tasks: tasks, now: timing.now)
     background = BackgroundTaskManager(
       configuration: configuration, clock: running, elapsed: timing.now, starter: tasks, scope: scope)
@@ -122,12 +119,11 @@ package import Scheduling
     questions = TerminationQuestions(timing: timing, running: running, tasks: tasks, deadlines: deadlines)
     transitions = Transitions(configuration)
     tearDown = TearDown(
-      of: manager, runs, configuration: configuration, time: processTime, tasks: tasks, deadlines: deadlines)
+      of: manager, configuration: configuration, time: processTime, tasks: tasks, deadlines: deadlines)
     tearDown.application = self
     questions.application = self
     manager.application = self
     manager.deadlines = deadlines
-    runs.application = self
     ownTasks.application = self
     connectBackground()
     noteFailuresOfHandlers()
@@ -136,7 +132,6 @@ package import Scheduling
   /// Drops everything that runs or is held, as when the process vanishes: nothing is released, and nothing is retried.
   isolated deinit {
     manager.loseProcess()
-    runs.loseProcess()
     ownTasks.loseProcess()
     for scene in sceneDirectory.loseProcess() { scene.loseProcess() }
     background.loseProcess()

@@ -240,23 +240,18 @@ extension Application {
 
   /// Waits for open background tasks to end before a host stops the process.
   ///
-  /// ``suspend(cause:)`` does this and the inputs before and after it. Call this method only if your host's time for
-  /// background tasks is not the rest of the budget of `didEnterBackground`, or if it sends inputs of its own.
+  /// ``suspend(cause:)`` does this and the inputs before and after it. A host calls this method only if its time for
+  /// background tasks is not the rest of the budget of `didEnterBackground`.
   ///
   /// After half of the budget, the expiration handlers of the tasks that are still open run. The method returns as soon
   /// as no task is open, or when an input brings the application back to the foreground. A task that is still open when
   /// the budget has passed is reported. It continues when the process continues.
   ///
-  ///     switch await application.finishBackgroundTasks(within: .seconds(2), cause: "sleep") {
-  ///     case .finished, .timedOut: application.send(.suspend, cause: "sleep")
-  ///     case .notInBackground, .stopped: break  // the user came back
-  ///     }
-  ///
   /// - Parameters:
   ///   - budget: the time that the tasks may take; a host passes the rest of the budget of `didEnterBackground`.
   ///   - cause: the cause of the stop, for records.
   /// - Returns: how the wait ended.
-  public func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> BackgroundTasksOutcome {
+  package func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> BackgroundTasksOutcome {
     await finishBackgroundTasks(within: budget, cause: cause) { true }
   }
 
@@ -274,7 +269,7 @@ extension Application {
   ///
   /// That call then returns ``BackgroundTasksOutcome/stopped``, and no further expiration handler runs. A suspension
   /// that ``suspend(cause:)`` has begun is revoked.
-  public func stopFinishingBackgroundTasks() {
+  package func stopFinishingBackgroundTasks() {
     inbox.revokeSuspensions()
     background.stopFinishingTasks()
   }

@@ -1,5 +1,5 @@
 /// The end of a wait for open background tasks; see ``Application/finishBackgroundTasks(within:cause:)``.
-public enum BackgroundTasksOutcome: Sendable, Hashable {
+package enum BackgroundTasksOutcome: Sendable, Hashable {
   /// The application is in the background, and no task is open.
   case finished
   /// The budget has passed; the names are those of the tasks that are still open, in the order in which they began.
@@ -10,5 +10,5 @@ public enum BackgroundTasksOutcome: Sendable, Hashable {
   case stopped
 
   /// The names of the tasks that are still open after their time, in the order in which they began.
-  public var open: [String] { if case .timedOut(let names) = self { names } else { [] } }
+  package var open: [String] { if case .timedOut(let names) = self { names } else { [] } }
 }

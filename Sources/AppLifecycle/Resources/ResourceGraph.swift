@@ -86,6 +86,7 @@ struct ResourceGraph {
   mutating func setOpenPhases(_ phases: PhaseSet, lingering: PhaseSet = [], ending: PhaseSet = []) -> [Action] {
     let endingPhases = bodies > 0 ? ending : []
     guard phases != openPhases || lingering != lingeringPhases || endingPhases != self.endingPhases else { return [] }
+    let reopened = phases.intersection(lingeringPhases)
     (openPhases, lingeringPhases, self.endingPhases) = (phases, lingering, endingPhases)
     (tearingDown, awaited) = (0, 0)
     for index in order where isBeingTornDown(index) {
@@ -95,8 +96,18 @@ struct ResourceGraph {
       letGoIfGivenUp(index)
     }
     return collectActions { graph in
+      if graph.bodies > 0, !reopened.isEmpty { graph.endBodies(of: reopened) }
       for index in graph.order.reversed() where !graph.isWanted(index) { graph.consider(index) }
       for index in graph.order where graph.isWanted(index) { graph.consider(index) }
+    }
+  }
+
+  /// Ends the bodies of phases that opened again before their bodies were ended, so that they begin again.
+  private mutating func endBodies(of phases: PhaseSet) {
+    for index in order.reversed()
+    where nodes[index].isBody && nodes[index].status == .held && phases.contains(nodes[index].phase) {
+      _ = updateLeaving(index) { $0.isBroken = true }
+      consider(index)
     }
   }
 

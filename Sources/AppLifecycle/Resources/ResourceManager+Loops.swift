@@ -18,7 +18,7 @@ extension ResourceManager {
         let (began, ranSince) = (clock.now(), running.now())
         var failure: (any Error)?
         // Do not begin a loop that has been asked to end already.
-        if !Task.isCancelled, !lease.isEnding, self?.isHeld(index, lease) ?? false {
+        if !Task.isCancelled, !lease.isEnding, self?.mayBeginLoop(index, lease) ?? false {
           do {
             try await HandlerContext.with(run) { try await body(handle) }
           } catch {
@@ -31,9 +31,12 @@ extension ResourceManager {
     }
   }
 
-  /// Whether the lease is the current one, and its release has not been decided.
-  private func isHeld(_ index: Int, _ lease: HeldLease) -> Bool {
-    resources[index]?.lease === lease && graph.status(of: index) == .held
+  /// Whether the lease is the current one, and its release has not been decided; of a body also whether its phase is open.
+  private func mayBeginLoop(_ index: Int, _ lease: HeldLease) -> Bool {
+    guard let resource = resources[index], resource.lease === lease, graph.status(of: index) == .held else {
+      return false
+    }
+    return resource.operations.body == nil || graph.isWanted(index)
   }
 
   private func loopDidEnd(

@@ -13,7 +13,7 @@ extension Application {
   ///
   /// The application cancels the task when the process ends: at a termination, after the tear-down, or when the system
   /// kills the process. No transition waits for the task. For work that must be finished in the background use
-  /// ``performBackgroundTask(named:_:)``. For work of a phase use ``run(while:label:fileID:line:_:)``.
+  /// ``performBackgroundTask(named:_:)``. For work of a phase use ``run(while:after:label:fileID:line:_:)``.
   ///
   /// Like all work of the application, the task inherits neither the task-local values nor the priority of the code that
   /// starts it. Bind the values that the task needs in its body.

@@ -8,7 +8,6 @@ internal import Scheduling
   /// The application, which is notified of overruns.
   weak var application: Application?
   private let resources: ResourceManager
-  private let runs: PhaseRuns
   private let configuration: Application.Configuration
   private let time: ProcessTime
   private let tasks: TaskStarter
@@ -27,10 +26,10 @@ internal import Scheduling
   private var probe: ThreadPoolProbe?
 
   init(
-    of resources: ResourceManager, _ runs: PhaseRuns, configuration: Application.Configuration, time: ProcessTime,
+    of resources: ResourceManager, configuration: Application.Configuration, time: ProcessTime,
     tasks: TaskStarter, deadlines: Deadlines
   ) {
-    (self.resources, self.runs, self.configuration) = (resources, runs, configuration)
+    (self.resources, self.configuration) = (resources, configuration)
     (self.time, self.tasks, self.deadlines) = (time, tasks, deadlines)
   }
 
@@ -49,7 +48,6 @@ internal import Scheduling
     pendingPosts = []
     gate = PhaseGate()
     budget = nil
-    runs.loseProcess()
     resources.loseProcess()
   }
 }
@@ -143,7 +141,6 @@ extension TearDown {
   /// The tear-down still waits for their end.
   func hurry() {
     for pending in pendingPosts { pending.post.cancel() }
-    runs.hurry()
     resources.cancelTearDown()
   }
 
@@ -157,7 +154,6 @@ extension TearDown {
     for pending in pendingPosts {
       late += pending.post.expire(blames: blames, blamesQueued: lacksThreads, besides: &blamed).map(\.description)
     }
-    late += runs.nameLate(in: gate.lingering, blames: blames)
     let (begun, notBegun) = resources.nameLate(blames: blames)
     late += begun
     guard blames else { return }
@@ -228,12 +224,10 @@ extension TearDown {
     guard gate[phase] != .open else { return }
     gate[phase] = .open
     updateResources()
-    runs.phaseDidOpen(phase)
   }
 
   private func close(_ phase: LifecyclePhase) {
     guard gate[phase] == .open else { return }
-    runs.phaseWillClose(phase)
     gate[phase] = .handlers
     updateResources()
     advanceGate()
@@ -260,7 +254,6 @@ extension TearDown {
   /// Ends the bodies of `run(while:)`, after all handlers have ended or have been given up.
   private func endBodies(of phase: LifecyclePhase) {
     gate[phase] = .bodies
-    runs.phaseDidClose(phase)
     updateResources()
   }
 
@@ -269,7 +262,7 @@ extension TearDown {
   }
 
   private func hasEndingBodies(within phase: LifecyclePhase) -> Bool {
-    PhaseGate.phases.contains { phase.includes($0) && (runs.isEnding($0) || resources.isEndingBodies(of: $0)) }
+    PhaseGate.phases.contains { phase.includes($0) && resources.isEndingBodies(of: $0) }
   }
 
   /// Continues the tear-down after the last body of a phase has ended.
