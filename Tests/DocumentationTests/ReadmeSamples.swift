@@ -60,6 +60,25 @@ private struct Feed {
   #expect(database.current == nil && feed.current == nil)
 }
 
+private actor Pool {
+  init(connections: Int) async throws { note("open \(connections)") }
+  func serve() async {
+    note("serve")
+    await phaseCloses()
+  }
+  func close() { note("close pool") }
+}
+
+@MainActor private func holdPool(_ application: Application) throws {
+  try application.manage("pool", while: .running) { @concurrent in
+    try await Pool(connections: 20)
+  } run: { pool in
+    await pool.serve()  // an actor's method
+  } release: { @concurrent pool in
+    await pool.close()
+  }
+}
+
 private struct NoAnswer: Error {}
 
 private struct Client {
@@ -229,6 +248,14 @@ extension SavingDelegate: ApplicationDelegate {
     try await system.play("launch; wait:1s; home; kill")
     #expect(
       log.withLock { $0 } == ["open database", "open feed", "save", "close feed", "close database"])
+  }
+
+  @Test func `hold an actor off the main actor`() async throws {
+    log.withLock { $0 = [] }
+    let system = SimulatedSystem()
+    try holdPool(system.application)
+    try await system.play("launch; wait:1s; kill")
+    #expect(log.withLock { $0 } == ["open 20", "serve", "close pool"])
   }
 
   @Test func `acquire again what breaks`() async throws {

@@ -5,22 +5,6 @@
 
 extension Application {
   /// Refuses an `acquire` without parameters for a resource that depends on others.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - first: a resource on which it depends.
-  ///   - dependency: further resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with too few parameters.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
@@ -39,23 +23,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
   /// Refuses an `acquire` with one parameter for a resource that depends on two or more.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - first: a resource on which it depends.
-  ///   - second: another resource on which it depends.
-  ///   - dependency: further resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with too few parameters.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
@@ -74,24 +41,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
   /// Refuses an `acquire` with two parameters for a resource that depends on three or more.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - first: a resource on which it depends.
-  ///   - second: another resource on which it depends.
-  ///   - third: another resource on which it depends.
-  ///   - dependency: further resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with too few parameters.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
@@ -113,25 +62,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
   /// Refuses an `acquire` with three parameters for a resource that depends on four or more.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - first: a resource on which it depends.
-  ///   - second: another resource on which it depends.
-  ///   - third: another resource on which it depends.
-  ///   - fourth: another resource on which it depends.
-  ///   - dependency: further resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with too few parameters.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
@@ -153,21 +83,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
   /// Refuses an `acquire` with one parameter more than the resource has dependencies.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - dependency: the resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with one parameter too many, which it uses.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
@@ -185,21 +100,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
   /// Refuses an `acquire` with one parameter more than the resource has dependencies.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - dependency: the resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with one parameter too many, which it ignores.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
@@ -217,21 +117,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
   /// Refuses an `acquire` with a parameter for a resource whose dependencies are given by name only.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - dependencies: the names of the resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with a parameter, which it uses.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
@@ -249,21 +134,6 @@ extension Application {
   ) throws(ResourceError) -> ManagedResource<Handle> { fatalError("unavailable") }
 
   /// Refuses an `acquire` with a parameter for a resource whose dependencies are given by name only.
-  ///
-  /// - Parameters:
-  ///   - name: the resource's name.
-  ///   - phase: the phase during which the resource is held.
-  ///   - dependencies: the names of the resources on which it depends.
-  ///   - retry: the policy for attempts after a failure.
-  ///   - checkInterval: the time from the end of one health check to the beginning of the next.
-  ///   - onReturn: the reaction when `run` returns.
-  ///   - onError: the reaction when `run` throws.
-  ///   - acquire: a closure with a parameter, which it ignores.
-  ///   - run: the loop to run while the handle is held.
-  ///   - check: checks whether the handle still works.
-  ///   - release: closes the handle.
-  /// - Returns: nothing: the compiler refuses the call.
-  /// - Throws: nothing.
   @available(
     *, unavailable,
     message:
