@@ -153,6 +153,29 @@ import Testing
     #expect(takeLines() == ["ends"] && application.manager.graph.order.isEmpty)
   }
 
+  @Test func `do not begin, and do not react, when the phase closes right before`() async throws {
+    final class Delegate: ApplicationDelegate {}
+    let application = Application(delegate: Delegate())
+    let (gate, began) = (OneShot(), OneShot())
+    let handling = application.bus.receive(Application.WillResignActive.self) { _ in _ = await gate.value }
+    await application.handle(.launch)
+    application.run(model, while: .active, onReturn: .shutDown(status: 3)) { model in
+      model.lines.append("begins")
+      began.settle(true)
+    }
+    // In the turn after the acquire, which makes the loop's task, and before that task.
+    let leaving = TaskStarter().startOnMainActor { _ = await application.handle(.home) }
+    await TaskStarter().startOnMainActor {}.value
+    gate.settle(true)
+    await leaving.value
+    #expect(takeLines() == [] && application.state == .background)
+    await application.handle(.open)
+    _ = await began.value
+    while application.state != .notRunning { await Task.yield() }
+    #expect(takeLines() == ["begins"] && application.exitStatus == 3)
+    withExtendedLifetime(handling) {}
+  }
+
   // MARK: In a task of the caller's
 
   @Test func `the asynchronous form ends with its caller, after its body`() async throws {

@@ -15,15 +15,17 @@ extension ResourceManager {
       return tasks.startOnMainActor(for: operations.source) { [weak self, clock, running] in
         // Work that this starts does not belong to the loop.
         HandlerContext.outside { willBegin?() }
+        // Do not begin a loop that has been asked to end already, and do not react to its end.
+        guard !Task.isCancelled, !lease.isEnding, self?.mayBeginLoop(index, lease) ?? false else {
+          run.isOver = true
+          return lease.loopDidEnd()
+        }
         let (began, ranSince) = (clock.now(), running.now())
         var failure: (any Error)?
-        // Do not begin a loop that has been asked to end already.
-        if !Task.isCancelled, !lease.isEnding, self?.mayBeginLoop(index, lease) ?? false {
-          do {
-            try await HandlerContext.with(run) { try await body(handle) }
-          } catch {
-            failure = error
-          }
+        do {
+          try await HandlerContext.with(run) { try await body(handle) }
+        } catch {
+          failure = error
         }
         run.isOver = true
         self?.loopDidEnd(index, lease, failure, began: began, ranFor: running.now() - ranSince, run)
