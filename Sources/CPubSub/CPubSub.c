@@ -129,13 +129,15 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static pubsub_record *first_record(void) { return __atomic_load_n(&records, __ATOMIC_SEQ_CST); }
 
-/// Gives a record back. Its thread may have ended inside a handler (pthread_exit), so the frames are cleared.
+/// Gives a record back. Its thread may have ended inside a handler (pthread_exit), so its posts are forgotten.
 static void give_back(void *memory) {
     pubsub_record *record = memory;
     if (record == pubsub_own_record) pubsub_own_record = NULL;
     PUBSUB_HOOK("give back: the record");
     for (long depth = pubsub_depth(record) - 1; depth >= 0; depth--)
         for (int list = 3; list >= 0; list--) __atomic_store_n(&record->frames[depth].at[list], NULL, __ATOMIC_RELEASE);
+    record->ceiling = 0;
+    record->refusal = NULL;
     __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
 }
 
@@ -281,27 +283,14 @@ void pubsub_free(const void *memory) { free((void *)memory); }
 
 // MARK: Posting
 
-static pubsub_frame *begin(pubsub_record *record, long depth, pubsub_topic *topic, const void *subject) {
+pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topic, const void *subject, bool reads) {
     pubsub_frame *frame = &record->frames[depth];
     frame->topic = topic;
     frame->subject = subject;
-    frame->block = NULL;
     // A request that came too late for an earlier post.
     __atomic_store_n(&frame->awaited, 0, __ATOMIC_RELAXED);
-    return frame;
-}
-
-pubsub_frame *pubsub_enter_unread(pubsub_record *record, long depth, pubsub_topic *topic, const void *subject) {
-    pubsub_frame *frame = begin(record, depth, topic, subject);
+    frame->block = reads ? pubsub_protect(&frame->at[0], &topic->root) : NULL;
     // No thread waits for the topic's address. It is not NULL, which would mean that no post is under way.
-    __atomic_store_n(&frame->at[0], topic, __ATOMIC_RELEASE);
-    record->inner = depth;
-    return frame;
-}
-
-pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topic, const void *subject) {
-    pubsub_frame *frame = begin(record, depth, topic, subject);
-    frame->block = pubsub_protect(&frame->at[0], &topic->root);
     if (frame->block == NULL) __atomic_store_n(&frame->at[0], topic, __ATOMIC_RELEASE);
     record->inner = depth;
     return frame;
@@ -387,7 +376,7 @@ __attribute__((noinline)) void pubsub_post(const void *event, pubsub_topic *topi
     if ((pubsub_flags(topic) & general) != 0 || depth >= topic->limit || record->ceiling != 0)
         return helpers.post(event, topic, subject);
     PUBSUB_HOOK("post: enter");
-    pubsub_call_all(pubsub_enter(record, depth, topic, subject), event);
+    pubsub_call_all(pubsub_enter(record, depth, topic, subject, true), event);
     pubsub_leave(record, depth);
 }
 

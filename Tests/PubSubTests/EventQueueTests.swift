@@ -124,7 +124,7 @@ import Testing
     for round in 1...20 {
       for number in 0..<round { queue.append(round * 100 + number, .posted) }
       #expect(batch.isEmpty)
-      queue.takeAll(into: &batch)
+      queue.refill(&batch, as: Int.self)
       #expect(batch.first == next && batch.count == round)
       next = batch.end
       queue.append(round * 100 + round, .posted)

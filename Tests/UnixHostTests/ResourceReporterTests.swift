@@ -64,7 +64,8 @@ import Testing
     var reports = ResourceReports()
     func report(_ step: EventName, event: (any EventBus.Event)? = nil, isToldByResource: Bool = false) -> String? {
       let store = EventBus.Subscriber(label: "store", fileID: "", line: 0)
-      let failure = EventBus.HandlerFailure(store, step, event: event, DiskIsFull(), isToldByResource: isToldByResource)
+      var failure = EventBus.HandlerFailure(subscriber: store, eventName: step, event: event, error: DiskIsFull())
+      failure.isToldByResource = isToldByResource
       return reports.take(failure, at: .zero)?.text
     }
     let error = #": disk is full\u{1B}[2J"#

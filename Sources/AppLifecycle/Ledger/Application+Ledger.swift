@@ -42,16 +42,16 @@ extension Application {
     _ error: any Error, of code: EventBus.Subscriber, _ step: String, hasRecipient: Bool = false,
     isToldByResource: Bool = false
   ) {
-    bus.report(
-      EventBus.HandlerFailure(
-        code, EventName(rawValue: step), error, hasRecipient: hasRecipient, isNoted: true,
-        isToldByResource: isToldByResource))
+    var failure = EventBus.HandlerFailure(
+      subscriber: code, eventName: EventName(rawValue: step), error: error, hasRecipient: hasRecipient)
+    (failure.isInLedger, failure.isToldByResource) = (true, isToldByResource)
+    bus.report(failure)
   }
 
   /// Adds the errors of handlers to the ledger, from now on, unless the call of the handler is in the ledger anyway.
   func noteFailuresOfHandlers() {
     bus.observeFailures(for: self) { [weak self, tasks] failure in
-      guard !failure.isNoted else { return }
+      guard !failure.isInLedger else { return }
       // A handler may throw on any thread.
       tasks.startOnMainActor { [weak self] in
         guard let self else { return }

@@ -272,11 +272,11 @@ PUBSUB_INLINE const struct pubsub_table *_Nullable pubsub_protect_subjects(pubsu
 
 // MARK: Posting
 
-/// Begins a post at a depth less than PUBSUB_DEEPEST. Until pubsub_leave, the frame's block is not freed.
-pubsub_frame *pubsub_enter(pubsub_record *record, long depth, pubsub_topic *topic, const void *_Nullable subject);
-/// Begins a post at a depth that reads no handlers, so that posts inside it count as nested.
-pubsub_frame *pubsub_enter_unread(pubsub_record *record, long depth, pubsub_topic *topic, const void *_Nullable subject);
-/// Ends a post that began with either function; after the outermost one, reports a refused post.
+/// Begins a post at a depth less than PUBSUB_DEEPEST. Until pubsub_leave, the frame's block is not freed. With `reads`
+/// false the frame has no block, and only makes posts inside it count as nested.
+pubsub_frame *pubsub_enter(
+    pubsub_record *record, long depth, pubsub_topic *topic, const void *_Nullable subject, bool reads);
+/// Ends a post; after the outermost one, reports a refused post.
 void pubsub_leave(pubsub_record *record, long depth);
 
 /// Announces a handler, and returns its function; while it is announced, the handler's context is not released.

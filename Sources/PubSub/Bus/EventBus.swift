@@ -18,7 +18,7 @@ internal import Scheduling
 public final class EventBus: Sendable {
   let core: BusCore
   /// The core's topic table: a copy that saves a post one load, on a cache line that no subscribing thread writes to.
-  private let table: BusCore.TopicTable
+  private nonisolated(unsafe) let table: BusCore.TopicTable
   let tasks: TaskStarter
 
   /// Creates a bus without subscribers.

@@ -1,8 +1,7 @@
 /// The queue of a mailbox or an event sequence: the events and, beside them, their rare attributes (marks and gaps).
 ///
-/// It is a pure value, without a type parameter in its storage; the lock of its user guards it. Methods return the
-/// events that must be released, and the caller releases them after unlocking: a deinitializer may call back and take
-/// the same lock.
+/// The lock of its user guards it. Methods return the events that must be released, and the caller releases them after
+/// unlocking: a deinitializer may call back and take the same lock.
 struct EventQueue {
   /// The attributes of one event that differ from those of most events.
   struct Mark {
@@ -16,7 +15,7 @@ struct EventQueue {
   }
 
   /// A place in the queue where events were dropped.
-  struct Gap: Equatable {
+  struct Gap {
     /// The number of the event before which the dropped events stood.
     var before: Int
     var count: Int
@@ -25,7 +24,7 @@ struct EventQueue {
 
     mutating func add(_ more: Int, inside other: SelfReport?) {
       count += more
-      report = report.flatMap { report in other.map { SelfReport.earlier(report, $0) } }
+      report = report.flatMap { report in other.map { min(report, $0) } }
     }
   }
 
@@ -33,22 +32,16 @@ struct EventQueue {
   let limit: Int
   let dropsOldest: Bool
   private(set) var events = RawEvents()
-  /// The marks, in rising order of event number.
-  ///
-  /// An event that was moved to a batch keeps its mark here until the run reaches it.
+  /// The marks, in rising order of event number; that of an event in a batch stays here until the event is handled.
   private(set) var marks: [Mark] = []
   /// The gaps, in rising order of position, at most one at each position.
   private(set) var gaps: [Gap] = []
   /// Dropped events that are not released yet.
-  ///
-  /// Releasing them may run the program's code, so it must happen without the lock.
   private var dropped = RawEvents()
 
   init(_ buffering: EventBus.Buffering) {
-    switch buffering.bound {
-    case nil: (limit, dropsOldest) = (.max, false)
-    case .some(let bound): (limit, dropsOldest) = (max(0, bound.limit), bound.dropping == .oldest)
-    }
+    limit = buffering.bound.map { max(0, $0.limit) } ?? .max
+    dropsOldest = buffering.bound?.dropping == .oldest
   }
 
   var isBounded: Bool { limit != .max }
@@ -59,26 +52,19 @@ struct EventQueue {
   /// Adds an event, which was posted inside a handler of a report or not.
   @inline(__always)
   mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside report: SelfReport? = nil) {
-    if report == nil, !isBounded, !purpose.isAwaited { return events.append(event, as: E.self) }
+    if report == nil, !isBounded, purpose.delivery == nil { return events.append(event, as: E.self) }
     appendWithAttributes(event, purpose, report)
   }
 
   private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ report: SelfReport?) {
-    switch purpose {
-    case .posted:
-      if appendWithinBound(event, report), let report { mark(report: report) }
-    case .promised:
+    if purpose.isPromised {
       events.append(event, as: E.self)
-      mark(isPromised: true, report: report)
-    case .awaited(let delivery):
-      events.append(event, as: E.self)
-      mark(isPromised: true, delivery, report: report)
+    } else if !appendWithinBound(event, report) || report == nil {
+      return
     }
-  }
-
-  /// Gives a mark to the latest event.
-  private mutating func mark(isPromised: Bool = false, _ delivery: AwaitedDelivery? = nil, report: SelfReport?) {
-    marks.append(Mark(number: events.end - 1, isPromised: isPromised, delivery: delivery, report: report))
+    marks.append(
+      Mark(
+        number: events.end - 1, isPromised: purpose.isPromised, delivery: purpose.delivery, report: report))
   }
 
   /// Adds an event; if the queue is full, drops one event and records a gap in its place.
@@ -130,8 +116,12 @@ struct EventQueue {
 
   mutating func takeFirst<E>(as type: E.Type) -> E { events.takeFirst(as: type) }
 
-  /// Moves all events to an empty batch; their marks stay here.
-  mutating func takeAll(into batch: inout RawEvents) { events.swapOut(into: &batch) }
+  /// Moves events to an empty batch, if there are any; their marks stay here.
+  ///
+  /// With a bound it moves one: an event in a batch no longer counts toward the bound.
+  mutating func refill<E>(_ batch: inout RawEvents, as type: E.Type) {
+    if isBounded { events.moveFirst(to: &batch, as: type) } else { events.swapOut(into: &batch) }
+  }
 
   /// The number of the next marked event; `Int.max` if none is marked.
   var nextMarked: Int { marks.first?.number ?? .max }
@@ -142,8 +132,7 @@ struct EventQueue {
   mutating func withdraw<E>(_ delivery: AwaitedDelivery, as type: E.Type) -> E? {
     guard let index = marks.firstIndex(where: { $0.delivery == delivery }) else { return nil }
     let number = marks[index].number
-    // An event in a batch keeps its mark. When the run reaches the mark, it finds the delivery withdrawn and skips the
-    // event.
+    // An event in a batch keeps its mark. The task that reaches it finds the delivery withdrawn, and skips the event.
     guard number >= events.first else { return nil }
     marks.remove(at: index)
     for index in marks.indices where marks[index].number > number { marks[index].number -= 1 }

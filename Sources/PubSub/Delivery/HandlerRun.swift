@@ -1,8 +1,7 @@
 /// One run of an asynchronous handler with one event, from its call to its return.
 ///
-/// The mailbox binds it in a ``HandlerContext`` for the duration of the run, so that a wait can find out whether it is
-/// inside a handler. Tasks that the handler starts inherit the context and may outlive the run; ``isUnderWay`` tells
-/// whether the run has ended. A run needs no allocation.
+/// The mailbox binds it in a ``HandlerContext``, so that a wait can find out whether it is inside a handler. Tasks that
+/// the handler starts inherit the context and may outlive the run.
 struct HandlerRun: Sendable {
   /// The default budget of a wait inside a handler.
   static let waitBudget: Duration = .seconds(30)
@@ -12,9 +11,7 @@ struct HandlerRun: Sendable {
   let number: UInt64
   /// The type of the event; nil for a number of lost events of unknown types.
   let eventType: (any EventBus.Event.Type)?
-  /// The post that waits for this run, if one does.
-  ///
-  /// Through it, the wait graph follows the chain of waits to the poster.
+  /// The post that waits for this run, if one does; it leads the chain of waits to its poster.
   let cause: AwaitedPost?
   /// The latest kind of report that the run handles, or inside whose handler its event was posted; nil if there is
   /// none.
@@ -32,9 +29,7 @@ extension HandlerRun {
   /// The error of a run whose owner has been released, so that its subscription ends.
   struct OwnerIsGone: Error {}
 
-  /// Calls a handler on its actor, unless its subscription was cancelled while the run waited for the actor.
-  ///
-  /// So no handler begins on an actor after code on that actor has cancelled its subscription.
+  /// Calls a handler on its actor, unless code there has cancelled the subscription while the run waited for the actor.
   static func begin(on actor: isolated any Actor, _ handler: @Sendable () async throws -> Void) async throws {
     if let run = HandlerContext.current?.run, run.receiver.isClosed { throw Cancelled() }
     try await handler()

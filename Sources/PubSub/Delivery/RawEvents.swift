@@ -1,14 +1,13 @@
 /// An array of events in raw memory; only the user knows the type of the events.
 ///
-/// No stored property depends on a type parameter. A lock around the value therefore has a concrete type, and
-/// unspecialized generic code can use it without looking up metadata. With it, a post to a mailbox costs a third of
-/// what it costs with an `Array`.
+/// No stored property depends on a type parameter, so unspecialized generic code can use a lock around the value without
+/// looking up metadata: a post to a mailbox costs a third of what it costs with an `Array`.
 ///
-/// Each event has a number, one more than the event before it. Marks and gaps refer to events by number, so they stay
-/// valid when events move within the memory or to a batch.
+/// Each event has a number, one more than the event before it. The number stays when the event moves within the memory or
+/// to a batch.
 ///
-/// A value of this type owns its events and its memory. It must have one holder at a time, which empties and frees it;
-/// therefore it is safe to send.
+/// A value owns its events and its memory. It must have one holder at a time, which empties and frees it; so it is safe
+/// to send.
 struct RawEvents: @unchecked Sendable {
   /// The number of the first event; while none is held, the number of the next event.
   private(set) var first = 0
@@ -34,8 +33,7 @@ struct RawEvents: @unchecked Sendable {
 
   /// Moves the first event out; the array must not be empty.
   ///
-  /// Here and below the caller passes the type: if it were inferred from the destination, it could be an optional of
-  /// it.
+  /// Here and below the caller passes the type: one inferred from the destination could be an optional of it.
   @inline(__always)
   mutating func takeFirst<E>(as type: E.Type) -> E {
     let event = place(head, type).move()
@@ -45,8 +43,7 @@ struct RawEvents: @unchecked Sendable {
     return event
   }
 
-  /// Moves an event out, and closes the gap by moving the events before it, which are renumbered; later events keep
-  /// their numbers.
+  /// Moves an event out, and moves the events before it up, which renumbers them.
   mutating func removeMovingFormer<E>(_ number: Int, as type: E.Type) -> E {
     let index = head + number - first
     let event = place(index, type).move()
@@ -57,8 +54,7 @@ struct RawEvents: @unchecked Sendable {
     return event
   }
 
-  /// Moves an event out, and closes the gap by moving the events after it, which are renumbered; earlier events keep
-  /// their numbers.
+  /// Moves an event out, and moves the events after it down, which renumbers them.
   mutating func removeMovingLater<E>(_ number: Int, as type: E.Type) -> E {
     let index = head + number - first
     let event = place(index, type).move()
@@ -73,6 +69,12 @@ struct RawEvents: @unchecked Sendable {
     first += count
     count = 0
     head = 0
+  }
+
+  /// Moves the first event to an empty array.
+  mutating func moveFirst<E>(to other: inout RawEvents, as type: E.Type) {
+    other.first = first
+    other.append(takeFirst(as: type), as: type)
   }
 
   /// Moves all events and their memory to an empty array, takes over its memory, and continues the numbering.
@@ -97,7 +99,13 @@ struct RawEvents: @unchecked Sendable {
     (memory, capacity, head) = (nil, 0, 0)
   }
 
-  /// Returns the address of a place; the memory was allocated for this type, and the caller keeps the index in bounds.
+  /// Releases all events and the memory; the value must not be used afterward.
+  func release<E>(as type: E.Type) {
+    var events = self
+    events.removeAll(as: type)
+    events.free()
+  }
+
   @inline(__always)
   private func place<E>(_ index: Int, _ type: E.Type) -> UnsafeMutablePointer<E> {
     (memory.unsafelyUnwrapped + index * MemoryLayout<E>.stride).assumingMemoryBound(to: type)
@@ -105,8 +113,7 @@ struct RawEvents: @unchecked Sendable {
 
   @inline(never)
   private mutating func makeRoom<E>(_ type: E.Type) {
-    // Half of the places or more are free, before the head: so moving the events costs constant time per event, on
-    // average.
+    // At least half of the places are free, before the head: moving the events costs constant time for each, on average.
     if head > 0, head >= count {
       let old = place(head, type)
       head = 0

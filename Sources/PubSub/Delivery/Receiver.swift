@@ -15,6 +15,11 @@ class Receiver: @unchecked Sendable {
   /// Starts or resumes the task that handles the held events, and releases dropped events.
   func wake() { preconditionFailure("a subclass must override this method") }
 
+  /// Refuses new events from now on.
+  ///
+  /// A mailbox drops those that it holds; the iterators of a sequence still return them.
+  func close() { preconditionFailure("a subclass must override this method") }
+
   /// The receiver, if it is a mailbox.
   var mailbox: (any AnyMailbox)? { nil }
 
@@ -35,7 +40,8 @@ enum HoldPurpose {
   /// A post waits for the delivery of the event.
   case awaited(AwaitedDelivery)
 
-  var isAwaited: Bool { if case .awaited = self { true } else { false } }
+  var isPromised: Bool { if case .posted = self { false } else { true } }
+  var delivery: AwaitedDelivery? { if case .awaited(let delivery) = self { delivery } else { nil } }
 }
 
 /// The result of delivering an event to a receiver.
@@ -65,9 +71,6 @@ protocol AnyMailbox: Receiver {
 
   /// Cancels the run that handles an event, if that run has not ended.
   func cancelRun(of delivery: AwaitedDelivery)
-
-  /// Drops the held events and refuses new ones; a handler that runs now is not interrupted.
-  func close()
 
   /// Calls the action when no handler runs and none is about to run; immediately if that is the case now.
   func whenIdle(_ action: @escaping @Sendable () -> Void)

@@ -11,40 +11,34 @@ final class Registration: @unchecked Sendable {
   let owned: OwnedCall
   /// The identifier, which rises with each subscription of a bus.
   ///
-  /// It is set once, under the bus's lock, before a post can reach the handler.
+  /// It is set under the bus's lock, before a post can reach the handler.
   var id: UInt64 = 0
-  /// The store that holds the handler; nil for a wildcard, whose handler is in every matching store.
-  ///
-  /// It is set together with the identifier. The core keeps the store alive.
+  /// The store that holds the handler, set with the identifier; nil for a wildcard, whose handler is in every matching
+  /// store.
   unowned(unsafe) var store: HandlerStore?
   /// Whether the handler is in every matching store.
   var isWildcard: Bool { store == nil }
   let core: BusCore
   let site: Site
   let priority: EventBus.Priority
-  /// The subject.
-  ///
-  /// Its address stays the key in the store's tables, even after the subject has been released.
   private let subjectReference: ObjectReference?
+  /// The key of the subject in the store's tables, also after the subject has been released.
   let subjectAddress: UnsafeRawPointer?
-  /// The mailbox or the sequence buffer of the handler; nil for a synchronous handler.
+  /// The receiver; nil for a synchronous handler.
   private let backing: Backing?
-  /// Whether no store holds the handler any more.
-  ///
-  /// It is set last, so that a reader that finds it set can rely on the removal.
+  /// Whether no store holds the handler any more; set last, so that a reader that finds it set can rely on that.
   private let isRemoved = Atomic(false)
 
   init(
-    _ details: SubscriptionDetails, core: BusCore, mailbox: (any AnyMailbox)? = nil,
-    whenCancelled: (@Sendable () -> Void)? = nil, owned: OwnedCall? = nil
+    _ details: SubscriptionDetails, core: BusCore, receiver: Receiver? = nil, owned: OwnedCall? = nil
   ) {
     self.owned = owned ?? details.owner.map { OwnedCall($0) } ?? OwnedCall()
     site = core.site(of: details.subscriber)
     priority = details.priority
     self.core = core
-    backing = mailbox == nil && whenCancelled == nil ? nil : Backing(mailbox: mailbox, whenCancelled: whenCancelled)
+    backing = receiver.map(Backing.init)
     subjectReference = details.subject.map(ObjectReference.init)
-    subjectAddress = details.subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }
+    subjectAddress = Posting.address(of: details.subject)
   }
 
   deinit {
@@ -71,29 +65,24 @@ final class Registration: @unchecked Sendable {
   var isTied: Bool { owned.hasOwner || subjectReference != nil }
 
   /// Whether the owner or the subject has been released, so that no event will be delivered any more.
-  var isExpired: Bool {
-    (owned.hasOwner && owned.owner == nil) || (subjectReference.map { $0.object == nil } ?? false)
-  }
+  var isExpired: Bool { isExpired { _ in } }
 
-  /// Whether the owner or the subject has been released, for a caller that holds the bus's lock.
+  /// Returns whether the owner or the subject has been released; passes those that were found to `keep`.
   ///
-  /// The check retains the owner and the subject. `released` releases them after the lock: that may be the last
-  /// release, and a deinitializer may call the bus.
-  func isExpired(keeping released: inout Released) -> Bool {
+  /// A caller that holds a lock keeps them until after the lock: the check retains them, and its release may be the last.
+  func isExpired(keeping keep: (any AnyObject & Sendable) -> Void) -> Bool {
     if owned.hasOwner {
       guard let object = owned.owner else { return true }
-      released.keep(object)
+      keep(object)
     }
     if let subjectReference {
       guard let object = subjectReference.object else { return true }
-      released.keep(object)
+      keep(object)
     }
     return false
   }
 
-  /// Ends the subscription when a post finds that the owner has been released.
-  ///
-  /// It also notes in the thread's record that this handler has not received the event.
+  /// Ends the subscription: a post has found that the owner has been released, and the handler does not get the event.
   func ownerIsGone() {
     cancel()
     Posting.noteUnheard()
@@ -114,39 +103,32 @@ final class Registration: @unchecked Sendable {
   }
 }
 
-/// The mailbox or the sequence buffer behind a handler.
+/// The receiver of a subscription.
 ///
 /// Its lock is a leaf: while it is held, no other lock is taken and no code is called.
 private final class Backing: Sendable {
   private struct State: Sendable {
-    /// The mailbox; set to nil when the subscription ends, so that the registration does not keep what the handler
+    /// The receiver; nil when the subscription has ended, so that the registration does not keep what the handler
     /// captured.
-    var mailbox: (any AnyMailbox)?
-    /// The mailbox after the end of the subscription, while a run under way keeps it alive.
-    weak var formerMailbox: (any AnyMailbox)?
-    /// Ends the buffer of a sequence.
-    var whenCancelled: (@Sendable () -> Void)?
+    var receiver: Receiver?
+    /// The receiver after the end of the subscription, while a run under way keeps it alive.
+    weak var former: Receiver?
   }
 
   private let state: Guarded<State>
 
-  init(mailbox: (any AnyMailbox)?, whenCancelled: (@Sendable () -> Void)?) {
-    state = Guarded(State(mailbox: mailbox, whenCancelled: whenCancelled))
-  }
+  init(_ receiver: Receiver) { state = Guarded(State(receiver: receiver)) }
 
-  var mailbox: (any AnyMailbox)? { state.withLock { $0.mailbox ?? $0.formerMailbox } }
+  var mailbox: (any AnyMailbox)? { state.withLock { $0.receiver ?? $0.former }?.mailbox }
 
-  /// Closes the mailbox or ends the sequence buffer, and releases it.
+  /// Closes the receiver, and releases it.
   func end() {
-    // The copy keeps both alive until they have been closed, and releases them without the lock.
-    let former = state.withLock { state -> State in
-      var former = state
-      former.mailbox = state.mailbox ?? state.formerMailbox
-      state.formerMailbox = former.mailbox
-      (state.mailbox, state.whenCancelled) = (nil, nil)
-      return former
+    // Released after the lock.
+    let receiver = state.withLock { state in
+      if state.receiver != nil { state.former = state.receiver }
+      defer { state.receiver = nil }
+      return state.receiver ?? state.former
     }
-    former.mailbox?.close()
-    former.whenCancelled?()
+    receiver?.close()
   }
 }

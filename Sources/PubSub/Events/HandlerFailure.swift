@@ -34,11 +34,11 @@ extension EventBus {
     /// awaits the task or body, a retry policy, or the reaction that was chosen for the end of a loop.
     public let hasRecipient: Bool
     /// Whether an application has the error in its ledger already.
-    package let isNoted: Bool
+    package var isInLedger = false
     /// Whether the change of a managed resource's health tells of the error, with what follows.
-    package let isToldByResource: Bool
+    package var isToldByResource = false
     /// The kind of report whose handler threw; nil if the error is not that of a report's handler.
-    let report: SelfReport?
+    var report: SelfReport?
 
     /// Makes the event, for a test of its subscribers.
     ///
@@ -52,26 +52,8 @@ extension EventBus {
       subscriber: EventBus.Subscriber, eventName: EventName, event: (any EventBus.Event)? = nil, error: any Error,
       hasRecipient: Bool = false
     ) {
-      self.init(subscriber, eventName, event: event, error, hasRecipient: hasRecipient)
-    }
-
-    package init(
-      _ subscriber: EventBus.Subscriber, _ eventName: EventName, event: (any EventBus.Event)? = nil, _ error: any Error,
-      hasRecipient: Bool = false, isNoted: Bool = false, isToldByResource: Bool = false
-    ) {
-      self.init(
-        subscriber, eventName, event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
-        isToldByResource: isToldByResource, report: nil)
-    }
-
-    init(
-      _ subscriber: EventBus.Subscriber, _ eventName: EventName, event: (any EventBus.Event)?, _ error: any Error,
-      hasRecipient: Bool,
-      isNoted: Bool, isToldByResource: Bool = false, report: SelfReport?
-    ) {
       (self.subscriber, self.eventName, self.event, self.error) = (subscriber, eventName, event, error)
-      (self.hasRecipient, self.isNoted, self.isToldByResource) = (hasRecipient, isNoted, isToldByResource)
-      self.report = report
+      self.hasRecipient = hasRecipient
     }
   }
 }

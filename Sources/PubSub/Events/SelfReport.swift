@@ -6,7 +6,7 @@ internal import Synchronization
 /// Inside a handler of a report the bus posts only reports of a later kind. So no report can lead to reports without
 /// end, whatever its handlers do. An event that is posted inside such a handler keeps the kind of report in its
 /// mailboxes (``EventQueue/Mark``).
-enum SelfReport: Int {
+enum SelfReport: Int, Comparable {
   /// ``EventBus/PostRefused``.
   case refusal
   /// ``EventBus/Undelivered``.
@@ -29,8 +29,10 @@ enum SelfReport: Int {
   /// - Returns: false if a report of this kind or a later one led to that code.
   func mayBePosted(after earlier: SelfReport? = nil) -> Bool {
     guard let latest = Self.latest(earlier, Self.enclosing) else { return true }
-    return latest.rawValue < rawValue
+    return latest < self
   }
+
+  static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
   /// The number of asynchronous handlers of reports, and of what was posted inside them, that run in the process.
   ///
@@ -52,13 +54,9 @@ enum SelfReport: Int {
     return report == nil && !countsOwn ? nil : latest(report, store.report)
   }
 
-  static func earlier(_ one: SelfReport, _ other: SelfReport) -> SelfReport {
-    one.rawValue < other.rawValue ? one : other
-  }
-
   fileprivate static func latest(_ one: SelfReport?, _ other: SelfReport?) -> SelfReport? {
     guard let one, let other else { return one ?? other }
-    return one.rawValue < other.rawValue ? other : one
+    return max(one, other)
   }
 }
 

@@ -77,9 +77,10 @@ enum Posting {
   /// The number of posts under way on this thread, on all buses.
   static var depth: Int { pubsub_depth(pubsub_record_of_thread()) }
 
+  /// Returns the address of an object, such as a subject.
   @inline(__always)
-  private static func address(of subject: (any AnyObject & Sendable)?) -> UnsafeRawPointer? {
-    subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0 as AnyObject).toOpaque()) }
+  static func address(of object: AnyObject?) -> UnsafeRawPointer? {
+    object.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
   }
 }
 
@@ -119,7 +120,9 @@ extension BusCore {
       report: { entry, topic, event, error in
         let entry = UnsafeRawPointer(entry).assumingMemoryBound(to: HandlerBlock.Entry.self).pointee
         let error = Calling.error(taking: error)
-        store(of: topic)._withUnsafeGuaranteedRef { $0.report(error, of: entry.subscriber, with: event) }
+        store(of: topic)._withUnsafeGuaranteedRef {
+          $0.core.report(error, of: entry.subscriber, with: $0.event(at: event))
+        }
       },
       call_box: { box, event in
         Unmanaged<HandlerBox>.fromOpaque(box)._withUnsafeGuaranteedRef { $0.thrown(by: event) }

@@ -13,7 +13,10 @@ extension EventBus {
   package func observeFailures(
     for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void
   ) {
-    core.observeFailures(for: owner, body)
+    core.failureObservers.withLock { observers in
+      observers.removeAll { $0.owner == nil }
+      observers.append(BusCore.FailureObserver(owner: owner, body: body))
+    }
   }
 }
 
@@ -41,31 +44,33 @@ extension BusCore {
     }
   }
 
-  /// Reports the error of a handler; `report` is the report inside whose handler it was called, if there is one.
-  func reportFailure(
-    of subscriber: EventBus.Subscriber, _ error: any Error, with event: (any EventBus.Event)?,
-    in type: (any EventBus.Event.Type)?,
-    inside report: SelfReport? = nil, hasRecipient: Bool = false, isNoted: Bool = false
+  /// Reports the error that a handler has just thrown, if it is a failure.
+  func report(
+    _ error: any Error, of subscriber: EventBus.Subscriber, with event: any EventBus.Event, hasRecipient: Bool = false,
+    isInLedger: Bool = false
   ) {
-    self.report(
-      EventBus.HandlerFailure(
-        subscriber, type?.name ?? "missed", event: event, error, hasRecipient: hasRecipient, isNoted: isNoted,
-        report: report ?? type.flatMap { SelfReport($0) }))
+    if error.isFailure {
+      reportFailure(
+        error, of: subscriber, with: event, in: type(of: event), hasRecipient: hasRecipient, isInLedger: isInLedger)
+    }
+  }
+
+  /// Reports the failure of a handler; `report` is the report inside whose handler it was called, if there is one.
+  func reportFailure(
+    _ error: any Error, of subscriber: EventBus.Subscriber, with event: (any EventBus.Event)?,
+    in type: (any EventBus.Event.Type)?, inside report: SelfReport? = nil, hasRecipient: Bool = false,
+    isInLedger: Bool = false
+  ) {
+    var failure = EventBus.HandlerFailure(
+      subscriber: subscriber, eventName: type?.name ?? "missed", event: event, error: error, hasRecipient: hasRecipient)
+    failure.isInLedger = isInLedger
+    failure.report = report ?? type.flatMap { SelfReport($0) }
+    self.report(failure)
   }
 
   /// Reports an error of the program's code; all such errors pass this function.
   func report(_ failure: EventBus.HandlerFailure) {
     for observer in failureObservers.withLock({ $0 }) where observer.owner != nil { observer.body(failure) }
     if SelfReport.failure.mayBePosted(after: failure.report) { post(failure) }
-  }
-
-  /// Calls a closure with each failure, before it is posted, on the thread of the failure, as long as the owner exists.
-  func observeFailures(
-    for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (EventBus.HandlerFailure) -> Void
-  ) {
-    failureObservers.withLock { observers in
-      observers.removeAll { $0.owner == nil }
-      observers.append(FailureObserver(owner: owner, body: body))
-    }
   }
 }

@@ -79,7 +79,7 @@ extension BusCore {
         return latest
       }
       // Release the event after the lock: its deinitializer may call the bus.
-      if let replayed { released.keep(Kept(replayed)) }
+      if let replayed { released.add(Kept(replayed)) }
       return isInserted
     }
     // No store holds the handler, so nothing else would ever end the registration.
@@ -128,9 +128,9 @@ extension BusCore {
   ) -> Bool {
     let entry = HandlerBlock.Entry(registration, isAsynchronous: isAsynchronous)
     let subject = registration.subject
-    if let subject { released.keep(subject) }
+    if let subject { released.add(subject) }
     // The owner or the subject is gone, so no event can reach the handler; do not add it.
-    if registration.isExpired(keeping: &released) {
+    if registration.isExpired(keeping: { released.add($0) }) {
       released.add(Captured(by: handler, entry))
       return false
     }
@@ -230,7 +230,7 @@ extension BusCore {
         store.standing.compactMap { entry -> (UInt64, EventBus.Listing)? in
           // A wildcard is in every matching store; list it once, below.
           if let registration = entry.registration,
-            registration.isWildcard || registration.isExpired(keeping: &released)
+            registration.isWildcard || registration.isExpired(keeping: { released.add($0) })
           {
             return nil
           }
@@ -238,7 +238,7 @@ extension BusCore {
           return (entry.id, .init(subscriber: entry.subscriber, eventName: store.name, priority: priority))
         }
       }
-      let everywhere = wildcards.filter { !$0.registration.isExpired(keeping: &released) }.map { wildcard in
+      let everywhere = wildcards.filter { !$0.registration.isExpired { released.add($0) } }.map { wildcard in
         let registration = wildcard.registration
         let listing = EventBus.Listing(
           subscriber: registration.subscriber, eventName: wildcard.name, priority: registration.priority)

@@ -10,8 +10,7 @@ internal import Synchronization
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a post has moved on from a cancelled handler while the lock was held; the holder of the lock then ends
-  /// what waits for that.
+  /// Whether a post has moved on from a cancelled handler while the lock was held; its holder then ends what waits.
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
   /// subscribers.
@@ -25,17 +24,15 @@ final class BusCore: @unchecked Sendable {
   private let limit: Int
 
   /// The table of topics by type, as readers find it.
-  let table = TopicTable()
+  let table: TopicTable
 
   // The lock guards these variables. So the compiler's exclusivity checks are switched off (see HandlerStore).
   @exclusivity(unchecked) var sites = SiteTable()
   @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<pubsub_table>]
   @exclusivity(unchecked) private(set) var stores: [HandlerStore] = []
   @exclusivity(unchecked) private var typeKeys: [UnsafeRawPointer] = []
-  @exclusivity(unchecked) private var storeOfType: [ObjectIdentifier: HandlerStore] = [:]
   @exclusivity(unchecked) var wildcards: [Wildcard] = []
   @exclusivity(unchecked) private var undelivered: HandlerStore?
-  @exclusivity(unchecked) private var wasWatched = false
   /// The number of subscriptions with an owner or a subject that may still be made before the next sweep for expired
   /// ones.
   @exclusivity(unchecked) private var untilSweep = 64
@@ -56,9 +53,9 @@ final class BusCore: @unchecked Sendable {
   init(limit: Int, deadlines: Deadlines) {
     self.limit = limit
     self.deadlines = deadlines
-    let first = pubsub_make_table(6)
-    tables = [first]
-    pubsub_publish(table.root, UnsafeRawPointer(first))
+    tables = [pubsub_make_table(6)]
+    let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
+    table = line.initializeMemory(as: UnsafeRawPointer?.self, to: UnsafeRawPointer(tables[0]))
     _ = Self.helpersAreSet
     // Make this store first: whether `Undelivered` has subscribers decides which path the posts of all other types
     // take.
@@ -128,29 +125,19 @@ extension BusCore {
 
 extension BusCore {
   /// The pointer through which readers find the present table, on a cache line of its own.
-  struct TopicTable: @unchecked Sendable {
-    let root: UnsafeMutablePointer<UnsafeRawPointer?>
-
-    fileprivate init() {
-      let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
-      root = line.bindMemory(to: UnsafeRawPointer?.self, capacity: 1)
-      root.initialize(to: nil)
-    }
-
-    fileprivate func deallocate() { UnsafeMutableRawPointer(root).deallocate() }
-  }
+  typealias TopicTable = UnsafeMutablePointer<UnsafeRawPointer?>
 
   /// Returns the topic of a type; nil before the first subscription to it or post of it.
   @inline(__always)
   static func topic(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
-    guard let cells = pubsub_load(table.root)?.assumingMemoryBound(to: pubsub_table.self) else { return nil }
+    guard let cells = pubsub_load(table)?.assumingMemoryBound(to: pubsub_table.self) else { return nil }
     return pubsub_find(cells, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
   /// Returns the topic of a type, if it is in the first place of the table that the search probes; else nil.
   @inline(__always)
   static func topicAtOnce(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
-    pubsub_find_at_once(table.root, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
+    pubsub_find_at_once(table, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
   /// Returns the topic of a type that is posted for the first time; nil if no subscription and no tracer can receive
@@ -171,26 +158,27 @@ extension BusCore {
 
   /// Returns the store of a type, and makes it if there is none, with all wildcard handlers; the caller holds the lock.
   func store<E: EventBus.Event>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
-    // The identity of the type is the key, so the cast cannot fail.
-    if let store = storeOfType[ObjectIdentifier(E.self)] { return unsafeDowncast(store, to: TopicStore<E>.self) }
+    // The type is the key, so the cast cannot fail.
+    if let topic = Self.topic(of: E.self, in: table) {
+      return unsafeDowncast(Self.store(of: topic).takeUnretainedValue(), to: TopicStore<E>.self)
+    }
     let store = TopicStore(description, in: self, limit: limit)
     if isWatchedNow { store.setGeneral(true) }
     for wildcard in wildcards { insert(wildcard, into: store, &released) }
     stores.append(store)
-    storeOfType[ObjectIdentifier(E.self)] = store
-    // Keep the table at most a quarter full, so that nearly every topic is in the first place that a search probes.
-    if stores.count * 4 > pubsub_table_capacity(tables[tables.count - 1]) { growTable() }
-    pubsub_insert(tables[tables.count - 1], Self.key(E.self), store.topic)
     typeKeys.append(Self.key(E.self))
-    pubsub_publish(table.root, UnsafeRawPointer(tables[tables.count - 1]))
+    // Keep the table at most a quarter full, so that nearly every topic is in the first place that a search probes.
+    let present = tables[tables.count - 1]
+    if stores.count * 4 <= pubsub_table_capacity(present) {
+      pubsub_insert(present, Self.key(E.self), store.topic)
+    } else {
+      // The former table stays unchanged for its readers until the core is released.
+      let next = pubsub_make_table(tables.count + 6)
+      for (key, store) in zip(typeKeys, stores) { pubsub_insert(next, key, store.topic) }
+      tables.append(next)
+      pubsub_publish(table, UnsafeRawPointer(next))
+    }
     return store
-  }
-
-  /// Makes a table of twice the size; the former table stays unchanged for its readers until the core is released.
-  private func growTable() {
-    let table = pubsub_make_table(tables.count + 6)
-    for (key, store) in zip(typeKeys, stores) { pubsub_insert(table, key, store.topic) }
-    tables.append(table)
   }
 }
 
@@ -208,7 +196,7 @@ extension BusCore {
       guard untilSweep <= 0 else { return [] }
       let all = registrations
       untilSweep = max(64, all.count)
-      return all.filter { $0.isExpired(keeping: &released) }
+      return all.filter { $0.isExpired { released.add($0) } }
     }
     for registration in expired { registration.cancel() }
   }
@@ -229,16 +217,16 @@ extension BusCore {
   /// Whether there is a tracer or a subscription to `Undelivered`, so that posts take the general path.
   var isWatched: Bool { watched.load(ordering: .relaxed) }
 
-  /// Takes the next identifier, before the handler is added to a store; the caller holds the lock.
+  /// Takes the next identifier; the caller holds the lock, and then adds the handler.
   ///
-  /// This order matters because a post on the fast path may already call the handler once it is added. A later post on
-  /// the general path, which compares identifiers, must then call it, too.
+  /// In this order, because a post on the fast path may call the handler once it is added. A later post on the general
+  /// path, which compares identifiers, must then call it, too.
   func take(_ id: UInt64) { lastID.store(id, ordering: .releasing) }
 
   /// Whether there is a tracer or a subscription to `Undelivered`; the caller holds the lock.
   ///
-  /// A subscription to all events does not count: it receives every event, so no event is undelivered. One to a subject
-  /// does not, either: the bus posts `Undelivered` without a subject.
+  /// A subscription to all events does not count: it receives every event. One to a subject does not, either: the bus
+  /// posts `Undelivered` without a subject.
   private var isWatchedNow: Bool {
     guard let undelivered else { return false }
     let isAwaited = undelivered.list.standing.contains { entry in
@@ -256,8 +244,7 @@ extension BusCore {
   /// The caller holds the lock, and has finished its change of the subscriptions to `Undelivered` and of the wildcards.
   func followWatchers() {
     let isWatchedNow = isWatchedNow
-    if isWatchedNow != wasWatched { for store in stores { store.setGeneral(isWatchedNow) } }
-    wasWatched = isWatchedNow
+    if isWatchedNow != isWatched { for store in stores { store.setGeneral(isWatchedNow) } }
     watched.store(isWatchedNow, ordering: .releasing)
     seesEveryPost.store(!wildcards.isEmpty || isWatchedNow, ordering: .releasing)
   }

@@ -4,8 +4,7 @@ internal import CPubSub
 ///
 /// There are two kinds. Memory that posts read (blocks, tables) is freed when no post has announced an address in it;
 /// no object of the program waits for that, so writers look for it only when they retire more. What a cancelled handler
-/// captured is released when no post is at that handler, whatever else the posts do: a post announces a handler before
-/// it looks whether it is cancelled. The post that is at the handler reports when it has moved on.
+/// captured is released when no post is at that handler; the post that is at it reports when it has moved on.
 struct Garbage {
   /// Memory that no new post can find.
   private struct Memory {
@@ -102,7 +101,7 @@ struct Captured {
   fileprivate var context: UnsafeMutableRawPointer?
   fileprivate var registration: UnsafeMutableRawPointer?
 
-  fileprivate init() {}
+  fileprivate init(context: UnsafeMutableRawPointer? = nil) { self.context = context }
 
   init(by handler: pubsub_handler, _ entry: HandlerBlock.Entry) {
     let registration = entry.registration
@@ -113,42 +112,28 @@ struct Captured {
   var isEmpty: Bool { context == nil && registration == nil }
 }
 
-/// Objects to release and actions to call after the lock has been released, because they may call the bus.
+/// What a writer does after it has unlocked, because it may call the bus: releases objects, and then calls actions.
 struct Released {
-  /// The first objects.
-  ///
-  /// Usually there are no others, and then nothing is allocated.
+  /// The first objects; usually there is nothing else, and so nothing is allocated.
   private var first = Captured()
-  private var others: Others?
+  private var others: [Captured] = []
+  private var actions: [@Sendable () -> Void] = []
 
-  private struct Others {
-    var captured: [Captured] = []
-    var actions: [@Sendable () -> Void] = []
-    var kept: [AnyObject] = []
-  }
-
-  /// Keeps an object alive until the lock has been released.
-  mutating func keep(_ object: AnyObject) { withOthers { $0.kept.append(object) } }
+  /// Keeps an object until then, which code under the lock has retained and must not be the last to release.
+  mutating func add(_ object: AnyObject) { add(Captured(context: Unmanaged.passRetained(object).toOpaque())) }
 
   mutating func add(_ captured: Captured) {
     if captured.isEmpty { return }
-    if first.isEmpty { first = captured } else { withOthers { $0.captured.append(captured) } }
+    if first.isEmpty { first = captured } else { others.append(captured) }
   }
 
-  mutating func add(_ action: @escaping @Sendable () -> Void) { withOthers { $0.actions.append(action) } }
-
-  private mutating func withOthers(_ body: (inout Others) -> Void) {
-    var others = others.take() ?? Others()
-    body(&others)
-    self.others = others
-  }
+  mutating func add(_ action: @escaping @Sendable () -> Void) { actions.append(action) }
 
   func finish() {
     Hook.step("release what was captured")
     release(first)
-    guard let others else { return }
-    for captured in others.captured { release(captured) }
-    for action in others.actions { action() }
+    for captured in others { release(captured) }
+    for action in actions { action() }
   }
 
   private func release(_ captured: Captured) {

@@ -22,20 +22,16 @@ struct PostUnderWay {
     (self.firstUnseen, self.isReversed) = (firstUnseen, isReversed)
     record = pubsub_record_of_thread()
     depth = pubsub_depth(record)
-    frame = pubsub_enter(record, depth, topic, Self.address(of: subject))
+    frame = pubsub_enter(record, depth, topic, Posting.address(of: subject), true)
     guard pubsub_flags(topic) & Int(PUBSUB_SUBJECTS) != 0,
       let table = pubsub_protect_subjects(frame, topic)
     else { return }
     func block(of subject: AnyObject?, _ slot: UnsafeMutablePointer<UnsafeRawPointer?>) -> HandlerBlock? {
-      guard let subject = Self.address(of: subject), let root = pubsub_find(table, subject) else { return nil }
+      guard let subject = Posting.address(of: subject), let root = pubsub_find(table, subject) else { return nil }
       Hook.step("post: a subject's list has been found")
       return pubsub_protect(slot, root.assumingMemoryBound(to: UnsafeRawPointer?.self)).map(HandlerBlock.init(root:))
     }
     subjects = (block(of: subject, slots + 1), block(of: wider, slots + 2))
-  }
-
-  static func address(of subject: AnyObject?) -> UnsafeRawPointer? {
-    subject.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
   }
 
   /// The words that announce what the post is at in each block.
@@ -105,18 +101,11 @@ extension HandlerStore {
       switch place.call(with: event) {
       case .notCalled: continue
       case .returned: break
-      case .threw(let error): report(error, of: place.entry.subscriber, with: event)
+      case .threw(let error): core.report(error, of: place.entry.subscriber, with: self.event(at: event))
       }
       isReceived = true
     }
     return isReceived
-  }
-
-  /// Reports the error of a handler, if it is a failure.
-  func report(_ error: any Error, of subscriber: EventBus.Subscriber, with event: UnsafeRawPointer) {
-    guard error.isFailure else { return }
-    let event = self.event(at: event)
-    core.reportFailure(of: subscriber, error, with: event, in: type(of: event))
   }
 
   /// Returns whether the nesting limit allows another post on this thread; if not, notes the refusal.
@@ -135,7 +124,7 @@ extension HandlerStore {
     if tracers.isEmpty { return }
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
-    pubsub_enter_unread(record, depth, topic, PostUnderWay.address(of: subject))
+    pubsub_enter(record, depth, topic, Posting.address(of: subject), false)
     let event = self.event(at: event)
     for tracer in tracers { tracer.body(event) }
     pubsub_leave(record, depth)

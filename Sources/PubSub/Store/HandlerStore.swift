@@ -103,7 +103,7 @@ extension HandlerStore {
     // Count first: a post that finds the handler must find the flags.
     count(entry, 1, ofSubject: subject != nil)
     guard let subject else { return list.add(handler, entry, &garbage) }
-    let key = Self.key(subject)
+    let key = UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
     let list = subjects[key] ?? HandlerList(root: .allocate(capacity: 1))
     if list.isEmpty { list.subject = subject }
     if subjects[key] == nil { show(list, key, &garbage) }
@@ -142,10 +142,6 @@ extension HandlerStore {
 
   private func list(of subject: UnsafeRawPointer?) -> HandlerList? {
     if let subject { subjects[subject] } else { list }
-  }
-
-  private static func key(_ subject: AnyObject) -> UnsafeRawPointer {
-    UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
   }
 
   private func count(_ entry: HandlerBlock.Entry, _ change: Int, ofSubject: Bool) {

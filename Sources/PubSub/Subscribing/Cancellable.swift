@@ -19,13 +19,12 @@ extension Registration: Cancellable {}
 extension Cancellable {
   /// Waits until no handler of the cancelled subscription runs.
   ///
-  /// Inside a handler, a wait for that handler itself, or for a handler that waits for it along the chain of waits,
-  /// returns at once. Any other wait inside a handler lasts 30 seconds at most. If it would close a circle of waits, it
-  /// does not begin. In both cases the time-out is reported. Inside work, it does not wait for a handler that waits for
-  /// that work, and it has no time limit of its own.
+  /// Inside a handler or work, a wait for a handler that waits for the caller, along the chain of waits, returns at once.
+  /// Any other wait inside a handler lasts 30 seconds at most, and one that would close a circle of waits does not begin;
+  /// in both cases a time-out is reported.
   func drain() async {
     guard let context = HandlerContext.enclosing else { return await idle() }
-    guard let mailbox = mailbox else { return await idle(inside: context) }
+    guard let mailbox else { return await idle(inside: context) }
     if context.isChained(to: mailbox) { return }
     guard let token = WaitGraph.begin(in: context, awaiting: [.receiver(mailbox)]) else {
       return reportTimeout(inside: context)
@@ -51,6 +50,6 @@ extension Cancellable {
 
   private func reportTimeout(inside context: HandlerContext) {
     guard let run = context.run else { return }
-    core.reportFailure(of: run.receiver.subscriber, DrainTimeout(subscriber: subscriber), with: nil, in: run.eventType)
+    core.reportFailure(DrainTimeout(subscriber: subscriber), of: run.receiver.subscriber, with: nil, in: run.eventType)
   }
 }

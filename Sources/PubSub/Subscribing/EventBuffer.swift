@@ -2,25 +2,24 @@ internal import Scheduling
 
 /// The buffer between the bus and the iterators of an event sequence: the bus adds events, the consumer takes them.
 ///
-/// Two locks keep posters and consumers apart. The consumer moves all held events into a batch, under the lock that
-/// posters use. It then takes them one at a time from the batch, under a lock that only consumers use. So posters and
-/// consumers contend once a batch. From a bounded buffer the consumer takes one event at a time: events in a batch
-/// would no longer count toward the bound.
+/// Two locks keep posters and consumers apart. The consumer moves events into a batch, under the lock that posters use.
+/// It then takes them one at a time from the batch, under a lock that only consumers use. So, without a bound, posters
+/// and consumers contend once a batch.
 @usableFromInline
 final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// Makes the element for the event of a store at an address.
   private let element: @Sendable (UnsafeRawPointer, HandlerStore) -> Element
+  /// Makes the element for a number of lost events; nil if there is no bound, and so no loss.
+  private let missed: (@Sendable (Int) -> Element)?
   private let inbox: Guarded<EventInbox>
   private let batch = Guarded(RawEvents())
-  private let missed: (@Sendable (Int) -> Element)?
 
   init(
     _ buffering: EventBus.Buffering, missed: (@Sendable (Int) -> Element)?,
     element: @escaping @Sendable (UnsafeRawPointer, HandlerStore) -> Element
   ) {
-    self.element = element
+    (self.element, self.missed) = (element, missed)
     inbox = Guarded(EventInbox(queue: EventQueue(buffering)))
-    self.missed = missed
   }
 
   deinit { removeAll() }
@@ -32,15 +31,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
       defer { batch = RawEvents() }
       return batch
     }
-    release(events)
-    release(rest)
-    dropped.map { release($0) }
-  }
-
-  private func release(_ events: RawEvents) {
-    var events = events
-    events.removeAll(as: Element.self)
-    events.free()
+    for events in [events, rest, dropped] { events?.release(as: Element.self) }
   }
 
   // MARK: Adding events
@@ -48,7 +39,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = element(event, store)
     return inbox.withLock { inbox in
-      if inbox.isFinished { return .nothing }
+      if inbox.isClosed { return .nothing }
       inbox.queue.append(element, purpose)
       return inbox.waiters.isEmpty && !inbox.queue.hasDropped ? .isHeld : [.isHeld, .mustWake]
     }
@@ -56,15 +47,16 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
 
   override func wake() {
     // Resumes a waiter even if the event has been taken meanwhile: the batch may hold another event for its iterator.
-    let (waiter, dropped) = inbox.withLock { ($0.takeWaiter(), $0.queue.takeDropped()) }
-    dropped.map { release($0) }
+    let (waiter, dropped) = inbox.withLock { inbox in
+      (inbox.waiters.isEmpty ? nil : inbox.waiters.removeFirst(), inbox.queue.takeDropped())
+    }
+    dropped?.release(as: Element.self)
     waiter?.resume()
   }
 
-  /// Ends the sequence after the events that it holds, and resumes the tasks that wait.
-  func finish() {
+  override func close() {
     let waiters = inbox.withLock { inbox in
-      inbox.isFinished = true
+      inbox.isClosed = true
       defer { inbox.waiters = [] }
       return inbox.waiters
     }
@@ -79,13 +71,15 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// each element.
   @usableFromInline
   func take(into place: UnsafeMutablePointer<Element>) -> Bool {
+    // With a bound, the batch is empty between two calls.
     if missed == nil, batch.withLock({ move(from: &$0, to: place) }) { return true }
     // A consumer that always finds an event never suspends. So this checks for cancellation of its task, once a batch.
-    if Task.isCancelled { finish() }
-    guard missed == nil else { return takeWithinBound(into: place) }
+    if Task.isCancelled { close() }
     return batch.withLock { batch in
-      if batch.isEmpty { refill(&batch) }
-      return move(from: &batch, to: place)
+      let gap = batch.isEmpty ? inbox.withLock { $0.takeGapOrRefill(&batch, as: Element.self) } : nil
+      guard let gap, let missed else { return move(from: &batch, to: place) }
+      place.initialize(to: missed(gap.count))
+      return true
     }
   }
 
@@ -95,37 +89,23 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
     return true
   }
 
-  private func takeWithinBound(into place: UnsafeMutablePointer<Element>) -> Bool {
-    inbox.withLock { inbox in
-      if let missed, let gap = inbox.queue.takeGap() {
-        place.initialize(to: missed(gap.count))
-      } else if !inbox.queue.events.isEmpty {
-        if inbox.queue.nextMarked == inbox.queue.events.first { _ = inbox.queue.takeMark() }
-        place.initialize(to: inbox.queue.takeFirst(as: Element.self))
-      } else {
-        return false
-      }
-      return true
-    }
-  }
-
-  private func refill(_ batch: inout RawEvents) {
-    inbox.withLock { inbox in
-      if !inbox.queue.events.isEmpty { inbox.queue.takeAll(into: &batch) }
-    }
-  }
-
   /// Waits until an element is held; returns false at the end of the sequence.
   @usableFromInline
   func hasMore() async -> Bool {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { waiter in
         // Takes both locks, so that this sees an event that another iterator is moving from the inbox to the batch.
-        let isOver = batch.withLock { batch in inbox.withLock { $0.wait(waiter, unless: !batch.isEmpty) } }
-        if isOver { waiter.resume() }
+        let waits = batch.withLock { batch in
+          inbox.withLock { inbox in
+            let waits = batch.isEmpty && inbox.queue.isEmpty && !inbox.isClosed
+            if waits { inbox.waiters.append(waiter) }
+            return waits
+          }
+        }
+        if !waits { waiter.resume() }
       }
     } onCancel: {
-      finish()
+      close()
     }
     return !isAtEnd
   }
@@ -133,7 +113,7 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
   /// Whether no element is held, and none will come.
   @usableFromInline
   var isAtEnd: Bool {
-    batch.withLock { batch in inbox.withLock { batch.isEmpty && $0.queue.isEmpty && $0.isFinished } }
+    batch.withLock { batch in inbox.withLock { batch.isEmpty && $0.queue.isEmpty && $0.isClosed } }
   }
 }
 
@@ -141,18 +121,17 @@ final class EventBuffer<Element: Sendable>: Receiver, @unchecked Sendable {
 /// ``RawEvents``).
 private struct EventInbox {
   var queue: EventQueue
-  /// The tasks that wait, in order of arrival.
-  ///
-  /// A resumed task looks for an event itself; none is handed to it.
+  /// The tasks that wait, in order of arrival; a resumed task looks for an event itself.
   var waiters: [UnsafeContinuation<Void, Never>] = []
-  var isFinished = false
+  var isClosed = false
 
-  mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiters.isEmpty ? nil : waiters.removeFirst() }
-
-  /// Adds a waiting task; returns true, and does not add it, if there is nothing to wait for.
-  mutating func wait(_ waiter: UnsafeContinuation<Void, Never>, unless hasBatch: Bool) -> Bool {
-    let isOver = hasBatch || !queue.isEmpty || isFinished
-    if !isOver { waiters.append(waiter) }
-    return isOver
+  /// Returns the gap before the first event or, if there is none, moves events to the empty batch.
+  mutating func takeGapOrRefill<E>(_ batch: inout RawEvents, as type: E.Type) -> EventQueue.Gap? {
+    if let gap = queue.takeGap() { return gap }
+    if queue.events.isEmpty { return nil }
+    queue.refill(&batch, as: type)
+    // Only with a bound there are marks.
+    if queue.nextMarked == batch.first { _ = queue.takeMark() }
+    return nil
   }
 }

@@ -3,24 +3,38 @@ internal import CPubSub
 // Registering synchronous handlers.
 
 extension EventBus {
-  /// Registers a synchronous handler.
+  /// Registers a synchronous handler; `only` ends a subscription to one event.
   func register<E: Event>(
     _ type: E.Type, from subject: EventBus.Subject?, _ priority: Priority, _ label: String?, _ fileID: String,
-    _ line: Int, _ handler: pubsub_handler
+    _ line: Int, _ only: OnceOnly?, _ handler: pubsub_handler
   ) -> Subscription {
     let store = core.store(for: type)
-    if subject == nil, label == nil { return BusCore.subscribePlainly(handler, priority, fileID, line, to: store) }
+    if subject == nil, label == nil, only == nil {
+      return BusCore.subscribePlainly(handler, priority, fileID, line, to: store)
+    }
     let registration = Registration(SubscriptionDetails(subject, priority, label, fileID, line), core: core)
+    only?.registration = registration
     core.add(handler, registration, to: store)
     return Subscription(registration)
   }
 
   /// Registers a synchronous handler for an owner.
   func register<E: Event>(
-    _ type: E.Type, _ owned: (registration: Registration, handler: pubsub_handler)
+    _ type: E.Type, _ only: OnceOnly?, _ owned: (registration: Registration, handler: pubsub_handler)
   ) -> OwnedSubscription {
+    only?.registration = owned.registration
     core.add(owned.handler, owned.registration, to: core.store(for: type))
     return OwnedSubscription(owned.registration)
+  }
+
+  /// Registers a synchronous handler of every event, or of the events of one name.
+  func register(
+    _ registration: Registration, named name: EventName?, once: Bool,
+    _ handler: @escaping @Sendable (any Event) throws -> Void
+  ) {
+    guard let only = OnceOnly(if: once) else { return core.add(Wildcard(registration, named: name, handler)) }
+    only.registration = registration
+    core.add(Wildcard(registration, named: name) { event in if only.begin() { try handler(event) } })
   }
 }
 
@@ -29,7 +43,7 @@ struct SubscriptionDetails: Sendable {
   let subscriber: EventBus.Subscriber
   let priority: EventBus.Priority
   var subject: EventBus.Subject?
-  var owner: EventBus.Subject?
+  let owner: EventBus.Subject?
 
   init(
     _ subject: EventBus.Subject?, _ priority: EventBus.Priority, _ label: String?, _ fileID: String, _ line: Int,

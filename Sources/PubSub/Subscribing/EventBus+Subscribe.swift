@@ -26,10 +26,10 @@ extension EventBus {
     label: String? = nil, fileID: String = #fileID, line: Int = #line,
     _ handler: @escaping @Sendable (E) throws -> Void
   ) -> Subscription {
-    guard once else { return register(type, from: subject, priority, label, fileID, line, .of(handler)) }
-    let only = OnceOnly()
-    let first = pubsub_handler.of { (event: E) in if only.begin() { try handler(event) } }
-    return register(type, SubscriptionDetails(subject, priority, label, fileID, line), first, only)
+    let only = OnceOnly(if: once)
+    var called = handler
+    if let only { called = { if only.begin() { try handler($0) } } }
+    return register(type, from: subject, priority, label, fileID, line, only, .of(called))
   }
 
   /// Subscribes a handler that is called on the main actor, before the post returns.
@@ -55,16 +55,11 @@ extension EventBus {
     replay: ImmediateReplay<E> = .none, once: Bool = false, label: String? = nil, fileID: String = #fileID,
     line: Int = #line, _ handler: @escaping @MainActor (E) throws -> Void
   ) -> Subscription {
-    guard once else {
-      let subscription = register(type, from: subject, priority, label, fileID, line, .of(onMainActor: handler))
-      call(handler, replay, type, subscription.subscriber, from: subject)
-      return subscription
-    }
-    let only = OnceOnly()
-    let first: @MainActor (E) throws -> Void = { event in if only.begin() { try handler(event) } }
-    let details = SubscriptionDetails(subject, priority, label, fileID, line)
-    let subscription = register(type, details, .of(onMainActor: first), only)
-    call(first, replay, type, subscription.subscriber, from: subject)
+    let only = OnceOnly(if: once)
+    var called = handler
+    if let only { called = { if only.begin() { try handler($0) } } }
+    let subscription = register(type, from: subject, priority, label, fileID, line, only, .of(onMainActor: called))
+    if replay.isLatest { call(called, withLatestOf: type, subscription.subscriber, from: subject) }
     return subscription
   }
 
@@ -93,12 +88,10 @@ extension EventBus {
     _ handler: @escaping @Sendable (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    guard once else { return register(type, Registration.makeOwned(details, in: core, by: owner, handler)) }
-    let only = OnceOnly()
-    let first: @Sendable (Owner, E) throws -> Void = { if only.begin() { try handler($0, $1) } }
-    let owned = Registration.makeOwned(details, in: core, by: owner, first)
-    only.registration = owned.0
-    return register(type, owned)
+    let only = OnceOnly(if: once)
+    var called = handler
+    if let only { called = { if only.begin() { try handler($0, $1) } } }
+    return register(type, only, Registration.makeOwned(details, in: core, by: owner, called))
   }
 
   /// Subscribes a handler for an owner; it is called on the main actor, before the post returns.
@@ -133,13 +126,14 @@ extension EventBus {
     line: Int = #line, _ handler: @escaping @MainActor (Owner, E) throws -> Void
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let only = once ? OnceOnly() : nil
+    let only = OnceOnly(if: once)
     var called = handler
     if let only { called = { if only.begin() { try handler($0, $1) } } }
-    let owned = Registration.makeOwned(details, in: core, by: owner, onMainActor: called)
-    only?.registration = owned.0
-    let subscription = register(type, owned)
-    call({ try called(owner, $0) }, replay, type, subscription.subscriber, from: subject)
+    let subscription = register(
+      type, only, Registration.makeOwned(details, in: core, by: owner, onMainActor: called))
+    if replay.isLatest {
+      call({ try called(owner, $0) }, withLatestOf: type, subscription.subscriber, from: subject)
+    }
     return subscription
   }
 
@@ -166,7 +160,7 @@ extension EventBus {
     _ handler: @escaping @Sendable (any Event) throws -> Void
   ) -> Subscription {
     let registration = Registration(SubscriptionDetails(subject, priority, label, fileID, line), core: core)
-    add(registration, named: name, once: once, handler)
+    register(registration, named: name, once: once, handler)
     return Subscription(registration)
   }
 
@@ -199,49 +193,25 @@ extension EventBus {
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
     let registration = Registration(details, core: core)
-    add(registration, named: name, once: once) { [weak owner] event in
+    register(registration, named: name, once: once) { [weak owner] event in
       guard let owner else { return registration.ownerIsGone() }
       try handler(owner, event)
     }
     return OwnedSubscription(registration)
   }
 
-  private func add(
-    _ registration: Registration, named name: EventName?, once: Bool,
-    _ handler: @escaping @Sendable (any Event) throws -> Void
-  ) {
-    guard once else { return core.add(Wildcard(registration, named: name, handler)) }
-    let only = OnceOnly()
-    only.registration = registration
-    core.add(Wildcard(registration, named: name) { event in if only.begin() { try handler(event) } })
-  }
-
-  /// Registers a synchronous handler that ends at its first event.
-  private func register<E: Event>(
-    _ type: E.Type, _ details: SubscriptionDetails, _ handler: pubsub_handler, _ only: OnceOnly
-  ) -> Subscription {
-    let registration = Registration(details, core: core)
-    only.registration = registration
-    core.add(handler, registration, to: core.store(for: type))
-    return Subscription(registration)
-  }
-
-  /// Calls the handler of a new subscription with the latest event, if replay is asked for.
+  /// Calls the handler of a new subscription with the latest event, if there is one.
   ///
-  /// Another thread cannot post such an event between the subscription and this call: main-actor events are posted on the
-  /// main actor, which is busy here.
+  /// No event can come between the subscription and this call: main-actor events are posted on the main actor, which is
+  /// busy here.
   private func call<E: MainActorEvent>(
-    _ handler: @MainActor (E) throws -> Void, _ replay: ImmediateReplay<E>, _ type: E.Type, _ subscriber: Subscriber,
+    _ handler: @MainActor (E) throws -> Void, withLatestOf type: E.Type, _ subscriber: Subscriber,
     from subject: Subject?
   ) {
-    guard replay.isLatest, let latest = core.latest(type, from: subject) else { return }
+    guard let latest = core.latest(type, from: subject) else { return }
     Posting.withoutSubject {
       MainActor.assumeIsolated {
-        do {
-          try handler(latest)
-        } catch  where error.isFailure {
-          core.reportFailure(of: subscriber, error, with: latest, in: type)
-        } catch {}
+        do { try handler(latest) } catch { core.report(error, of: subscriber, with: latest) }
       }
     }
   }

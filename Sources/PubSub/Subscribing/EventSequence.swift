@@ -96,8 +96,9 @@ extension EventBus {
     _ type: E.Type = E.self, from subject: Subject? = nil, priority: Priority = .normal,
     replay: Replay<E> = .none, label: String? = nil, fileID: String = #fileID, line: Int = #line
   ) -> EventSequence<E> {
-    let details = SubscriptionDetails(subject, priority, label, fileID, line)
-    return registerSequence(type, details, replay: replay)
+    registerSequence(of: type, SubscriptionDetails(subject, priority, label, fileID, line), replay: replay) {
+      EventBuffer<E>(.unbounded, missed: nil) { event, _ in event.assumingMemoryBound(to: E.self).pointee }
+    }
   }
 
   /// Returns the events of a type from now on, as an asynchronous sequence with a bounded buffer, which reports how
@@ -121,7 +122,10 @@ extension EventBus {
     replay: Replay<E> = .none, buffering: Buffering, label: String? = nil, fileID: String = #fileID,
     line: Int = #line
   ) -> EventSequence<Received<E>> {
-    let details = SubscriptionDetails(subject, priority, label, fileID, line)
-    return registerSequence(type, details, buffering, replay: replay)
+    registerSequence(of: type, SubscriptionDetails(subject, priority, label, fileID, line), replay: replay) {
+      EventBuffer<Received<E>>(buffering, missed: { .missed($0) }) { event, _ in
+        .event(event.assumingMemoryBound(to: E.self).pointee)
+      }
+    }
   }
 }

@@ -16,16 +16,9 @@ final class EventConsumer<Element: Sendable>: Sendable {
     // A post under way may keep the buffer, and must not keep the events.
     buffer.removeAll()
   }
-
-  /// Makes a consumer that has already ended.
-  static func ended(_ buffer: EventBuffer<Element>) -> EventConsumer {
-    buffer.finish()
-    return EventConsumer(buffer: buffer, subscription: nil)
-  }
 }
 
-/// Makes the consumers of a sequence: the first one together with the sequence, and another one for each further
-/// iterator.
+/// Makes the consumers of a sequence: the first one together with the sequence, and one for each further iterator.
 final class EventSource<Element: Sendable>: Sendable {
   private let makeConsumer: @Sendable () -> EventConsumer<Element>
   /// The piece of work in which the sequence was made.
@@ -41,13 +34,10 @@ final class EventSource<Element: Sendable>: Sendable {
 
   /// Returns the consumer for a new iterator.
   ///
-  /// In a body that runs again and again, every run gets the events from its own iterator on. The first run would
-  /// otherwise be the only one that also gets the events since the sequence was made.
+  /// In a body that runs again and again, every run gets the events from its own iterator on: otherwise only the first
+  /// run would also get the events since the sequence was made.
   func takeConsumer() -> EventConsumer<Element> {
-    let first = first.withLock { first in
-      defer { first = nil }
-      return first
-    }
+    let first = first.withLock { $0.take() }
     if let run = HandlerContext.current?.work, run.isRun, run !== work { return makeConsumer() }
     return first ?? makeConsumer()
   }

@@ -6,9 +6,10 @@ final class OnceOnly: @unchecked Sendable {
   weak var registration: Registration?
   private let hasBegun = Atomic(false)
 
-  /// Returns whether this is the first event, and then ends the subscription.
-  ///
-  /// The handler has not received any other event.
+  /// Makes the object for a subscription to one event; nil for any other.
+  init?(if once: Bool) { if !once { return nil } }
+
+  /// Returns true for the first event, and then ends the subscription; the handler does not receive any other event.
   func begin() -> Bool {
     if hasBegun.exchange(true, ordering: .acquiringAndReleasing) {
       Posting.noteUnheard()

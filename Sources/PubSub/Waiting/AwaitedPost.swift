@@ -6,26 +6,29 @@ struct AwaitedDelivery: Sendable, Equatable {
   let index: Int
 
   static func == (one: Self, other: Self) -> Bool { one.post === other.post && one.index == other.index }
+
+  func end(_ outcome: DeliveryReport.Outcome) { post.end(self, outcome) }
 }
 
 /// The wait of a post for its asynchronous handlers, which the post shares with their mailboxes; it ends with the last
 /// handler or at the deadline.
 ///
-/// Its lock is a leaf: nothing is called while it is held. It keeps a receiver until the delivery ends. Each call that
-/// ends one is made by code that keeps the receiver for longer, so no receiver is released under the lock.
+/// Its lock is a leaf: nothing is called while it is held. The code that ends a delivery keeps its mailbox, so no mailbox
+/// is released under the lock.
 final class AwaitedPost: Sendable {
-  /// The instruction to a mailbox that has reached a delivery in its queue.
+  /// What a mailbox must do with a delivery that it has reached in its queue.
   enum Beginning {
+    /// Call the handler.
     case begun
-    /// The poster has been cancelled, so the handler must run cancelled from the start.
+    /// Call the handler in a cancelled task, because the poster has been cancelled.
     case begunCancelled
-    /// The wait is over, so the mailbox must drop the event.
+    /// Drop the event, because the wait is over.
     case withdrawn
   }
 
   private struct Slot {
-    /// The receiver; nil once the delivery has ended.
-    var receiver: (any AnyMailbox)?
+    /// The mailbox; nil once the delivery has ended.
+    var mailbox: (any AnyMailbox)?
     var isRunning = false
     var delivery: ObservedDelivery
   }
@@ -33,39 +36,41 @@ final class AwaitedPost: Sendable {
   private struct State {
     var slots: [Slot] = []
     var ended: [ObservedDelivery] = []
-    /// The number of deliveries that have not ended.
+    /// The number of deliveries for which the post waits.
     var open = 0
     var isExpired = false
     var isCancelled = false
     var isReported = false
     var waiter: UnsafeContinuation<Void, Never>?
 
-    mutating func end(_ index: Int, _ outcome: DeliveryReport.Outcome, at time: Duration, isLate: Bool = false) {
+    /// Notes the end of a delivery; returns false if it has ended before.
+    mutating func end(_ index: Int, _ outcome: DeliveryReport.Outcome, at time: Duration, isLate: Bool = false) -> Bool
+    {
+      guard slots[index].mailbox != nil else { return false }
       var delivery = slots[index].delivery
       (delivery.outcome, delivery.duration, delivery.isLate) = (outcome, time - delivery.began, isLate)
       if isCancelled, case .threw(let error) = outcome { delivery.isOfCancellation = error is CancellationError }
       ended.append(delivery)
-      slots[index].receiver = nil
-      open -= 1
+      slots[index].mailbox = nil
+      return true
     }
 
-    /// Returns the waiter to resume; nil if deliveries are still open.
-    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-      guard open == 0 else { return nil }
-      defer { waiter = nil }
-      return waiter
+    /// Ends the wait for some deliveries; returns the waiter to resume, if these were the last ones.
+    mutating func close(_ count: Int) -> UnsafeContinuation<Void, Never>? {
+      open -= count
+      return open == 0 ? waiter.take() : nil
     }
   }
 
   /// The handler's run and the work inside which the post was made; nil if it was made outside both.
   let poster: HandlerContext?
-  /// Whether the post itself reports the errors of handlers that end in time, so that the mailboxes need not.
-  let reportsErrors: Bool
+  /// Whether the poster keeps a ledger: it reports the errors of handlers that end in time itself, after the wait.
+  let errorsAreInLedger: Bool
   private let now: @Sendable () -> Duration
   private let state = Guarded(State())
 
-  init(poster: HandlerContext?, now: @escaping @Sendable () -> Duration, reportsErrors: Bool = false) {
-    (self.poster, self.now, self.reportsErrors) = (poster, now, reportsErrors)
+  init(poster: HandlerContext?, now: @escaping @Sendable () -> Duration, errorsAreInLedger: Bool = false) {
+    (self.poster, self.now, self.errorsAreInLedger) = (poster, now, errorsAreInLedger)
   }
 
   /// Whether the post waits for a handler at present.
@@ -77,30 +82,27 @@ final class AwaitedPost: Sendable {
   /// Whether the wait is over and the post has been reported.
   var isReported: Bool { state.withLock { $0.isReported } }
 
-  /// The receivers that the post waits for at present.
-  var awaited: [any AnyMailbox] { state.withLock { $0.slots.compactMap(\.receiver) } }
+  /// The mailboxes that the post waits for at present.
+  var awaited: [any AnyMailbox] { state.withLock { $0.slots.compactMap(\.mailbox) } }
 }
 
 // MARK: - Deliveries
 
 extension AwaitedPost {
-  /// Begins to wait for a receiver, to which the caller then gives the event; returns nil if the deadline has passed.
-  func add(_ receiver: any AnyMailbox, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
+  /// Begins to wait for a mailbox, to which the caller then gives the event; returns nil if the deadline has passed.
+  func add(_ mailbox: any AnyMailbox, _ delivery: ObservedDelivery) -> AwaitedDelivery? {
     state.withLock { state in
       if state.isExpired { return nil }
-      state.slots.append(Slot(receiver: receiver, delivery: delivery))
+      state.slots.append(Slot(mailbox: mailbox, delivery: delivery))
       state.open += 1
       return AwaitedDelivery(post: self, index: state.slots.count - 1)
     }
   }
 
-  /// Forgets a delivery that the receiver has refused.
+  /// Forgets a delivery that the mailbox has refused.
   func drop(_ delivery: AwaitedDelivery) {
-    let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
-      guard state.slots[delivery.index].receiver != nil else { return nil }
-      state.slots[delivery.index].receiver = nil
-      state.open -= 1
-      return state.takeWaiter()
+    let waiter = state.withLock { state in
+      state.slots[delivery.index].mailbox.take() == nil ? nil : state.close(1)
     }
     waiter?.resume()
   }
@@ -108,27 +110,28 @@ extension AwaitedPost {
   /// Notes that the mailbox has reached a delivery, and returns what it must do.
   func begin(_ delivery: AwaitedDelivery) -> Beginning {
     state.withLock { state in
-      guard state.slots[delivery.index].receiver != nil else { return .withdrawn }
+      guard state.slots[delivery.index].mailbox != nil else { return .withdrawn }
       state.slots[delivery.index].isRunning = true
       return state.isCancelled ? .begunCancelled : .begun
     }
   }
 
-  /// Whether the post still waits for the handler of a delivery.
-  func isOpen(_ delivery: AwaitedDelivery) -> Bool { state.withLock { $0.slots[delivery.index].receiver != nil } }
-
-  /// Notes that the handler has returned, or will not be called; returns false if that was after the deadline, so that
-  /// the report does not have the outcome.
-  @discardableResult
-  func end(_ delivery: AwaitedDelivery, _ outcome: DeliveryReport.Outcome) -> Bool {
+  /// Notes that the handler has returned, or will not be called, unless the deadline has passed.
+  func end(_ delivery: AwaitedDelivery, _ outcome: DeliveryReport.Outcome) {
     let time = now()
-    let (isInTime, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
-      guard state.slots[delivery.index].receiver != nil else { return (false, nil) }
-      state.end(delivery.index, outcome, at: time)
-      return (true, state.takeWaiter())
-    }
+    let waiter = state.withLock { $0.end(delivery.index, outcome, at: time) ? $0.close(1) : nil }
     waiter?.resume()
-    return isInTime
+  }
+
+  /// Notes that the handler has thrown.
+  ///
+  /// It calls `report` before the poster can go on, and end the process: with false if that was after the deadline, so
+  /// that the post does not take the error.
+  func end(_ delivery: AwaitedDelivery, throwing error: any Error, _ report: (_ isInTime: Bool) -> Void) {
+    let time = now()
+    let isInTime = state.withLock { $0.end(delivery.index, .threw(error), at: time) }
+    report(isInTime)
+    if isInTime { state.withLock { $0.close(1) }?.resume() }
   }
 
   /// Takes the deliveries that have ended, in the order in which the post reached the handlers.
@@ -163,19 +166,19 @@ extension AwaitedPost {
 
   /// Ends the wait at the deadline: removes queued events, and cancels running handlers.
   ///
-  /// - Parameter late: the receivers that are to blame.
+  /// - Parameter late: the mailboxes that are to blame.
   func expire(blaming late: Set<ObjectIdentifier> = []) {
     let time = now()
-    let (open, waiter) = state.withLock { state -> ([OpenDelivery], UnsafeContinuation<Void, Never>?) in
+    let (open, waiter) = state.withLock { state in
       state.isExpired = true
       let open = openDeliveries(in: state)
-      for (receiver, delivery, _) in open {
-        state.end(delivery.index, .timedOut, at: time, isLate: late.contains(ObjectIdentifier(receiver)))
+      for (mailbox, delivery, _) in open {
+        _ = state.end(delivery.index, .timedOut, at: time, isLate: late.contains(ObjectIdentifier(mailbox)))
       }
-      return (open, state.takeWaiter())
+      return (open, state.close(open.count))
     }
-    for (receiver, delivery, isRunning) in open {
-      if isRunning { receiver.cancelRun(of: delivery) } else { receiver.withdraw(delivery) }
+    for (mailbox, delivery, isRunning) in open {
+      if isRunning { mailbox.cancelRun(of: delivery) } else { mailbox.withdraw(delivery) }
     }
     waiter?.resume()
   }
@@ -186,15 +189,13 @@ extension AwaitedPost {
       state.isCancelled = true
       return openDeliveries(in: state)
     }
-    for (receiver, delivery, isRunning) in open where isRunning { receiver.cancelRun(of: delivery) }
+    for (mailbox, delivery, isRunning) in open where isRunning { mailbox.cancelRun(of: delivery) }
   }
 
-  private typealias OpenDelivery = (receiver: any AnyMailbox, AwaitedDelivery, isRunning: Bool)
-
-  private func openDeliveries(in state: State) -> [OpenDelivery] {
+  private func openDeliveries(in state: State) -> [(any AnyMailbox, AwaitedDelivery, isRunning: Bool)] {
     state.slots.indices.compactMap { index in
       let slot = state.slots[index]
-      return slot.receiver.map { ($0, AwaitedDelivery(post: self, index: index), slot.isRunning) }
+      return slot.mailbox.map { ($0, AwaitedDelivery(post: self, index: index), slot.isRunning) }
     }
   }
 

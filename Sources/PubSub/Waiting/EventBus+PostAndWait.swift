@@ -82,7 +82,7 @@ extension EventBus {
     let post = MeasuredPost(
       event, WaitingWalk(event, of: core, from: subject), on: self, by: context, now: deadlines.now, observer: report,
       until: budget.map { deadlines.instant(after: $0) }, on: deadlines)
-    if post.begin() { await post.finish() }
+    if post.deliver() { await post.finish() }
     return report.report(isRefused: post.isRefused)
   }
 

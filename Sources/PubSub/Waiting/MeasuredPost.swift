@@ -3,11 +3,8 @@ internal import Scheduling
 /// A post that measures its handlers and waits for the asynchronous ones: that of `postAndWait`, or of a notification
 /// of the life cycle.
 ///
-/// It begins without suspending: when ``begin()`` returns, the synchronous handlers have run, up to the first priority
-/// for which it must wait. ``finish()`` waits, and delivers to the later priorities. The observer receives each
-/// outcome.
-///
-/// Only the poster uses it, on one actor. Mailboxes share its ``AwaitedPost``.
+/// Only the poster uses it, on one actor: ``deliver()``, which does not suspend, and then ``finish()``. The observer
+/// receives each outcome.
 package final class MeasuredPost: @unchecked Sendable {
   private let event: any EventBus.Event
   private let bus: EventBus
@@ -20,8 +17,8 @@ package final class MeasuredPost: @unchecked Sendable {
   private let awaits: Bool
   /// Whether the handlers of a priority wait for the asynchronous handlers of earlier priorities.
   private let pauses: Bool
-  /// Whether the observer keeps the errors in a ledger; if not, they are in the caller's report.
-  private let isNoted: Bool
+  /// Whether the observer keeps the errors in a ledger; if not, they are in the report of `postAndWait`.
+  private let errorsAreInLedger: Bool
   /// The deadline, after which no handler receives the event; nil if handlers receive it also after
   /// ``expire(blames:blamesQueued:besides:)``.
   private let deadline: Duration?
@@ -36,29 +33,31 @@ package final class MeasuredPost: @unchecked Sendable {
   init(
     _ event: any EventBus.Event, _ walk: WaitingWalk, on bus: EventBus, by poster: HandlerContext?,
     now: @escaping @Sendable () -> Duration, observer: any PostObserver, awaits: Bool = true, pauses: Bool = true,
-    isNoted: Bool = false, until deadline: Duration? = nil, on deadlines: Deadlines? = nil
+    errorsAreInLedger: Bool = false, until deadline: Duration? = nil, on deadlines: Deadlines? = nil
   ) {
     (self.event, self.walk, self.bus, self.poster, self.now) = (event, walk, bus, poster, now)
-    (self.observer, wantsBeginnings, self.isNoted) = (observer, observer.wantsBeginnings, isNoted)
+    (self.observer, wantsBeginnings, self.errorsAreInLedger) = (observer, observer.wantsBeginnings, errorsAreInLedger)
     (self.awaits, self.pauses, self.deadline, self.deadlines) = (awaits, pauses, deadline, deadlines)
   }
 
   /// Whether the post was refused, because it was nested too deep.
   var isRefused: Bool { walk.isRefused }
 
-  /// Delivers up to the first priority for which the post must wait; returns whether the caller must call ``finish()``.
-  func begin() -> Bool {
-    goOn(with: event)
+  /// Calls the synchronous handlers, up to the next priority for which the post must wait; returns whether the caller
+  /// must call ``finish()``.
+  @discardableResult
+  func deliver() -> Bool {
+    deliver(event)
     return wait != nil
   }
 
-  /// Waits for the handlers, including those of later priorities, and reports each outcome to the observer.
+  /// Waits for the handlers, delivers to later priorities, and reports each outcome to the observer.
   ///
   /// If the waiting task is cancelled, the handlers are cancelled.
   package func finish() async {
     await wait?.wait()
     while !walk.isOver, !isAbandoned {
-      goOn(with: event)
+      deliver()
       await wait?.wait()
     }
     if let timer { deadlines?.clear(timer) }
@@ -71,15 +70,15 @@ package final class MeasuredPost: @unchecked Sendable {
 // MARK: - Delivery
 
 extension MeasuredPost {
-  private func goOn<E: EventBus.Event>(with event: E) {
+  private func deliver<E: EventBus.Event>(_ event: E) {
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
     let isSimulated = tasks.executor != nil
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
       var time = now()
-      walk.goOn(
-        with: address,
+      walk.deliver(
+        address,
         hand: { receiver, place, store in
           defer { time = now() }
           return hand(address, of: store, to: receiver, at: place, time)
@@ -107,7 +106,9 @@ extension MeasuredPost {
               ended(place, .delivered, from: began, to: time, call)
             }
           case .threw(let error):
-            if error.isFailure { report(error, of: place.entry.subscriber, with: event) }
+            bus.core.report(
+              error, of: place.entry.subscriber, with: event, hasRecipient: !errorsAreInLedger,
+              isInLedger: errorsAreInLedger)
             ended(place, .threw(error), from: began, to: time, call)
             time = now()
           case .notCalled: return wasDropped(place, call, at: began)
@@ -154,7 +155,7 @@ extension MeasuredPost {
   }
 
   private func beginWait() -> AwaitedPost {
-    let wait = AwaitedPost(poster: poster, now: now, reportsErrors: isNoted)
+    let wait = AwaitedPost(poster: poster, now: now, errorsAreInLedger: errorsAreInLedger)
     self.wait = wait
     token = WaitGraph.begin(in: poster) { wait.awaited }
     if let deadline { timer = deadlines?.set(deadline) { wait.expire() } }
@@ -199,17 +200,12 @@ extension MeasuredPost {
 
   private func noteEnds() {
     for delivery in wait?.takeEnded() ?? [] {
-      // The mailboxes have reported the errors, unless the observer notes them.
-      if isNoted, case .threw(let error) = delivery.outcome, !delivery.isOfCancellation {
-        report(error, of: delivery.subscriber, with: event)
+      // Without a ledger, the mailboxes have reported the errors.
+      if errorsAreInLedger, case .threw(let error) = delivery.outcome, !delivery.isOfCancellation {
+        bus.core.reportFailure(error, of: delivery.subscriber, with: event, in: type(of: event), isInLedger: true)
       }
       observer.deliveryEnded(delivery)
     }
-  }
-
-  private func report(_ error: any Error, of subscriber: EventBus.Subscriber, with event: any EventBus.Event) {
-    bus.core.reportFailure(
-      of: subscriber, error, with: event, in: type(of: event), hasRecipient: !isNoted, isNoted: isNoted)
   }
 }
 
@@ -275,7 +271,7 @@ extension EventBus {
     let post = MeasuredPost(
       event, WaitingWalk(event, of: core, from: subject, within: wider), on: self,
       by: HandlerContext(run: nil, work: work), now: now, observer: observer, awaits: awaits, pauses: pauses,
-      isNoted: true)
-    return post.begin() ? post : nil
+      errorsAreInLedger: true)
+    return post.deliver() ? post : nil
   }
 }

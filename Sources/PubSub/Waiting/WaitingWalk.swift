@@ -46,8 +46,8 @@ struct WaitingWalk {
   ///   - call: calls a synchronous handler; returns whether it received the event.
   ///   - mustPause: returns whether the post must wait before the next priority; called between two priorities.
   @inline(__always)
-  mutating func goOn(
-    with event: UnsafeRawPointer, hand: (Receiver, HandlerPlace, HandlerStore) -> Bool,
+  mutating func deliver(
+    _ event: UnsafeRawPointer, hand: (Receiver, HandlerPlace, HandlerStore) -> Bool,
     follows: (Int) -> Void, call: (HandlerPlace) -> Bool, mustPause: () -> Bool
   ) {
     if isOver { return }
