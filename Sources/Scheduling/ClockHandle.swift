@@ -60,9 +60,7 @@ package struct ClockHandle: Sendable {
     (self.now, self.sleepUntil, self.systemClock, self.passTime) = (now, sleepUntil, systemClock, passTime)
   }
 
-  /// Returns the instant after a delay, at most a century ahead.
-  ///
-  /// Clocks count nanoseconds in 64 bits, so a longer delay could overflow in the addition.
+  /// Returns the instant after a delay, at most a century ahead: clocks count nanoseconds in 64 bits.
   package func instant(after delay: Duration) -> Duration { now() + min(delay, .seconds(100 * 365 * 86_400)) }
 }
 
@@ -74,8 +72,8 @@ package protocol ClockWithHandle: Clock {
 extension ClockHandle {
   /// Returns a function that reads one of the system's clocks, from now on.
   ///
-  /// A life cycle's post measures each handler. With the standard library's clock, which reads the same system clock,
-  /// these readings would take a fifth of the time of the post.
+  /// A life cycle's post measures each handler. With the standard library's clock these readings would take a fifth of
+  /// its time.
   private static func reading(_ clock: TimerThread.SystemClock) -> @Sendable () -> Duration {
     #if os(Linux)
       let id = clock == .continuous ? CLOCK_BOOTTIME : CLOCK_MONOTONIC

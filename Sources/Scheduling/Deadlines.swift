@@ -1,8 +1,8 @@
 /// The deadlines on one clock.
 ///
-/// One alarm is set, for the earliest of them: on a clock of the system a timer of the ``TimerThread``, and on any other
-/// clock a task that sleeps. There is no alarm without a deadline, so that a simulated clock does not advance for
-/// one that was cleared.
+/// One alarm is set, for the earliest of them: on a clock of the system a timer of the ``TimerThread``, on any other
+/// clock a task that sleeps. Without a deadline there is none, so that a simulated clock does not advance for one that
+/// was cleared.
 package final class Deadlines: Sendable {
   /// The identifier of a deadline: its time, and a number that no other deadline of the same list has.
   package struct ID: Sendable, Equatable {
@@ -51,12 +51,9 @@ package final class Deadlines: Sendable {
   /// Returns the instant after a delay, at most a century ahead.
   package func instant(after delay: Duration) -> Duration { clock.instant(after: delay) }
 
-  /// Calls `action` when the deadline has passed, on the timer thread or on the task that sleeps for the deadlines.
+  /// Calls `action`, which must not block, when the deadline has passed, on the timer thread or on the task that
+  /// sleeps; at once if the clock's `sleep` throws.
   ///
-  /// - Parameters:
-  ///   - deadline: the deadline, as a reading of ``now``. It passes at once if the clock's `sleep` throws.
-  ///   - action: must not block, as other deadlines wait for its return.
-  /// - Returns: the identifier with which to clear the deadline.
   /// - Complexity: logarithmic in the number of deadlines that are set, and linear in the number of later ones.
   package func set(_ deadline: Duration, _ action: @escaping @Sendable () -> Void) -> ID {
     let (id, change) = state.withLock { state in (state.list.insert(deadline, action), state.changeAlarm()) }
@@ -97,9 +94,8 @@ package final class Deadlines: Sendable {
     return { task.cancel() }
   }
 
-  /// Calls the actions of the deadlines that are due, and sets the next alarm.
-  ///
-  /// The clock may have stood still while the alarm's clock went on; then nothing is due.
+  /// Calls the actions of the deadlines that are due, and sets the next alarm; nothing is due if the clock has stood
+  /// still while the alarm's clock went on.
   private func ring(_ alarm: Alarm, at time: Duration) {
     let due = state.withLock { $0.alarm?.number == alarm.number ? $0.list.takeDue(at: time) : [] }
     for action in due { action() }

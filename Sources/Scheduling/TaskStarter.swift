@@ -8,21 +8,14 @@ package struct TaskStarter: Sendable {
   /// Makes a starter of tasks on the executor of a simulated clock or, for any other clock, on the global executor.
   package init(clock: any Clock<Duration>) { self.init(executor: (clock as? any SimulatedClock)?.taskExecutor) }
 
-  /// The priority of tasks on the main actor: that of the main thread itself.
-  ///
-  /// The code that happens to start a task does not determine it.
+  /// The priority of tasks on the main actor, whichever code starts them: that of the main thread itself.
   package static let mainActorPriority = TaskPriority.high
 
-  /// Starts a detached task, which inherits neither the task-local values nor the priority of its caller.
+  /// Starts a detached task, which inherits no task-local value of its caller but the ``SharedObject``, and not its
+  /// priority.
   ///
-  /// Such a task may serve many callers, and not only the one that starts it. The code branches on the executor because
-  /// an executor preference of nil would slow down every later asynchronous call of the task.
-  ///
-  /// - Parameters:
-  ///   - priority: the task's priority; the default one if nil.
-  ///   - shared: the value of ``SharedObject`` in the task; nil in a program.
-  ///   - operation: the body of the task; it runs outside the caller's isolation.
-  /// - Returns: the task.
+  /// The code branches on the executor because an executor preference of nil would slow down every later asynchronous
+  /// call of the task.
   @discardableResult
   package func start(
     priority: TaskPriority? = nil, seeing shared: (any AnyObject & Sendable)? = SharedObject.current,
@@ -38,14 +31,9 @@ package struct TaskStarter: Sendable {
 
   /// Starts a detached task on the main actor, without a hop to another thread first.
   ///
-  /// It inherits neither the task-local values nor the priority of its caller, and belongs to no handler, even if a
-  /// handler starts it. Tasks that code on the main actor starts begin in the order in which they were started.
-  ///
-  /// - Parameters:
-  ///   - origin: in a simulation, names the code from which work escapes.
-  ///   - priority: the task's priority; that of the main thread by default.
-  ///   - operation: the body of the task, which begins after this method has returned.
-  /// - Returns: the task.
+  /// It inherits no task-local value of its caller but the ``SharedObject``, and belongs to no handler. Tasks that code
+  /// on the main actor starts begin in that order, after this method has returned. In a simulation, `origin` names the
+  /// code from which work escapes.
   @discardableResult
   package func startOnMainActor<Success: Sendable>(
     for origin: (any Sendable)? = nil, priority: TaskPriority = mainActorPriority,
@@ -60,12 +48,7 @@ package struct TaskStarter: Sendable {
     return Task.detached(executorPreference: executor, priority: priority) { [operation] in await operation() }
   }
 
-  /// Starts a detached task on the main actor that may throw, as ``startOnMainActor(for:priority:_:)`` does.
-  ///
-  /// - Parameters:
-  ///   - origin: in a simulation, names the code from which work escapes.
-  ///   - operation: the body of the task, which begins after this method has returned.
-  /// - Returns: the task.
+  /// Starts a task on the main actor that may throw, as ``startOnMainActor(for:priority:_:)`` does.
   package func startThrowing<Success: Sendable>(
     for origin: any Sendable, _ operation: @escaping @Sendable @MainActor () async throws -> Success
   ) -> Task<Success, any Error> {
@@ -82,9 +65,8 @@ package struct TaskStarter: Sendable {
     }
   }
 
-  /// Starts a task on the main actor, and runs it up to its first suspension before this method returns.
-  ///
-  /// The task inherits nothing from its caller.
+  /// Starts a task on the main actor, which inherits nothing, and runs it up to its first suspension before this method
+  /// returns.
   ///
   /// - Returns: the task. The result is nil, and no task was started, in a simulation, whose executor must see every
   ///   task, and on systems without `Task.immediateDetached`.
@@ -103,19 +85,15 @@ package struct TaskStarter: Sendable {
     return { await SharedObject.$current.withValue(shared) { await operation() } }
   }
 
-  /// Waits on the main actor, so that the end of the wait needs no thread of the global pool.
-  ///
-  /// - Parameter wait: waits; must not run the program's code.
-  /// - Returns: the result of the wait.
+  /// Waits on the main actor, so that the end of the wait needs no thread of the global pool; `wait` must not run the
+  /// program's code.
   @MainActor package func waitOnMainActor<Result>(_ wait: @MainActor () async -> Result) async -> Result {
     guard executor == nil else { return await wait() }
     return await withTaskExecutorPreference(MainActorExecutor.shared) { await wait() }
   }
 
-  /// Runs `body` on behalf of a part of the program's code, so that a simulation can name the code from which work
-  /// escapes.
-  ///
-  /// Outside a simulation the name is not evaluated.
+  /// Runs `body` for a part of the program's code, which a simulation then names if work escapes; otherwise the name is
+  /// not evaluated.
   package func naming<Result>(_ origin: @autoclosure () -> any Sendable, _ body: () throws -> Result) rethrows -> Result
   {
     if executor == nil { return try body() }
@@ -128,8 +106,7 @@ package protocol SimulatedClock: Clock<Duration> {
   /// The executor that runs every task of the simulation, in a repeatable order.
   var taskExecutor: any TaskExecutor { get }
 
-  /// Suspends the task for a duration, and reports the source line of the call if the task is not part of the
-  /// simulation.
+  /// Suspends the task for a duration; reports the source line if the task is not part of the simulation.
   func sleep(for duration: Duration, tolerance: Duration?, fileID: String, line: Int) async throws
 
   /// Advances the clock by the time that the simulation assigns to a call of this name, before that call returns.

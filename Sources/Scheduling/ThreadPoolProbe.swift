@@ -18,12 +18,10 @@ package final class ThreadPoolProbe: Sendable {
   private let systemRefuses: Bool
   private let whenAnswered: @Sendable () -> Void
 
-  /// Asks the pool.
+  /// Asks the pool, without a wait.
   ///
-  /// The caller never waits. If the system creates no threads, no task is started, because the runtime would let the
-  /// caller wait for a thread.
-  ///
-  /// - Parameter whenAnswered: called on a thread of the pool when it has run a task of each priority.
+  /// `whenAnswered` is called on a thread of the pool when it has run a task of each priority. If the system creates no
+  /// threads, no task is started, because the runtime would let the caller wait for a thread.
   package init(whenAnswered: @escaping @Sendable () -> Void = {}) {
     let priorities: [TaskPriority] = [.high, .medium]
     systemRefuses = !Self.systemCreatesThreads

@@ -1,9 +1,8 @@
 internal import CScheduling
 
-/// The thread on which deadlines of the system's clocks pass.
+/// The thread on which deadlines of the system's clocks pass, also while all threads of the global pool are busy.
 ///
-/// A sleeping task would need a thread of the global pool to wake up, and the runtime's timers need one, too. On this
-/// thread deadlines pass also while all threads of the pool are busy.
+/// A sleeping task would need a thread of the pool to wake up, and so would the runtime's timers.
 package final class TimerThread: Sendable {
   /// The thread of the process.
   package static let shared = TimerThread()
@@ -28,23 +27,15 @@ package final class TimerThread: Sendable {
 
   private init() {}
 
-  /// Starts the thread if it does not run.
+  /// Starts the thread if it does not run; returns whether it runs.
   ///
-  /// A program that must end in order although no thread can be created any more starts it at its beginning.
-  ///
-  /// - Returns: whether the thread runs; false if the system cannot create it. Each new timer tries again, also in a child
-  ///   that was forked without exec, which has no thread.
+  /// A program that must end in order although no thread can be created any more starts it at its beginning. Each new
+  /// timer tries again, also in a child that was forked without exec, which has no thread.
   @discardableResult package func start() -> Bool {
     state.withLock { _ in scheduling_timer_start { TimerThread.shared.run() } }
   }
 
-  /// Calls `action` on the thread after a delay.
-  ///
-  /// - Parameters:
-  ///   - delay: the delay; the action is never called earlier.
-  ///   - clock: the clock that measures the delay.
-  ///   - action: must not block, as other timers wait for its return.
-  /// - Returns: clears the timer; does nothing if it has gone off.
+  /// Calls `action`, which must not block, on the thread after a delay, never earlier; returns what clears the timer.
   func set(
     after delay: Duration, on clock: SystemClock, _ action: @escaping @Sendable () -> Void
   ) -> @Sendable () -> Void {
@@ -67,7 +58,7 @@ package final class TimerThread: Sendable {
 
   // MARK: The thread
 
-  /// The longest wait for the continuous clock: the wait does not see that the machine sleeps, and that the clock goes on.
+  /// The longest wait for the continuous clock: the wait does not see that the machine sleeps.
   private static let longestWait = Duration.seconds(60)
 
   private func run() {

@@ -1,6 +1,5 @@
 // The parts of the bus that Swift cannot express: a thread-local record without a look-up, and the call of a closure by
-// its two words, without counting a reference. Everything on the path of a post is inline. Docs/Architecture.md, "The
-// bus", describes the whole.
+// its two words, without counting a reference. Docs/Architecture.md, "The bus", describes the whole.
 #pragma once
 
 #include <stdbool.h>
@@ -23,10 +22,8 @@ typedef struct pubsub_handler {
     void *_Nullable context;
 } pubsub_handler;
 
-// The direct build (Calling/Direct.swift) calls the functions of Swift closures. The portable build calls only C
-// functions, so caller and callee agree on the calling convention, whatever the compiler does.
-
-/// The calling convention of such a closure. A closure that does not throw does not touch the error.
+/// The calling convention of such a closure. A closure that does not throw does not touch the error. The portable build
+/// calls only C functions, so caller and callee agree on it, whatever the compiler does.
 typedef __attribute__((swiftcall)) void (*pubsub_function)(
     const void *event, __attribute__((swift_context)) void *_Nullable context,
     __attribute__((swift_error_result)) void *_Nullable *_Nonnull error);
@@ -44,11 +41,11 @@ __attribute__((swiftcall)) void pubsub_cancelled_function(
 
 PUBSUB_INLINE const void *pubsub_cancelled(void) { return (const void *)&pubsub_cancelled_function; }
 
-/// The function of a handler whose context is a box: calls pubsub_helpers.call_box, for closures that C cannot call.
+/// The function of a handler whose context is a box: calls pubsub_helpers.call_box.
 const void *pubsub_boxed(void);
 /// The function of a handler whose context is a receiver: does nothing. A post serves the receivers before it calls handlers.
 const void *pubsub_receiving(void);
-/// The function of a handler with an owner: calls the closure with the owner, unless the owner has been released. The
+/// The function of a handler with an owner: calls the closure with the owner, unless that has been released. The
 /// context is an object whose first stored property is a pubsub_owned.
 const void *pubsub_owned_call(void);
 
@@ -61,9 +58,8 @@ typedef struct pubsub_owned {
     void *_Nullable context;
 } pubsub_owned;
 
-// The Swift runtime exports these functions with this calling convention (swift/Runtime/HeapObject.h). While an unowned
-// reference keeps the memory of an object, any thread may call swift_tryRetain on it, which returns NULL if the object
-// has been released.
+// From swift/Runtime/HeapObject.h. While an unowned reference keeps the memory of an object, any thread may call
+// swift_tryRetain on it, which returns NULL if the object has been released.
 void *_Nullable swift_tryRetain(void *_Nullable object);
 void swift_release(void *_Nullable object);
 void *_Nullable swift_unownedRetain(void *_Nullable object);
@@ -84,11 +80,9 @@ typedef struct pubsub_entry {
 /// `info` is a registration, which the block retains.
 #define PUBSUB_REGISTERED 2
 
-/// Handlers in the order of delivery: by falling priority, then by rising identifier. After the handlers, the block
-/// holds a pubsub_entry for each.
+/// Handlers in the order of delivery, and after them a pubsub_entry for each.
 typedef struct pubsub_block {
-    /// The number of handlers that posts read. A writer stores it with release once a new handler is complete; posts load
-    /// it with acquire.
+    /// The number of handlers that posts read; a writer raises it once a new handler is complete.
     long end;
     /// Whether a handler with an owner has ever been here. A writer sets it before it stores the end.
     long has_owners;
@@ -158,9 +152,8 @@ typedef struct pubsub_frame {
 ///
 /// Before a post reads a block or calls a handler, it announces its address in its frame, and then checks that the
 /// block is still published, or the handler not cancelled. A writer first replaces the block or cancels the handler,
-/// and then looks whether a post has announced it. At least one of them must see the other's store. For that, each
-/// needs a fence between its store and its look. Writers are rare and posts are not, so the writer runs the barrier for
-/// both (pubsub_barrier). Systems without such a barrier use fences.
+/// and then looks whether a post has announced it. So that at least one sees the other's store, each needs a fence in
+/// between. Writers are rare, so they run a barrier for both (pubsub_barrier); systems without one use fences.
 ///
 /// Later threads reuse the records, and the process never frees one, so any thread can walk the list without a lock.
 typedef struct pubsub_record {
@@ -169,16 +162,15 @@ typedef struct pubsub_record {
     // Only the owner accesses the following members.
     /// The number of posts under way inside the outermost one.
     long inner;
-    /// The refused post that must be reported after the outermost post.
+    /// A refused post to report after the outermost post.
     void *_Nullable refusal;
     /// The depth from which posts are refused, because a post of this outermost post was refused; zero if none was.
     long ceiling;
-    /// The depth of the post whose latest handler was skipped because its owner had been released; -1 if it was not
-    /// skipped.
+    /// The depth of the post whose latest handler has not received the event, because its owner had been released or
+    /// its subscription to one event had ended; -1 if it has.
     long unheard;
     long unused[2];
-    /// The first word of the first frame is NULL exactly while the thread has no post under way. The memory of deeper
-    /// frames exists once they are used.
+    /// The first word of the first frame is NULL exactly while the thread has no post under way.
     pubsub_frame frames[PUBSUB_DEEPEST];
 } pubsub_record;
 
@@ -201,9 +193,9 @@ PUBSUB_INLINE pubsub_frame *pubsub_frame_at(pubsub_record *record, long depth) {
 
 /// Announces what a post is about to read; the caller then checks that it is still there.
 ///
-/// Where writers run a barrier, the processor may delay the store until after the check. The barrier interrupts this
-/// thread at one point. If that is before the check, the check sees the writer's change; if it is after the store, the
-/// writer sees the store. So only the compiler must not reorder them.
+/// The processor may delay the store until after the check. A writer's barrier interrupts this thread at one point. If
+/// that is before the check, the check sees the writer's change; if it is after the store, the writer sees the store.
+/// So only the compiler must not reorder them.
 PUBSUB_INLINE void pubsub_announce(const void *_Nullable *_Nonnull slot, const void *_Nullable address) {
     __atomic_store_n(slot, address, __ATOMIC_RELEASE);
 #if defined(__linux__)
@@ -225,14 +217,12 @@ PUBSUB_INLINE const void *_Nullable pubsub_protect(
     }
 }
 
-/// Runs a full memory barrier on all threads of the process that have posted: this thread sees their earlier stores,
-/// and they see its stores.
+/// Runs a full memory barrier on all threads that have posted: this thread sees their earlier stores, and they see its.
 void pubsub_barrier(void);
 /// Returns whether a post has announced an address in this memory; the caller has run a barrier since it made the memory
 /// unreachable.
 bool pubsub_is_read(const void *memory, size_t size);
-/// Returns whether a post is at one of these cancelled handlers. If so, such a post calls pubsub_helpers.housekeep when
-/// it has moved on.
+/// Returns whether a post is at one of these cancelled handlers, which then calls pubsub_helpers.housekeep as it moves on.
 bool pubsub_runs(const void *_Nonnull const *_Nonnull handlers, long count);
 
 // MARK: Topics
@@ -312,9 +302,8 @@ typedef struct pubsub_helpers {
 } pubsub_helpers;
 void pubsub_set_helpers(const pubsub_helpers *helpers);
 
-// Swift declares one function itself, as a generic function (see Calling/Direct.swift): a generic function passes the
-// event by address, so the event is in memory without a copy. pubsub_post_event(event, topic, subject, the topic's
-// root, type of the event)
+// Swift declares pubsub_post_event itself, as a generic function (Calling/Direct.swift), which passes the event by
+// address: the event is in memory without a copy.
 
 // MARK: Tables
 
@@ -324,11 +313,10 @@ typedef struct pubsub_cell {
     void *_Nullable value;
 } pubsub_cell;
 
-/// An open-addressing hash table, of topics by type or of a topic's subjects. Cells are never removed, and a larger table
-/// that replaces it has every cell that is still needed.
+/// An open-addressing hash table, of topics by type or of a topic's subjects. Cells are never removed; a larger table
+/// replaces a full one.
 typedef struct pubsub_table {
-    /// The distance of the last cell from the first, in bytes. The number of cells is a power of two, so this value
-    /// serves as a mask.
+    /// The distance of the last cell from the first, in bytes; a mask, as the number of cells is a power of two.
     size_t mask;
     pubsub_cell cells[];
 } pubsub_table;
@@ -339,7 +327,7 @@ PUBSUB_INLINE const pubsub_cell *pubsub_first_cell(const pubsub_table *table, co
     return (const pubsub_cell *)((const char *)table->cells + (hash & table->mask));
 }
 
-/// The value of a key, if it is in the first cell that the search probes, as nearly always; else NULL.
+/// The value of a key, if it is in the first cell, as nearly always; else NULL.
 PUBSUB_INLINE void *_Nullable pubsub_find_at_once(const void *_Nullable const *_Nonnull root, const void *key) {
     const pubsub_cell *cell = pubsub_first_cell((const pubsub_table *)pubsub_load(root), key);
     return PUBSUB_LIKELY(__atomic_load_n(&cell->key, __ATOMIC_ACQUIRE) == key) ? cell->value : NULL;
@@ -347,7 +335,7 @@ PUBSUB_INLINE void *_Nullable pubsub_find_at_once(const void *_Nullable const *_
 /// The value of a key, in any cell; NULL if the table has no such key.
 void *_Nullable pubsub_find(const pubsub_table *table, const void *key);
 
-/// The number of cells of a table, including free ones.
+/// The number of cells, including free ones.
 PUBSUB_INLINE size_t pubsub_table_capacity(const pubsub_table *table) { return table->mask / sizeof(pubsub_cell) + 1; }
 PUBSUB_INLINE size_t pubsub_table_size(const pubsub_table *table) {
     return sizeof(pubsub_table) + pubsub_table_capacity(table) * sizeof(pubsub_cell);
@@ -356,9 +344,7 @@ PUBSUB_INLINE size_t pubsub_table_size(const pubsub_table *table) {
 pubsub_table *pubsub_make_table(size_t bits);
 /// Adds a cell; the table must have room, and no cell with the key.
 void pubsub_insert(pubsub_table *table, const void *key, void *value);
-
 pubsub_topic *pubsub_make_topic(long limit);
-
 void pubsub_free(const void *_Nullable memory);
 
 #pragma clang assume_nonnull end

@@ -6,8 +6,8 @@ internal import Scheduling
 ///
 /// A post reaches its subscribers in order of priority (highest first), and within a priority in the order of
 /// subscription. This one order covers all subscribers: to a type, to a name, to all events, and to one subject. Event
-/// types whose ``EventBus/Event/isReversed`` is true are delivered in the reverse order. A post that is made inside a
-/// handler is delivered at once, depth first.
+/// types whose ``EventBus/Event/isReversed`` is true are delivered in the reverse order. A post inside a handler is
+/// delivered at once, depth first.
 ///
 /// A handler of `subscribe` is *synchronous*: the bus calls it before the post returns. A handler of `receive` is
 /// *asynchronous*, also without `await` in it: it has a mailbox, and the bus calls it later.
@@ -17,7 +17,7 @@ internal import Scheduling
 /// event sequences.
 public final class EventBus: Sendable {
   let core: BusCore
-  /// The core's topic table: a copy that saves a post one load, on a cache line that no subscribing thread writes to.
+  /// A copy of the core's, on a cache line that no subscribing thread writes to; it saves a post one load.
   private nonisolated(unsafe) let table: BusCore.TopicTable
   let tasks: TaskStarter
 
@@ -25,8 +25,8 @@ public final class EventBus: Sendable {
   ///
   /// - Parameters:
   ///   - taskExecutor: the executor preference of asynchronous handlers; nil for the global executor.
-  ///   - nestingLimit: how many posts may be nested in one another, from 1 to 1,024. A deeper post is refused, and
-  ///     reported as ``EventBus/PostRefused``.
+  ///   - nestingLimit: how many posts may be nested in one another, from 1 to 1,024; a deeper post is refused
+  ///     (``EventBus/PostRefused``).
   public convenience init(taskExecutor: (any TaskExecutor)? = nil, nestingLimit: Int = 128) {
     self.init(tasks: TaskStarter(executor: taskExecutor), clock: ContinuousClock(), nestingLimit: nestingLimit)
   }
@@ -68,13 +68,11 @@ extension EventBus {
   /// Posts a main-actor event; when this method returns, the synchronous handlers have run, and the mailboxes of
   /// asynchronous handlers hold the event.
   ///
-  /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky or the bus has a
-  /// tracer. It counts references only for handlers with an owner.
+  /// It costs as much as the post of a ``BusEvent``.
   ///
   /// - Parameters:
   ///   - event: what happened.
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
-  /// - Complexity: linear in the number of subscribers that receive the event.
   @MainActor public func post<E: MainActorEvent>(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     Posting.postOutOfLine(event, on: core, from: subject)
   }
@@ -83,22 +81,21 @@ extension EventBus {
 // MARK: - Inspecting a post
 
 extension EventBus {
-  /// The subject of the post whose synchronous handler runs on this thread; nil if the post named none.
+  /// The subject of the post whose synchronous handler or tracer runs on this thread; nil if the post named none.
   ///
-  /// A tracer sees it, too. The handler that is called by `replay: .latest` sees nil. It is also nil outside a post: an
-  /// asynchronous handler runs after its post.
+  /// It is also nil outside a post, as in an asynchronous handler and in a call with a replayed event.
   public static var subjectOfPost: Subject? { Posting.subject }
 }
 
 // MARK: - Inspecting a bus
 
 extension EventBus {
-  /// Returns whether a post of this type would reach a subscriber or a tracer; if not, the caller need not make an event
-  /// that is costly to make.
+  /// Returns whether a post of this type would reach a subscriber or a tracer; if not, the caller need not make an
+  /// event that is costly to make.
   ///
   /// - Parameter type: the events.
-  /// - Returns: false if nothing would receive a post that is made now. A subscription to one subject counts, and so does
-  ///   the bus, which keeps a sticky event.
+  /// - Returns: false if nothing would receive a post that is made now. A subscription to one subject counts, and so
+  ///   does the bus, which keeps a sticky event.
   /// - Complexity: constant; takes no lock.
   public func hasSubscribers<E: Event>(_ type: E.Type = E.self) -> Bool { core.hasSubscribers(type) }
 
@@ -124,10 +121,11 @@ extension EventBus {
   /// - Complexity: n log n in the number of subscriptions: they are sorted.
   public var subscriptions: [Listing] { core.listings }
 
-  /// Calls a tracer with every post before its delivery, on the poster's thread.
+  /// Calls a tracer with every post before its delivery, on the poster's thread, as long as the returned object is
+  /// kept.
   ///
   /// A tracer does not count as a receiver (see ``EventBus/Undelivered``). While a bus has a tracer, its posts cost
-  /// more; without a tracer the cost is not measurable.
+  /// more; without one the cost is not measurable.
   ///
   /// - Parameter body: called with each event.
   /// - Returns: an object whose release ends the tracing.
@@ -138,29 +136,28 @@ extension EventBus {
   /// A tracer on an ``EventBus``; releasing it ends the tracing.
   public final class Tracing: Sendable {
     private let core: BusCore
-    private let tracer: BusCore.Tracer
 
     init(_ core: BusCore, _ body: @escaping @Sendable (any Event) -> Void) {
       self.core = core
-      tracer = BusCore.Tracer(body)
-      core.add(tracer)
+      core.tracers.withLock { $0.append((ObjectIdentifier(self), body)) }
+      core.withLock { _ in core.followWatchers() }
     }
 
-    deinit { core.remove(tracer) }
+    deinit {
+      core.tracers.withLock { $0.removeAll { $0.id == ObjectIdentifier(self) } }
+      core.withLock { _ in core.followWatchers() }
+    }
   }
 }
 
 // MARK: - For bridges between buses
 
 extension EventBus {
-  /// The number of posts under way on this thread, on all buses; a nested post counts in addition to the post around
-  /// it.
+  /// The number of posts under way on this thread, on all buses, nested ones included.
   package static var depthOfPosts: Int { Posting.depth }
 
   /// Posts an event as `post` does, and calls `whenOver` when its synchronous handlers have returned, before the post
-  /// frees memory.
-  ///
-  /// Main-actor events are posted on the main actor.
+  /// frees memory; main-actor events are posted on the main actor.
   package func post<E: Event>(_ event: E, from subject: (any AnyObject & Sendable)?, whenOver: () -> Void) {
     guard let topic = BusCore.topic(of: E.self, in: table) ?? core.firstTopic(of: E.self) else { return }
     BusCore.store(of: topic)._withUnsafeGuaranteedRef { store in

@@ -4,7 +4,7 @@ public import Synchronization
 extension EventBus {
   /// A handle for posting events of one type on one bus; it saves the look-up by type on hot paths.
   ///
-  /// Any thread may keep and use it. It does not keep the bus alive. After the bus has been released, a post reaches no
+  /// Any thread may keep and use it. It does not keep the bus alive: after the release of the bus, a post reaches no
   /// subscriber.
   public struct Topic<E: EventBus.Event>: Sendable {
     /// Keeps the topic's memory alive, also during a post through a temporary handle.
@@ -19,13 +19,15 @@ extension EventBus {
       }
     }
 
-    /// Whether a post has nothing to do: the topic has neither a root (subscribers) nor flags.
-    ///
-    /// It is inlined into the caller, so that a post without subscribers costs no call.
+    /// Whether a post has nothing to do: the topic has neither a root nor flags; inlined, so that it costs no call.
     @inlinable var isIdle: Bool { (words[0].load(ordering: .relaxed) | words[1].load(ordering: .relaxed)) == 0 }
 
-    private static func topic(_ words: UnsafePointer<Atomic<UInt>>) -> UnsafeMutablePointer<pubsub_topic> {
-      UnsafeMutableRawPointer(mutating: words).assumingMemoryBound(to: pubsub_topic.self)
+    // A static method without the handle, so that all arguments fit into registers.
+    @usableFromInline static func deliver(
+      _ event: E, to words: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
+    ) {
+      let topic = UnsafeMutableRawPointer(mutating: words).assumingMemoryBound(to: pubsub_topic.self)
+      Posting.post(event, to: topic, from: subject)
     }
   }
 }
@@ -39,13 +41,6 @@ extension EventBus.Topic where E: BusEvent {
   @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: words, from: subject) } }
   }
-
-  // A static method without the handle, so that all arguments fit into registers.
-  @usableFromInline static func deliver(
-    _ event: E, to words: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
-  ) {
-    Posting.post(event, to: topic(words), from: subject)
-  }
 }
 
 extension EventBus.Topic where E: MainActorEvent {
@@ -56,12 +51,6 @@ extension EventBus.Topic where E: MainActorEvent {
   ///   - subject: the object that the event is about; subscriptions to other objects do not receive the post.
   @MainActor @inlinable public func post(_ event: E, from subject: (any AnyObject & Sendable)? = nil) {
     if !isIdle { withExtendedLifetime(core) { Self.deliver(event, to: words, from: subject) } }
-  }
-
-  @MainActor @usableFromInline static func deliver(
-    _ event: E, to words: UnsafePointer<Atomic<UInt>>, from subject: (any AnyObject & Sendable)?
-  ) {
-    Posting.postOutOfLine(event, to: topic(words), from: subject)
   }
 }
 

@@ -27,8 +27,7 @@
   extension Posting {
     /// Posts an event to a topic that has this root and no flag.
     ///
-    /// Going through `withUnsafePointer` would cost two more calls and a guard of the stack, as much as the rest of a
-    /// post to one handler.
+    /// `withUnsafePointer` would cost two calls and a guard of the stack, as much as the rest of a post to one handler.
     @inline(__always)
     static func deliver<E: EventBus.Event>(
       _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
@@ -73,8 +72,7 @@
   extension pubsub_handler {
     private init(_ words: Words) { self.init(function: words.function, context: words.context) }
 
-    /// Makes a handler of a closure and retains the closure's context; the code that removes the handler releases the
-    /// context.
+    /// Makes a handler of a closure and retains the closure's context; the code that removes the handler releases it.
     static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
       // The closure must live until its context is retained. The struct and not the closure is kept alive: a closure that is
       // passed to a generic function is wrapped in a new one.
@@ -95,8 +93,8 @@
 
   /// A weak reference to an object whose memory stays allocated while the reference is kept.
   ///
-  /// It holds an unowned reference count, which keeps the memory. A Swift `weak` reference would move the object's
-  /// counts to a side table for good, which would slow down the program's own retains and releases of the object.
+  /// It is an unowned count: a Swift `weak` reference would move the object's counts to a side table for good, which
+  /// would slow down the program's own retains and releases of the object.
   struct ObjectReference: @unchecked Sendable {
     fileprivate let pointer: UnsafeMutableRawPointer?
 
@@ -115,8 +113,7 @@
     func end() { swift_unownedRelease(pointer) }
   }
 
-  /// The owner of a subscription and its handler, in the layout that C reads; it must be the first stored property of a
-  /// registration.
+  /// The owner of a subscription and its handler, in the layout that C reads.
   struct OwnedCall: @unchecked Sendable {
     private var words = pubsub_owned()
 

@@ -1,6 +1,4 @@
-/// A closure in an object: the form of a handler in the portable build, where C cannot call closures.
-///
-/// C calls it by its address.
+/// A closure in an object, which C calls by its address: a handler in the portable build, where C cannot call closures.
 class HandlerBox {
   func call(_ event: UnsafeRawPointer) throws { preconditionFailure("a subclass must override this method") }
 

@@ -35,30 +35,15 @@
     }
   }
 
-  private final class MainActorClosureBox<Value>: HandlerBox {
-    private let body: @MainActor (Value) throws -> Void
-    init(_ body: @escaping @MainActor (Value) throws -> Void) { self.body = body }
-    override func call(_ event: UnsafeRawPointer) throws {
-      // The event does not leave the main actor: the caller and the closure both run on it.
-      let body = body
-      nonisolated(unsafe) let event = event.assumingMemoryBound(to: Value.self)
-      try MainActor.assumeIsolated { try body(event.pointee) }
-    }
-  }
-
   extension pubsub_handler {
-    fileprivate init(_ box: HandlerBox) {
-      self.init(function: pubsub_boxed(), context: Unmanaged.passRetained(box).toOpaque())
-    }
-
     /// Makes a handler of a closure; the code that removes the handler releases its box.
     static func of<Value>(_ body: @escaping @Sendable (Value) throws -> Void) -> pubsub_handler {
-      .init(ClosureBox(body))
+      .init(function: pubsub_boxed(), context: Unmanaged.passRetained(ClosureBox(body)).toOpaque())
     }
 
     /// Makes a handler of a main-actor closure; posts call it on the main actor only.
-    static func of<Value>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
-      .init(MainActorClosureBox(body))
+    static func of<Value: Sendable>(onMainActor body: @escaping @MainActor (Value) throws -> Void) -> pubsub_handler {
+      .of { value in try MainActor.assumeIsolated { try body(value) } }
     }
   }
 
@@ -95,22 +80,6 @@
     func end() {}
   }
 
-  private final class OwnedBox<Owner: AnyObject & Sendable, E: EventBus.Event>: HandlerBox {
-    private weak let owner: Owner?
-    private let body: @Sendable (Owner, E) throws -> Void
-    /// The registration of this handler; it lives as long as a store holds the box.
-    private unowned(unsafe) let registration: Registration
-
-    init(_ owner: Owner, _ registration: Registration, _ body: @escaping @Sendable (Owner, E) throws -> Void) {
-      (self.owner, self.registration, self.body) = (owner, registration, body)
-    }
-
-    override func call(_ event: UnsafeRawPointer) throws {
-      guard let owner else { return registration.ownerIsGone() }
-      try body(owner, event.assumingMemoryBound(to: E.self).pointee)
-    }
-  }
-
   extension Registration {
     /// Makes a registration for an owner, and its handler.
     static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
@@ -118,7 +87,12 @@
       _ body: @escaping @Sendable (Owner, E) throws -> Void
     ) -> (Registration, pubsub_handler) {
       let registration = Registration(details, core: core, owned: OwnedCall(owner))
-      return (registration, .init(OwnedBox(owner, registration, body)))
+      // The registration lives as long as a store holds the box.
+      let handler = pubsub_handler.of { [weak owner, unowned(unsafe) registration] (event: E) in
+        guard let owner else { return registration.ownerIsGone() }
+        try body(owner, event)
+      }
+      return (registration, handler)
     }
 
     /// Makes a registration for an owner, and its main-actor handler.

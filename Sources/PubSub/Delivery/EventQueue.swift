@@ -82,17 +82,13 @@ struct EventQueue {
       oldest += 1
     }
     guard dropsOldest, oldest < events.end else {
-      widenGap(before: events.end, report)
+      addGap(before: events.end, report)
       dropped.append(event, as: E.self)
       return false
     }
-    dropped.append(events.removeMovingFormer(oldest, as: E.self), as: E.self)
     let mark = marks.firstIndex { $0.number == oldest }.map { marks.remove(at: $0) }
-    // The events before the dropped one were renumbered by one, so their marks and gaps must be, too.
-    for index in marks.indices where marks[index].number < oldest { marks[index].number += 1 }
-    for index in gaps.indices where gaps[index].before <= oldest { gaps[index].before += 1 }
-    mergeGaps()
-    widenGap(before: oldest + 1, mark?.report)
+    dropped.append(remove(oldest, as: E.self), as: E.self)
+    addGap(before: oldest + 1, mark?.report)
     events.append(event, as: E.self)
     return true
   }
@@ -135,10 +131,16 @@ struct EventQueue {
     // An event in a batch keeps its mark. The task that reaches it finds the delivery withdrawn, and skips the event.
     guard number >= events.first else { return nil }
     marks.remove(at: index)
-    for index in marks.indices where marks[index].number > number { marks[index].number -= 1 }
-    for index in gaps.indices where gaps[index].before > number { gaps[index].before -= 1 }
+    return remove(number, as: type)
+  }
+
+  /// Removes an event, whose mark is gone; the events before it in the queue are renumbered by one.
+  private mutating func remove<E>(_ number: Int, as type: E.Type) -> E {
+    let former = events.first..<number
+    for index in marks.indices where former.contains(marks[index].number) { marks[index].number += 1 }
+    for index in gaps.indices where gaps[index].before <= number { gaps[index].before += 1 }
     mergeGaps()
-    return events.removeMovingLater(number, as: type)
+    return events.remove(number, as: type)
   }
 
   /// Empties the queue; the caller must release the returned events and end the deliveries of the returned marks.
@@ -155,25 +157,16 @@ struct EventQueue {
     if batch.capacity <= 16 { batch.giveMemory(to: &events) }
   }
 
-  private mutating func widenGap(before position: Int, _ report: SelfReport?) {
-    let index = gaps.lastIndex { $0.before <= position }
-    if let index, gaps[index].before == position {
-      gaps[index].add(1, inside: report)
-    } else {
-      gaps.insert(Gap(before: position, count: 1, report: report), at: index.map { $0 + 1 } ?? 0)
-    }
+  private mutating func addGap(before position: Int, _ report: SelfReport?) {
+    let index = gaps.firstIndex { $0.before > position } ?? gaps.endIndex
+    gaps.insert(Gap(before: position, count: 1, report: report), at: index)
+    mergeGaps()
   }
 
   private mutating func mergeGaps() {
-    guard gaps.count > 1 else { return }
-    var merged: [Gap] = []
-    for gap in gaps {
-      if merged.last?.before == gap.before {
-        merged[merged.count - 1].add(gap.count, inside: gap.report)
-      } else {
-        merged.append(gap)
-      }
+    for index in gaps.indices.dropFirst().reversed() where gaps[index].before == gaps[index - 1].before {
+      let gap = gaps.remove(at: index)
+      gaps[index - 1].add(gap.count, inside: gap.report)
     }
-    gaps = merged
   }
 }

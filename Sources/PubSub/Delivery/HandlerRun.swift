@@ -13,8 +13,7 @@ struct HandlerRun: Sendable {
   let eventType: (any EventBus.Event.Type)?
   /// The post that waits for this run, if one does; it leads the chain of waits to its poster.
   let cause: AwaitedPost?
-  /// The latest kind of report that the run handles, or inside whose handler its event was posted; nil if there is
-  /// none.
+  /// The latest kind of report that the run handles, or inside whose handler its event was posted.
   let report: SelfReport?
 
   var isUnderWay: Bool { receiver.runUnderWay == number }

@@ -15,9 +15,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
     /// Called with the number of lost events; nil if the loss is ignored.
     let missed: (@Sendable (Int) async throws -> Void)?
 
-    init(_ call: @escaping @Sendable (Element) async throws -> Void, missed: (@Sendable (Int) async throws -> Void)?) {
-      (self.call, self.missed) = (call, missed)
-    }
+    static var none: Self { Self(call: { _ in }, missed: nil) }
   }
 
   let subscriber: EventBus.Subscriber
@@ -45,7 +43,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
   ///
   /// Only the mailbox's task writes it, so it needs no read-modify-write.
   private let runs = Atomic<UInt64>(0)
-  /// Whether the mailbox is closed; the task reads it before each event, so that cancelling takes effect within a batch.
+  /// Whether the mailbox is closed; the task reads it before each event, so that cancelling works within a batch.
   private let closed = Atomic(false)
 
   init(
@@ -82,8 +80,7 @@ final class Mailbox<Element: Sendable>: Receiver, @unchecked Sendable {
 
   override func hold(_ event: UnsafeRawPointer, of store: HandlerStore, _ purpose: HoldPurpose) -> HoldOutcome {
     let element = element(event, store)
-    // Of lost events of unknown types only the report remains.
-    let report = SelfReport.ofPost(to: store, countsOwn: eventType == nil)
+    let report = SelfReport.enclosing
     return state.withLock { state in
       if state.refusesEvents { return .nothing }
       state.queue.append(element, purpose, inside: report)
@@ -111,7 +108,7 @@ extension Mailbox {
 
   private func handleEvents(_ rest: RawEvents) async {
     // Without a handler the mailbox is closed, and no step handles an event.
-    var handler = handler.withLock { $0 } ?? Handler({ _ in }, missed: nil)
+    var handler = handler.withLock { $0 } ?? .none
     var batch = rest
     while true {
       switch state.withLock({ $0.nextStep(&batch, as: Element.self) }) {
@@ -129,7 +126,7 @@ extension Mailbox {
       case .end(let actions):
         batch.free()
         // A drain returns after what the handler captured has been released.
-        handler = Handler({ _ in }, missed: nil)
+        handler = .none
         for action in actions { action() }
         return
       }
@@ -142,7 +139,8 @@ extension Mailbox {
   ) async {
     if let delivery, !begin(delivery) { return }
     let type = eventType ?? (element as? any EventBus.Event).map { Swift.type(of: $0) }
-    let run = nextRun(type, cause: delivery?.post, inside: report)
+    let run = HandlerRun(
+      receiver: self, number: nextRun, eventType: type, cause: delivery?.post, report: report)
     do {
       try await call(handler, with: element, run)
       // Before the delivery ends: when the poster goes on, the subscription has ended.
@@ -163,7 +161,7 @@ extension Mailbox {
   }
 
   private func tell(_ gap: EventQueue.Gap, _ missed: @Sendable (Int) async throws -> Void) async {
-    let run = nextRun(eventType, cause: nil, inside: gap.report)
+    let run = HandlerRun(receiver: self, number: nextRun, eventType: eventType, cause: nil, report: gap.report)
     do {
       begin(run)
       defer { end(run) }
@@ -196,13 +194,7 @@ extension Mailbox {
     }
   }
 
-  private func nextRun(_ type: (any EventBus.Event.Type)?, cause: AwaitedPost?, inside report: SelfReport?)
-    -> HandlerRun
-  {
-    HandlerRun(
-      receiver: self, number: runs.load(ordering: .relaxed) + 1, eventType: type, cause: cause,
-      report: report ?? type.flatMap { SelfReport($0) })
-  }
+  private var nextRun: UInt64 { runs.load(ordering: .relaxed) + 1 }
 
   // Without a closure around the call, which would cost a quarter of an event.
   private func call(_ handler: Handler, with element: Element, _ run: HandlerRun) async throws {

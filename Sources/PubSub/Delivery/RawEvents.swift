@@ -1,10 +1,9 @@
 /// An array of events in raw memory; only the user knows the type of the events.
 ///
-/// No stored property depends on a type parameter, so unspecialized generic code can use a lock around the value without
-/// looking up metadata: a post to a mailbox costs a third of what it costs with an `Array`.
+/// No stored property depends on a type parameter, so unspecialized code can use a lock around the value without looking
+/// up metadata: a post to a mailbox costs a third of what it costs with an `Array`.
 ///
-/// Each event has a number, one more than the event before it. The number stays when the event moves within the memory or
-/// to a batch.
+/// Each event has a number, one more than the event before it, which stays when the event moves to a batch.
 ///
 /// A value owns its events and its memory. It must have one holder at a time, which empties and frees it; so it is safe
 /// to send.
@@ -44,21 +43,12 @@ struct RawEvents: @unchecked Sendable {
   }
 
   /// Moves an event out, and moves the events before it up, which renumbers them.
-  mutating func removeMovingFormer<E>(_ number: Int, as type: E.Type) -> E {
+  mutating func remove<E>(_ number: Int, as type: E.Type) -> E {
     let index = head + number - first
     let event = place(index, type).move()
     place(head + 1, type).moveInitialize(from: place(head, type), count: index - head)
     head += 1
     first += 1
-    count -= 1
-    return event
-  }
-
-  /// Moves an event out, and moves the events after it down, which renumbers them.
-  mutating func removeMovingLater<E>(_ number: Int, as type: E.Type) -> E {
-    let index = head + number - first
-    let event = place(index, type).move()
-    place(index, type).moveInitialize(from: place(index + 1, type), count: head + count - index - 1)
     count -= 1
     return event
   }
@@ -113,7 +103,7 @@ struct RawEvents: @unchecked Sendable {
 
   @inline(never)
   private mutating func makeRoom<E>(_ type: E.Type) {
-    // At least half of the places are free, before the head: moving the events costs constant time for each, on average.
+    // At least half of the places are free, before the head: moving costs constant time for each event, on average.
     if head > 0, head >= count {
       let old = place(head, type)
       head = 0

@@ -1,8 +1,7 @@
 /// An object that holds events until they are handled: a mailbox, or the buffer of a sequence.
 ///
-/// A post delivers an event to a receiver in two steps. `hold` stores the event; the caller may hold a lock. `wake`
-/// starts the task that handles the event; the caller must hold no lock, because a custom executor of the program may
-/// run code there.
+/// A post first has every receiver `hold` the event, perhaps under a lock. Then it has them `wake`, without a lock,
+/// because a custom executor of the program may run code there.
 @usableFromInline
 class Receiver: @unchecked Sendable {
   init() {}
@@ -72,6 +71,6 @@ protocol AnyMailbox: Receiver {
   /// Cancels the run that handles an event, if that run has not ended.
   func cancelRun(of delivery: AwaitedDelivery)
 
-  /// Calls the action when no handler runs and none is about to run; immediately if that is the case now.
+  /// Calls the action when the mailbox has no task; immediately if that is the case now.
   func whenIdle(_ action: @escaping @Sendable () -> Void)
 }

@@ -4,20 +4,16 @@ internal import Synchronization
 
 /// The record of a subscription that is not plain: its owner, its subject, its priority, its store, and its receiver.
 ///
-/// The ``EventBus/Subscription`` keeps it alive, and so does each store entry of its handler until the subscription is
-/// cancelled.
+/// The ``EventBus/Subscription`` keeps it alive, and so does each store entry of its handler.
 final class Registration: @unchecked Sendable {
-  /// The owner and, in the direct build, its handler; it must be the first stored property, because C reads it there.
+  /// The owner and, in the direct build, its handler; the first stored property, because C reads it there.
   let owned: OwnedCall
-  /// The identifier, which rises with each subscription of a bus.
-  ///
-  /// It is set under the bus's lock, before a post can reach the handler.
+  /// The identifier, which rises with each subscription of a bus; set, under the bus's lock, before a post can reach
+  /// the handler.
   var id: UInt64 = 0
   /// The store that holds the handler, set with the identifier; nil for a wildcard, whose handler is in every matching
   /// store.
   unowned(unsafe) var store: HandlerStore?
-  /// Whether the handler is in every matching store.
-  var isWildcard: Bool { store == nil }
   let core: BusCore
   let site: Site
   let priority: EventBus.Priority
@@ -51,14 +47,13 @@ final class Registration: @unchecked Sendable {
   /// The subject; nil if the subscription is to all subjects, or if the subject has been released.
   var subject: (any AnyObject & Sendable)? { subjectReference?.object }
 
-  /// The mailbox of an asynchronous handler; nil once the subscription is cancelled and the handler no longer runs.
+  /// The mailbox of an asynchronous handler; nil once the subscription has ended and the handler no longer runs.
   var mailbox: (any AnyMailbox)? { backing?.mailbox }
 
   /// The owner; nil if there is none, or if it has been released.
   var owner: (any AnyObject & Sendable)? { owned.owner }
 
-  /// Whether no new call of the handler can begin: the handler was removed, or the owner or the subject has been
-  /// released.
+  /// Whether no new call of the handler can begin.
   var hasEnded: Bool { isRemoved.load(ordering: .acquiring) || isExpired }
 
   /// Whether the subscription can end without being cancelled: it has an owner or a subject.
@@ -69,7 +64,7 @@ final class Registration: @unchecked Sendable {
 
   /// Returns whether the owner or the subject has been released; passes those that were found to `keep`.
   ///
-  /// A caller that holds a lock keeps them until after the lock: the check retains them, and its release may be the last.
+  /// A caller that holds a lock keeps them until after it: the check retains them, and its release may be the last.
   func isExpired(keeping keep: (any AnyObject & Sendable) -> Void) -> Bool {
     if owned.hasOwner {
       guard let object = owned.owner else { return true }
@@ -99,7 +94,7 @@ final class Registration: @unchecked Sendable {
   /// Calls the action when no handler of the cancelled subscription runs; immediately if none runs now.
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
     if let mailbox { return mailbox.whenIdle(action) }
-    core.whenIdle(self, action)
+    core.whenIdle(id, in: store, from: subjectAddress, action)
   }
 }
 

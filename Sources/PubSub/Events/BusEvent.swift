@@ -2,14 +2,14 @@ extension EventBus {
   /// A value that can be posted on an ``EventBus``.
   ///
   /// Conform to ``BusEvent`` or to ``MainActorEvent``, never to this protocol itself. The associated type keeps the two
-  /// kinds apart. So the compiler makes a closure that `subscribe` takes for a ``MainActorEvent`` a main-actor closure,
-  /// and one for a ``BusEvent`` a nonisolated one, without annotation.
+  /// apart, so that a closure for a ``MainActorEvent`` is a main-actor closure, and one for a ``BusEvent`` is not,
+  /// without annotation.
   public protocol Event: Sendable {
     /// The isolation in which events of this kind are posted: `MainActor` for the main actor, `Never` for any thread.
     associatedtype PostingIsolation
 
-    /// The name by which `subscribeToAll(named:)` and `receiveAll(named:)` find the event: by default the type's name
-    /// without its module, `Outer.Inner`.
+    /// The name by which `subscribeToAll(named:)` and `receiveAll(named:)` find the event: by default `Outer.Inner`,
+    /// the type's name without its module.
     ///
     /// A bus reads it at the first subscription to the type or the first post of it. The getter may call the bus.
     static var name: EventName { get }
@@ -17,8 +17,7 @@ extension EventBus {
     /// Whether the bus delivers the event in the reverse order: lowest priority first and, within a priority, the
     /// latest subscriber first.
     ///
-    /// By default false. It is true for events of a tear-down, so that components that subscribed last are torn down
-    /// first.
+    /// By default false. It is true for events of a tear-down: what subscribed last is torn down first.
     static var isReversed: Bool { get }
   }
 }
@@ -39,21 +38,18 @@ public protocol MainActorEvent: EventBus.Event where PostingIsolation == MainAct
 
 /// An event whose latest value the bus keeps, for each type and for each subject of a type.
 ///
-/// A subscription or a sequence with `replay: .latest` receives it first, and `latest(of:)` returns it. Conform a type
-/// to this protocol in addition to ``BusEvent`` or ``MainActorEvent``.
+/// A subscription with `replay: .latest` receives it first, and `latest(of:)` returns it. A type conforms in addition
+/// to ``BusEvent`` or ``MainActorEvent``.
 public protocol StickyEvent: EventBus.Event {}
 
-/// What a bus knows of an event type.
-///
-/// Make it without the bus's lock: the getters may call the bus.
+/// What a bus knows of an event type; made without the bus's lock, because the getters may call the bus.
 struct EventDescription<E: EventBus.Event> {
   let name = E.name
   let isSticky = E.self is any StickyEvent.Type
   let isReversed = E.isReversed
 }
 
-/// A sticky event that holds an object that holds the bus; the bus keeps a weak copy of the event, so that neither
-/// leaks.
+/// A sticky event that holds an object that holds the bus; the bus keeps a weak copy, so that neither leaks.
 package protocol WeaklyKept: Sendable {
   /// Returns the weak copy that the bus keeps.
   func weakened() -> Self

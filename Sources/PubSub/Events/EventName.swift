@@ -6,13 +6,9 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
   public let rawValue: String
 
   /// Makes a name from text.
-  ///
-  /// - Parameter rawValue: the name as text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Makes a name from a literal.
-  ///
-  /// - Parameter value: the name as text.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The name as text.
@@ -22,9 +18,7 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
 extension EventName {
   private static let cache = Guarded<[ObjectIdentifier: EventName]>([:])
 
-  /// Returns the name of a type without its module and without addresses, which differ from run to run.
-  ///
-  /// Making the name takes microseconds, so a process caches it for each type.
+  /// The name of a type without its module and addresses, cached in the process: making it takes microseconds.
   static func ofType(_ type: any EventBus.Event.Type) -> EventName {
     let key = ObjectIdentifier(type)
     if let known = cache.withLock({ $0[key] }) { return known }
@@ -33,7 +27,7 @@ extension EventName {
     return name
   }
 
-  /// Removes the module from a reflected name, and the addresses in the names of private and local types:
+  /// Removes from a reflected name the module, and the addresses in the names of private and local types:
   /// `Module.(unknown context at $55d0).Local` becomes `Local`.
   static func withoutModule(_ reflected: String) -> String {
     var rest = Substring(reflected)

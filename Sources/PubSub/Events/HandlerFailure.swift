@@ -1,19 +1,18 @@
 extension EventBus {
   /// A report that a handler, or another closure that the package calls, threw an error.
   ///
-  /// Every such error is posted, whichever code called the closure, on the thread or task on which it was thrown:
+  /// Every such error is posted on the thread or task on which it was thrown:
   ///
-  /// - the error of a handler, also where `postAndWait` waits for the handler and has the error in its report. If the
-  ///   application waits for an asynchronous handler of one of its notifications, the error is posted on the main actor
-  ///   after the wait;
-  /// - the error of a task, a periodic task, a body, or an observer of an application, and of an acquire, a loop, a
+  /// - the error of a handler, also where `postAndWait` waits for the handler and has the error in its report. If an
+  ///   application waits for an asynchronous handler, its error is posted on the main actor, after the wait;
+  /// - the error of a task, a periodic task, a body or an observer of an application, and of an acquire, a loop, a
   ///   health check or a release of a managed resource. ``event`` is nil, and ``eventName`` names the purpose of the
   ///   call: `acquire`, `release`, `run`, `check`, `task`, `every`, `observe`, `run(while: .active)`;
-  /// - the error of the closure `missed:` of `receiveAll`, which has no event: ``eventName`` is `missed`.
+  /// - the error of a closure `missed:`, without event; that of `receiveAll` has the name `missed`.
   ///
   /// It also says that a handler gave up a wait (``DrainTimeout``). A `CancellationError` of a cancelled task is no
-  /// failure, and is not posted. An error that occurs inside a handler of `HandlerFailure` is not posted, because
-  /// reports could then cause reports without end; an application and its host still note it.
+  /// failure. An error inside a handler of `HandlerFailure` is not posted, so that reports cannot cause reports without
+  /// end; an application and its host still note it.
   ///
   /// The error stops no other handler, and changes no exit status.
   public struct HandlerFailure: BusEvent {
@@ -22,11 +21,8 @@ extension EventBus {
     /// The code that threw, or the subscriber whose handler gave up a wait.
     public let subscriber: EventBus.Subscriber
     /// The name of the event that was being handled; for code that handles no event, the purpose of the call.
-    ///
-    /// The `missed:` closure of `receiveAll` has no event, so the name is `missed`.
     public let eventName: EventName
-    /// The event; nil if the code handles no event, if the closure `missed:` of `receive` or `receiveAll` threw, or if
-    /// the error is a ``DrainTimeout``.
+    /// The event; nil for code that handles no event, a closure `missed:`, and a ``DrainTimeout``.
     public let event: (any EventBus.Event)?
     /// The error.
     public let error: any Error
@@ -41,13 +37,6 @@ extension EventBus {
     var report: SelfReport?
 
     /// Makes the event, for a test of its subscribers.
-    ///
-    /// - Parameters:
-    ///   - subscriber: the code that threw.
-    ///   - eventName: the event that was being handled, or the purpose of the call.
-    ///   - event: the event, if there was one.
-    ///   - error: the error.
-    ///   - hasRecipient: whether the error has another recipient.
     public init(
       subscriber: EventBus.Subscriber, eventName: EventName, event: (any EventBus.Event)? = nil, error: any Error,
       hasRecipient: Bool = false
@@ -59,8 +48,6 @@ extension EventBus {
 }
 
 extension Error {
-  /// Whether the error, which code has just thrown in the present task, is a failure.
-  ///
-  /// A `CancellationError` of a cancelled task is the expected end of that task.
+  /// Whether the error, just thrown in the present task, is a failure: not the `CancellationError` of a cancelled task.
   package var isFailure: Bool { !(self is CancellationError && Task.isCancelled) }
 }

@@ -4,9 +4,8 @@ internal import Synchronization
 
 /// The steps of a post from Swift to C.
 ///
-/// Each step ends with a tail call of the next one, so no step has to save registers: the arguments of a post without
-/// subscribers stay in the registers in which they arrived. This is an enum without cases, because a class would need a
-/// look-up of its metadata.
+/// Each step ends with a tail call of the next one, so no step has to save registers. This is an enum without cases,
+/// because a class would need a look-up of its metadata.
 ///
 /// The inline code is inlined into `EventBus.post` for `BusEvent`; `post` for `MainActorEvent` calls it out of line. If
 /// both inlined it, the compiler would merge the two identical bodies and turn each function into a jump.
@@ -28,13 +27,6 @@ enum Posting {
   static func postOutOfLine<E: EventBus.Event>(_ event: E, on core: BusCore, from subject: (any AnyObject & Sendable)?)
   {
     guard let topic = BusCore.topic(of: E.self, in: core.table) ?? core.firstTopic(of: E.self) else { return }
-    post(event, to: topic, from: subject)
-  }
-
-  @inline(never)
-  static func postOutOfLine<E: EventBus.Event>(
-    _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: (any AnyObject & Sendable)?
-  ) {
     post(event, to: topic, from: subject)
   }
 
@@ -62,7 +54,7 @@ enum Posting {
     record.pointee.unheard = pubsub_depth(record) - 1
   }
 
-  /// Calls code, perhaps inside a handler, for which ``subject`` is nil: no post has called it.
+  /// Calls code that no post has called, perhaps inside a handler: ``subject`` is nil for it.
   static func withoutSubject(_ body: () -> Void) {
     let record = pubsub_record_of_thread()
     let depth = pubsub_depth(record)
@@ -92,8 +84,7 @@ extension BusCore {
     .fromOpaque(topic.pointee.owner.unsafelyUnwrapped)
   }
 
-  /// Returns whether something would receive a post of this type: a subscriber, a tracer, or the bus, which keeps the
-  /// latest event of a sticky type.
+  /// Returns whether a subscriber, a tracer, or the bus, which keeps sticky events, would receive a post of this type.
   func hasSubscribers<E: EventBus.Event>(_ type: E.Type) -> Bool {
     if type is any StickyEvent.Type || isWatched { return true }
     guard let topic = Self.topic(of: type, in: table) else { return seesEveryPost.load(ordering: .acquiring) }
@@ -145,7 +136,7 @@ extension BusCore {
 
   /// Refuses a post: delivers nothing, and notes the first refused post of the thread for a later report.
   ///
-  /// Each refusal also lowers the depth from which posts of this outermost post are refused. So two handlers that
+  /// Each refusal also lowers the depth from which posts inside this outermost post are refused. So two handlers that
   /// answer each other end after some hundred calls; otherwise the limit would allow them 2^limit calls.
   func refuse(_ name: EventName, _ record: UnsafeMutablePointer<pubsub_record>) {
     let depth = pubsub_depth(record)

@@ -7,9 +7,8 @@ extension EventBus {
   /// Reports an error of the program's code, and posts it.
   package func report(_ failure: HandlerFailure) { core.report(failure) }
 
-  /// Calls a closure with each error of the program's code, on the thread of the error, as long as the owner exists.
-  ///
-  /// The closure is also called with the error of a handler of ``EventBus/HandlerFailure``, which is not posted.
+  /// Calls a closure with each error of the program's code, on the thread of the error, as long as the owner exists;
+  /// also with the error of a handler of ``EventBus/HandlerFailure``, which is not posted.
   package func observeFailures(
     for owner: any AnyObject & Sendable, _ body: @escaping @Sendable (HandlerFailure) -> Void
   ) {
@@ -21,17 +20,6 @@ extension EventBus {
 }
 
 extension BusCore {
-  /// Shows every post to a tracer until it is removed.
-  func add(_ tracer: Tracer) {
-    tracers.withLock { $0.append(tracer) }
-    withLock { _ in followWatchers() }
-  }
-
-  func remove(_ tracer: Tracer) {
-    tracers.withLock { $0.removeAll { $0 === tracer } }
-    withLock { _ in followWatchers() }
-  }
-
   /// Posts `Undelivered` for an event that no subscriber received; never for itself.
   func reportUndelivered(_ event: UnsafeRawPointer, of store: HandlerStore) {
     // Most programs have no subscriber to `Undelivered`, so check that first. A tracer does not count.

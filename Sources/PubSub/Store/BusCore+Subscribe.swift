@@ -11,7 +11,7 @@ extension BusCore {
   }
 
   /// Returns the store of a type with its static type.
-  private func typedStore<E: EventBus.Event>(for type: E.Type) -> TopicStore<E> {
+  func typedStore<E: EventBus.Event>(for type: E.Type) -> TopicStore<E> {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
@@ -94,9 +94,7 @@ extension BusCore {
     init(_ value: Value) { self.value = value }
   }
 
-  /// Adds a handler of every event, or of the events of one name.
-  ///
-  /// - Complexity: linear in the number of event types.
+  /// Adds a handler of every event, or of the events of one name; linear in the number of event types.
   func add(_ wildcard: Wildcard) {
     withLock { released in
       assignID(to: wildcard.registration, in: nil)
@@ -139,13 +137,6 @@ extension BusCore {
     return true
   }
 
-  /// Returns the latest event of a sticky type that was posted from this object; with nil, from any object.
-  func latest<E: EventBus.Event>(_ type: E.Type, from subject: (any AnyObject & Sendable)?) -> E? {
-    typedStore(for: type).latest(from: subject)
-  }
-
-  /// Removes the latest event of a sticky type.
-  func removeLatest<E: EventBus.Event>(_ type: E.Type) { typedStore(for: type).removeLatest() }
 }
 
 extension pubsub_handler {
@@ -167,14 +158,14 @@ extension BusCore {
   }
 
   /// Returns whether a plain subscription is still in its store.
-  func stands(_ id: UInt64, in store: HandlerStore) -> Bool { withLock { _ in store.stands(id) } }
+  func isLiving(_ id: UInt64, in store: HandlerStore) -> Bool { withLock { _ in store.list.index(of: id) != nil } }
 
   /// Removes a subscription from its store or, if it is a wildcard, from all stores.
   func remove(_ registration: Registration) {
     let wildcard: Wildcard? = withLock { released in
       let index = wildcards.firstIndex { $0.registration === registration }
       let wildcard = index.map { wildcards.remove(at: $0) }
-      for store in affected(by: registration) {
+      for store in registration.store.map({ [$0] }) ?? stores {
         store.remove(registration.id, from: registration.subjectAddress, &garbage, into: &released)
         if wildcard == nil { followWatchers(of: store) }
       }
@@ -185,15 +176,13 @@ extension BusCore {
     withExtendedLifetime(wildcard) {}
   }
 
-  private func affected(by registration: Registration) -> [HandlerStore] { registration.store.map { [$0] } ?? stores }
-
   /// Ends every subscription, when the bus is released.
   func endAll() {
     let registered = withLock { _ in registrations }
     for registration in registered { registration.cancel() }
     withLock { released in
       for store in stores {
-        for entry in store.list.standing where entry.registration == nil {
+        for entry in store.list.living where entry.registration == nil {
           store.remove(entry.id, &garbage, into: &released)
         }
       }
@@ -203,20 +192,14 @@ extension BusCore {
     for store in withLock({ _ in stores }) { store.removeLatest() }
   }
 
-  /// Calls the action when no handler of a cancelled subscription runs: at once, if none does.
+  /// Calls the action when the handler of a cancelled subscription, in one store or in all, does not run.
   func whenIdle(
-    _ id: UInt64, in stores: [HandlerStore], from subject: UnsafeRawPointer?, _ action: @escaping @Sendable () -> Void
+    _ id: UInt64, in store: HandlerStore?, from subject: UnsafeRawPointer?, _ action: @escaping @Sendable () -> Void
   ) {
     withLock { released in
-      let handlers = garbage.retiredHandlers(id) + stores.compactMap { $0.address(of: id, from: subject) }
-      garbage.whenOver(handlers, action, into: &released)
+      let present = (store.map { [$0] } ?? stores).compactMap { $0.address(of: id, from: subject) }
+      garbage.whenOver(garbage.retiredHandlers(id) + present, action, into: &released)
     }
-  }
-
-  /// Calls the action when the handler of a cancelled registration does not run.
-  func whenIdle(_ registration: Registration, _ action: @escaping @Sendable () -> Void) {
-    let stores = withLock { _ in affected(by: registration) }
-    whenIdle(registration.id, in: stores, from: registration.subjectAddress, action)
   }
 }
 
@@ -226,11 +209,11 @@ extension BusCore {
   /// All subscriptions, in order of subscription.
   var listings: [EventBus.Listing] {
     withLock { released in
-      let standing = stores.flatMap { store in
-        store.standing.compactMap { entry -> (UInt64, EventBus.Listing)? in
+      let typed = stores.flatMap { store in
+        store.living.compactMap { entry -> (UInt64, EventBus.Listing)? in
           // A wildcard is in every matching store; list it once, below.
           if let registration = entry.registration,
-            registration.isWildcard || registration.isExpired(keeping: { released.add($0) })
+            registration.store == nil || registration.isExpired(keeping: { released.add($0) })
           {
             return nil
           }
@@ -244,7 +227,7 @@ extension BusCore {
           subscriber: registration.subscriber, eventName: wildcard.name, priority: registration.priority)
         return (registration.id, listing)
       }
-      return (standing + everywhere).sorted { $0.0 < $1.0 }.map(\.1)
+      return (typed + everywhere).sorted { $0.0 < $1.0 }.map(\.1)
     }
   }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The state of a bus: its topics by type, the wildcard subscriptions, and the writers' lock.
 ///
-/// It lives as long as the bus or any of its subscriptions. A post does not take this lock: it finds its topic in a
+/// It lives as long as the bus or any of its subscriptions. A post does not take the lock: it finds its topic in a
 /// table that only grows, and reads the handlers that ``HandlerStore`` publishes.
 @usableFromInline
 final class BusCore: @unchecked Sendable {
@@ -12,12 +12,12 @@ final class BusCore: @unchecked Sendable {
   private let lastID = Atomic<UInt64>(0)
   /// Whether a post has moved on from a cancelled handler while the lock was held; its holder then ends what waits.
   private let isOwed = Atomic<Bool>(false)
-  /// Whether a tracer, a wildcard subscription or a subscription to `Undelivered` sees posts of types without
-  /// subscribers.
+  /// Whether a tracer, a wildcard or a subscription to `Undelivered` sees posts of types without subscribers.
   let seesEveryPost = Atomic<Bool>(false)
   /// Whether there is a tracer or a subscription to `Undelivered`.
   private let watched = Atomic<Bool>(false)
-  let tracers = Guarded<[Tracer]>([])
+  /// The closures that are called with every post, in order; they do not count as subscribers.
+  let tracers = Guarded<[(id: ObjectIdentifier, body: @Sendable (any EventBus.Event) -> Void)]>([])
   let failureObservers = Guarded<[FailureObserver]>([])
   /// The deadlines of waits on the bus's own clock.
   let deadlines: Deadlines
@@ -33,16 +33,9 @@ final class BusCore: @unchecked Sendable {
   @exclusivity(unchecked) private var typeKeys: [UnsafeRawPointer] = []
   @exclusivity(unchecked) var wildcards: [Wildcard] = []
   @exclusivity(unchecked) private var undelivered: HandlerStore?
-  /// The number of subscriptions with an owner or a subject that may still be made before the next sweep for expired
-  /// ones.
+  /// The number of subscriptions with an owner or a subject that may be made before the next sweep.
   @exclusivity(unchecked) private var untilSweep = 64
   @exclusivity(unchecked) var garbage = Garbage()
-
-  /// A closure that is called with every post; it does not count as a subscriber.
-  final class Tracer: Sendable {
-    let body: @Sendable (any EventBus.Event) -> Void
-    init(_ body: @escaping @Sendable (any EventBus.Event) -> Void) { self.body = body }
-  }
 
   /// A closure that is called with every failure of the program's code; it does not count as a subscriber.
   struct FailureObserver: Sendable {
@@ -86,19 +79,20 @@ extension BusCore {
     Hook.hasUnlocked(self)
     released.finish()
     Hook.step("lock: look what is owed")
-    if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
+    endRunsIfOwed()
     return result.unsafelyUnwrapped
   }
 
-  /// Runs a writer's work if no other writer holds the lock.
-  private func withLockIfAvailable(_ body: (inout Released) -> Void) {
+  /// Runs a writer's work, unless another writer holds the lock; returns whether it did.
+  private func withLockIfAvailable(_ body: (inout Released) -> Void) -> Bool {
     var released = Released()
-    lock.withLockIfAvailable { _ in
+    let wasFree: Void? = lock.withLockIfAvailable { _ in
       Hook.hasLocked(self)
       body(&released)
-    }.map { Hook.hasUnlocked(self) }
+    }
+    if wasFree != nil { Hook.hasUnlocked(self) }
     released.finish()
-    if isOwed.load(ordering: .sequentiallyConsistent) { housekeep() }
+    return wasFree != nil
   }
 
   /// Ends what waits for handlers that no longer run; a post calls this when it has moved on from such a handler.
@@ -106,17 +100,17 @@ extension BusCore {
   /// Never waits for the lock: its holder looks again when it releases it.
   func housekeep() {
     isOwed.store(true, ordering: .sequentiallyConsistent)
+    endRunsIfOwed()
+  }
+
+  private func endRunsIfOwed() {
     while isOwed.load(ordering: .sequentiallyConsistent) {
-      var released = Released()
       Hook.step("housekeep: try the lock")
-      let wasFree: Void? = lock.withLockIfAvailable { _ in
-        Hook.hasLocked(self)
+      let wasFree = withLockIfAvailable { released in
         isOwed.store(false, ordering: .sequentiallyConsistent)
         garbage.endRuns(into: &released)
       }
-      if wasFree != nil { Hook.hasUnlocked(self) }
-      released.finish()
-      if wasFree == nil { return }
+      if !wasFree { return }
     }
   }
 }
@@ -134,14 +128,13 @@ extension BusCore {
     return pubsub_find(cells, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
-  /// Returns the topic of a type, if it is in the first place of the table that the search probes; else nil.
+  /// Returns the topic of a type, if it is in the first cell that the search probes; else nil.
   @inline(__always)
   static func topicAtOnce(of type: Any.Type, in table: TopicTable) -> UnsafeMutablePointer<pubsub_topic>? {
     pubsub_find_at_once(table, key(type))?.assumingMemoryBound(to: pubsub_topic.self)
   }
 
-  /// Returns the topic of a type that is posted for the first time; nil if no subscription and no tracer can receive
-  /// the post.
+  /// Returns the topic of a type that is posted for the first time; nil if nothing can receive the post.
   func firstTopic<E: EventBus.Event>(of type: E.Type) -> UnsafeMutablePointer<pubsub_topic>? {
     let description = EventDescription<E>()
     if seesEveryPost.load(ordering: .acquiring) || description.isSticky {
@@ -149,14 +142,15 @@ extension BusCore {
     }
     // This post has no subscriber. Make the topic for the next post, but only if the lock is free: a post does not wait
     // for it.
-    withLockIfAvailable { _ = store(of: description, &$0) }
+    if withLockIfAvailable({ _ = store(of: description, &$0) }) { endRunsIfOwed() }
     return nil
   }
 
   @inline(__always)
   private static func key(_ type: Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
 
-  /// Returns the store of a type, and makes it if there is none, with all wildcard handlers; the caller holds the lock.
+  /// Returns the store of a type, and makes it, with all wildcard handlers, if there is none; the caller holds the
+  /// lock.
   func store<E: EventBus.Event>(of description: EventDescription<E>, _ released: inout Released) -> TopicStore<E> {
     // The type is the key, so the cast cannot fail.
     if let topic = Self.topic(of: E.self, in: table) {
@@ -185,8 +179,7 @@ extension BusCore {
 // MARK: - Released owners and subjects
 
 extension BusCore {
-  /// Cancels the subscriptions whose owner or subject has been released, when a sweep is due; no other code may ever
-  /// find them.
+  /// Cancels the subscriptions whose owner or subject has been released, which no other code may ever find.
   ///
   /// A sweep is due when as many subscriptions have been made since the last one as there were then. So the sweeps cost
   /// constant time per subscription, on average.
@@ -205,7 +198,7 @@ extension BusCore {
   var registrations: [Registration] {
     let typed = stores.flatMap { store in
       // A wildcard is in every matching store; it is added once, below.
-      store.standing.compactMap { $0.registration.flatMap { $0.store == nil ? nil : $0 } }
+      store.living.compactMap { $0.registration.flatMap { $0.store == nil ? nil : $0 } }
     }
     return typed + wildcards.map(\.registration)
   }
@@ -229,7 +222,7 @@ extension BusCore {
   /// posts `Undelivered` without a subject.
   private var isWatchedNow: Bool {
     guard let undelivered else { return false }
-    let isAwaited = undelivered.list.standing.contains { entry in
+    let isAwaited = undelivered.list.living.contains { entry in
       !wildcards.contains { $0.name == nil && $0.registration.id == entry.id }
     }
     return isAwaited || !tracers.withLock { $0.isEmpty }
@@ -241,7 +234,7 @@ extension BusCore {
 
   /// Sets the flags that send posts through the general path while there are observers.
   ///
-  /// The caller holds the lock, and has finished its change of the subscriptions to `Undelivered` and of the wildcards.
+  /// The caller holds the lock, and has changed the tracers, the wildcards or the subscriptions to `Undelivered`.
   func followWatchers() {
     let isWatchedNow = isWatchedNow
     if isWatchedNow != isWatched { for store in stores { store.setGeneral(isWatchedNow) } }

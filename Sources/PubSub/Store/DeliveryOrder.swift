@@ -2,9 +2,9 @@ internal import CPubSub
 
 /// The walk through the handlers of a topic in the order of delivery.
 ///
-/// It merges the handlers of all posts, those of the post's subject, and those of the wider subject to which the post's
-/// subject belongs, by priority and identifier. It skips handlers that subscribed after the post began. The post
-/// protects the blocks that the walk reads.
+/// It merges the handlers of all posts, those of the post's subject, and those of a wider subject, by priority and
+/// identifier, and skips handlers that subscribed after the post began. The post protects the blocks that the walk
+/// reads.
 struct DeliveryOrder {
   /// The next handler of one block.
   private struct Cursor {
@@ -42,13 +42,10 @@ struct DeliveryOrder {
   /// The number of handlers that ``next()`` has returned.
   private(set) var position: Int
 
-  /// Makes a walk from the beginning of a post.
+  /// Makes a walk that counts from a position.
   ///
-  /// - Parameters:
-  ///   - post: the post.
-  ///   - position: where the count of handlers begins, for a post that continues.
-  ///   - looks: false for a walk under a lock: what waits for a handler may run the program's code. A request stays until
-  ///     the post moves on from the last handler.
+  /// `looks` is false for a walk under a lock: what waits for a handler may run the program's code. A request stays
+  /// until the post moves on from the last handler.
   init(_ post: PostUnderWay, from position: Int = 0, looks: Bool = true) {
     (self.position, self.looks) = (position, looks)
     frame = post.frame
@@ -118,8 +115,7 @@ struct DeliveryOrder {
   }
 }
 
-/// A handler that a post is at: it has announced it, so what the handler captured is not released before the post moves
-/// on.
+/// A handler that a post is at and has announced, so that what the handler captured is not released.
 struct HandlerPlace {
   let block: HandlerBlock
   let index: Int
@@ -129,11 +125,11 @@ struct HandlerPlace {
   var entry: HandlerBlock.Entry { block.entries[index] }
   private var handler: UnsafeMutablePointer<pubsub_handler> { block.handlers + index }
   /// Whether the handler is not cancelled.
-  var stands: Bool { pubsub_function_of(handler) != pubsub_cancelled() }
+  var isLiving: Bool { pubsub_function_of(handler) != pubsub_cancelled() }
 
   /// The receiver; nil if the handler is synchronous or cancelled.
   var receiver: Receiver? {
-    guard entry.isAsynchronous, stands, let context = handler.pointee.context else { return nil }
+    guard entry.isAsynchronous, isLiving, let context = handler.pointee.context else { return nil }
     return Unmanaged.fromOpaque(context).takeUnretainedValue()
   }
 

@@ -1,13 +1,13 @@
 internal import CPubSub
 
-/// The handlers of a list in the order of delivery, in one block of memory.
+/// The handlers of a list in the order of delivery, in one block of memory: by priority, highest first, and then by
+/// identifier.
 ///
-/// They are sorted by priority, highest first, and then by identifier. A published block changes in two ways only: a
-/// handler that comes last is appended, and a cancelled handler's function is replaced by one that does nothing. No
-/// index is given away twice. Every other change makes a new block. Writers hold the bus's lock.
+/// A published block changes in two ways only: a handler that comes last is appended, and a cancelled handler's
+/// function is replaced by one that does nothing. No index is given away twice. Every other change makes a new block.
+/// Writers hold the bus's lock.
 struct HandlerBlock {
-  /// The identity of a handler: the subscription's identifier, its priority, and its site (plain subscriptions) or its
-  /// registration (others).
+  /// The identity of a handler: its identifier and priority, with its site (plain subscriptions) or its registration.
   struct Entry {
     /// The number of bits of an identifier; subscribing without a pause would take years to use them up.
     static let idBits = 48
@@ -85,7 +85,7 @@ struct HandlerBlock {
   func isCancelled(at index: Int) -> Bool { handlers[index].function == pubsub_cancelled() }
 
   /// The indices of the handlers that have not been cancelled.
-  var standing: some Sequence<Int> { (0..<used).lazy.filter { !isCancelled(at: $0) } }
+  var living: some Sequence<Int> { (0..<used).lazy.filter { !isCancelled(at: $0) } }
 
   /// Whether a new handler of this priority can be appended.
   func canAppend(_ priority: Int) -> Bool {
@@ -136,8 +136,8 @@ struct HandlerBlock {
     return nil
   }
 
-  /// Returns the first index of a range for which a condition holds, which also holds for all later ones; the upper
-  /// bound if there is none.
+  /// Returns the first index of a range for which a condition holds, as for all later ones; the upper bound if there is
+  /// none.
   @inline(__always)
   private static func first(in range: Range<Int>, where condition: (Int) -> Bool) -> Int {
     var (low, count) = (range.lowerBound, range.count)
@@ -153,10 +153,10 @@ struct HandlerBlock {
     return low
   }
 
-  /// Returns a new block with the handlers that are not cancelled, and another one in its place among them, if given,
-  /// with room for half as many more.
-  func copy(living: Int, adding new: (handler: pubsub_handler, entry: Entry)? = nil) -> HandlerBlock {
-    let copy = HandlerBlock(capacity: living + living / 2 + 4)
+  /// Returns a new block with the living handlers, of this number, and another one in its place, with room for half as
+  /// many more.
+  func copy(_ count: Int, adding new: (handler: pubsub_handler, entry: Entry)? = nil) -> HandlerBlock {
+    let copy = HandlerBlock(capacity: count + count / 2 + 4)
     if pubsub_has_owners(base) || new?.handler.function == pubsub_owned_call() { pubsub_note_owners(copy.base) }
     let (handlers, entries) = (handlers, entries)
     let (newHandlers, newEntries) = (copy.handlers, copy.entries)
@@ -167,7 +167,7 @@ struct HandlerBlock {
       next += 1
     }
     var new = new
-    for index in standing {
+    for index in living {
       if let added = new, entries[index].priority < added.entry.priority {
         put(added.handler, added.entry)
         new = nil

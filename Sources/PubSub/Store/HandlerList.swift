@@ -7,7 +7,7 @@ final class HandlerList {
   /// The block; an empty list keeps a small one for its next handler.
   private(set) var block: HandlerBlock?
   /// The number of handlers that are not cancelled.
-  private var living = 0
+  private var livingCount = 0
   /// The subject of a list with handlers; nil for the list of the topic.
   ///
   /// The unowned reference keeps the subject's memory allocated, so no other object gets its address; it does not keep
@@ -16,10 +16,10 @@ final class HandlerList {
 
   init(root: UnsafeMutablePointer<UnsafeRawPointer?>) { self.root = root }
 
-  var isEmpty: Bool { living == 0 }
+  var isEmpty: Bool { livingCount == 0 }
 
   /// The entries of all handlers that are not cancelled.
-  var standing: [HandlerBlock.Entry] { block.map { block in block.standing.map { block.entries[$0] } } ?? [] }
+  var living: [HandlerBlock.Entry] { block.map { block in block.living.map { block.entries[$0] } } ?? [] }
 
   /// Returns the index of a handler that is not cancelled; nil if the list has none with this identifier.
   func index(of id: UInt64) -> Int? {
@@ -31,14 +31,13 @@ final class HandlerList {
   ///
   /// - Complexity: constant on average, unless a handler of a lower priority stands in the list; then linear.
   func add(_ handler: pubsub_handler, _ entry: HandlerBlock.Entry, _ garbage: inout Garbage) {
-    living += 1
+    livingCount += 1
     if let block, block.canAppend(entry.priority) {
       block.append(handler, entry)
-      if living == 1 { publish() }
+      if livingCount == 1 { publish() }
     } else {
-      let new =
-        block?.copy(living: living, adding: (handler, entry))
-        ?? HandlerBlock(capacity: 4).appending(handler, entry)
+      let new = block?.copy(livingCount, adding: (handler, entry)) ?? HandlerBlock(capacity: 4)
+      if block == nil { new.append(handler, entry) }
       replace(by: new, &garbage)
     }
   }
@@ -46,7 +45,7 @@ final class HandlerList {
   /// Replaces the handler at an index by one that does nothing; the caller then calls ``shrink(_:)``.
   func cancel(at index: Int) {
     block?.cancel(at: index)
-    living -= 1
+    livingCount -= 1
   }
 
   /// Hides an empty list from posts, and moves the handlers to a new block if well over half are cancelled.
@@ -54,11 +53,11 @@ final class HandlerList {
   /// - Complexity: constant on average for each cancelled handler.
   func shrink(_ garbage: inout Garbage) {
     guard let block else { return }
-    if living == 0 {
+    if livingCount == 0 {
       publish()
       if block.capacity > Self.smallCapacity { replace(by: nil, &garbage) }
-    } else if block.used > 2 * living + 2 * Self.smallCapacity {
-      replace(by: block.copy(living: living), &garbage)
+    } else if block.used > 2 * livingCount + 2 * Self.smallCapacity {
+      replace(by: block.copy(livingCount), &garbage)
     }
   }
 
@@ -73,17 +72,10 @@ final class HandlerList {
 
   private func publish() {
     Hook.step("publish: set the root")
-    pubsub_publish(root, living == 0 ? nil : block.map { UnsafeRawPointer($0.base) })
+    pubsub_publish(root, livingCount == 0 ? nil : block.map { UnsafeRawPointer($0.base) })
     Hook.step("publish: the root has been set")
   }
 
   /// Frees the block, which no post can find any more; the list must not be used afterward.
   func free(_ garbage: inout Garbage) { if let block { garbage.retire(block) } }
-}
-
-extension HandlerBlock {
-  fileprivate func appending(_ handler: pubsub_handler, _ entry: Entry) -> HandlerBlock {
-    append(handler, entry)
-    return self
-  }
 }

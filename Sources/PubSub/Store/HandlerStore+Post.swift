@@ -46,13 +46,7 @@ struct PostUnderWay {
 }
 
 extension HandlerStore {
-  /// Posts an event on the general path: sticky and reversed events, topics with subjects, receivers or observers,
-  /// refused posts.
-  ///
-  /// - Parameters:
-  ///   - event: the address of the event.
-  ///   - subject: the object that the event is about.
-  ///   - whenOver: called when the handlers have returned, before anything else happens; may be nil.
+  /// Posts an event at an address on the general path, and calls `whenOver` as soon as the handlers have returned.
   final func postGenerally(
     _ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, whenOver: (() -> Void)? = nil
   ) {
@@ -88,8 +82,7 @@ extension HandlerStore {
 
   var hasReceivers: Bool { pubsub_flags(topic) & Int(PUBSUB_RECEIVERS) != 0 }
 
-  /// Calls the synchronous handlers; returns whether one of them received the event, or true if no caller needs to
-  /// know.
+  /// Calls the synchronous handlers; returns whether one received the event, or true if no caller needs to know.
   private func call(_ event: UnsafeRawPointer, _ post: PostUnderWay, hasReceivers: Bool) -> Bool {
     if post.isPlain, !hasReceivers, !core.isWatched {
       pubsub_call_all(post.frame, event)
@@ -130,14 +123,8 @@ extension HandlerStore {
     pubsub_leave(record, depth)
   }
 
-  /// Begins a post on this thread, or continues one that paused.
-  ///
-  /// - Parameters:
-  ///   - subject: the object that the event is about.
-  ///   - wider: an object to which the subject belongs; its subscribers receive the post, too.
-  ///   - firstUnseen: for a post that continues, the identifier of the first subscription that does not see it; nil for
-  ///     a new post.
-  /// - Returns: the post, which must be ended on this thread.
+  /// Begins a post on this thread, or, with an earlier `firstUnseen`, continues one that paused; it must be ended on
+  /// this thread.
   func begin(
     from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil
   ) -> PostUnderWay {
@@ -146,8 +133,6 @@ extension HandlerStore {
       topic, from: subject, within: wider, before: firstUnseen ?? core.nextID, isReversed: isReversed)
   }
 
-  /// Ends a post; from now on it protects nothing.
-  ///
-  /// After the outermost one, a refusal is reported.
+  /// Ends a post; from now on it protects nothing, and after the outermost one a refusal is reported.
   func end(_ post: PostUnderWay) { pubsub_leave(post.record, post.depth) }
 }

@@ -1,16 +1,15 @@
 internal import CPubSub
 internal import Scheduling
 
-/// The handlers of one event type, which posts read without a lock.
+/// The handlers of one event type, which posts read without a lock: a list for all posts, and one for each subject.
 ///
-/// There is a list of the handlers of all posts, and one for each subject. Writers hold the bus's lock. Only writers
-/// access the variables below; posts access ``topic`` and the constants.
+/// Writers hold the bus's lock. Only they access the variables below; posts access ``topic`` and the constants.
 class HandlerStore: @unchecked Sendable {
   /// The topic, which readers read first.
   let topic: UnsafeMutablePointer<pubsub_topic>
   /// The core, which keeps this store alive; it lives as long as a post is possible.
   var core: BusCore { unownedCore.takeUnretainedValue() }
-  /// The core without reference counting, which would make subscribing and cancelling a closure a tenth slower.
+  /// The core without reference counting, which would make subscribing and cancelling a tenth slower.
   let unownedCore: Unmanaged<BusCore>
   let name: EventName
   let isSticky: Bool
@@ -27,8 +26,8 @@ class HandlerStore: @unchecked Sendable {
   /// The numbers of receivers (mailboxes, and buffers of sequences), and of handlers of one subject.
   @exclusivity(unchecked) private var (receiverCount, subjectCount) = (0, 0)
 
-  /// The lock that is held while an event of a sticky type is stored as the latest and given to the receivers, so that
-  /// all of them see one order.
+  /// The lock that is held while a sticky event is stored as the latest and given to the receivers, so that all see one
+  /// order.
   ///
   /// Lock order: after the bus's lock, before the locks of receivers. No other lock is taken while it is held.
   private let order = Lock()
@@ -53,9 +52,7 @@ class HandlerStore: @unchecked Sendable {
     pubsub_free(topic)
   }
 
-  /// Sends every post through the general path, or ends that.
-  ///
-  /// A sticky or reversed type always uses it.
+  /// Sends every post through the general path, which a sticky or reversed type always uses, or ends that.
   func setGeneral(_ isGeneral: Bool) { if !isAlwaysGeneral { set(Int(PUBSUB_GENERAL), isGeneral) } }
 
   private var isAlwaysGeneral: Bool { isSticky || isReversed }
@@ -69,9 +66,7 @@ class HandlerStore: @unchecked Sendable {
     preconditionFailure("a subclass must override this method")
   }
 
-  /// Runs `body`, which begins a post.
-  ///
-  /// For a sticky type it atomically also stores the event as the latest.
+  /// Runs `body`, which begins a post; for a sticky type it atomically also stores the event as the latest.
   func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     preconditionFailure("a subclass must override this method")
   }
@@ -82,8 +77,7 @@ class HandlerStore: @unchecked Sendable {
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }
 
-  /// Runs `body` under the order lock: no other thread stores the latest event, or gives it to receivers, at the same
-  /// time.
+  /// Runs `body` under the order lock.
   func withOrder<Result>(_ body: () -> Result) -> Result {
     var result: Result?
     Hook.locks(self)
@@ -134,11 +128,8 @@ extension HandlerStore {
     return UnsafeRawPointer(block.handlers + index)
   }
 
-  /// Returns whether this store has a plain subscription that is not cancelled.
-  func stands(_ id: UInt64) -> Bool { list.index(of: id) != nil }
-
   /// All subscriptions that are not cancelled, in no particular order.
-  var standing: [HandlerBlock.Entry] { subjects.values.flatMap(\.standing) + list.standing }
+  var living: [HandlerBlock.Entry] { subjects.values.flatMap(\.living) + list.living }
 
   private func list(of subject: UnsafeRawPointer?) -> HandlerList? {
     if let subject { subjects[subject] } else { list }

@@ -4,18 +4,16 @@ package final class Site: Sendable {
   package init(_ subscriber: EventBus.Subscriber) { self.subscriber = subscriber }
 }
 
-/// The sites of a bus's subscriptions without a label: one object for each source line.
+/// The sites of a bus's subscriptions without a label: one object for each source line; the bus's lock guards it.
 ///
-/// The bus's lock guards it. A program has few such lines, and subscribes on them again and again. A site lives as long
-/// as the bus or any of its subscriptions.
+/// A program has few such lines, and subscribes on them again and again. A site lives as long as the bus or any of its
+/// subscriptions.
 struct SiteTable {
   private var sites: [EventBus.Subscriber: Site] = [:]
-  /// A cache of the latest site for each line number modulo 64; it finds nearly every site without hashing.
+  /// The latest site for each line number modulo 64; it finds nearly every site without hashing.
   private var latest = [Unmanaged<Site>?](repeating: nil, count: 64)
 
-  /// Returns the site of a line.
-  ///
-  /// The table keeps it alive, so no reference is counted.
+  /// Returns the site of a line, which the table keeps alive.
   mutating func site(_ fileID: String, _ line: Int) -> Unmanaged<Site> {
     let place = line & (latest.count - 1)
     // Comparing two strings from the same literal is fast: they share their storage.

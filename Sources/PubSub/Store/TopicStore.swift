@@ -9,12 +9,12 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     init(_ event: E, from subject: any AnyObject & Sendable) { (self.event, self.subject) = (event, subject) }
   }
 
-  /// The memory for the latest event of a sticky type; the order lock guards it and `hasLatest`.
-  ///
-  /// A stored property of type `E?` would need a metadata look-up at each post.
+  /// The memory for the latest event of a sticky type; a property of type `E?` would need a metadata look-up at each
+  /// post.
   private let place = UnsafeMutablePointer<E>.allocate(capacity: 1)
-  private var hasLatest = false
-  /// The latest event of each subject, for a sticky type; the order lock guards it.
+  /// Whether the memory has an event; the order lock guards it, and the events of subjects.
+  @exclusivity(unchecked) private var hasLatest = false
+  /// The latest event of each subject.
   private var ofSubjects: [ObjectIdentifier: KeptEvent] = [:]
   /// The number of subjects at which those that are gone are looked for.
   private var sweepCount = 16
@@ -45,11 +45,10 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   override func inOrder(_ event: UnsafeRawPointer, from subject: (any AnyObject & Sendable)?, _ body: () -> Void) {
     guard isSticky else { return body() }
     let event = event.assumingMemoryBound(to: E.self)
-    let kept = subject.map { KeptEvent(isWeaklyKept ? weakened(event.pointee) : event.pointee, from: $0) }
+    let kept = subject == nil ? nil : keptEvent(event, subject)
     // What is replaced is released after the lock: a deinitializer may call the bus.
     var released: [any AnyObject & Sendable] = []
-    withUnsafeTemporaryAllocation(of: E.self, capacity: 2) { places in
-      let (new, former) = (places.baseAddress.unsafelyUnwrapped, places.baseAddress.unsafelyUnwrapped + 1)
+    withTwoPlaces { new, former in
       if isWeaklyKept { initializeWeakly(new, event) } else { new.initialize(to: event.pointee) }
       var hadLatest = false
       withOrder {
@@ -60,6 +59,16 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
       if hadLatest { former.deinitialize(count: 1) }
     }
     withExtendedLifetime(released) {}
+  }
+
+  /// Calls `body` with memory for two events; as bytes, because a buffer of `E` would need a metadata look-up.
+  @inline(__always)
+  private func withTwoPlaces(_ body: (UnsafeMutablePointer<E>, UnsafeMutablePointer<E>) -> Void) {
+    let stride = MemoryLayout<E>.stride
+    withUnsafeTemporaryAllocation(byteCount: 2 * stride, alignment: MemoryLayout<E>.alignment) { bytes in
+      let place = bytes.baseAddress.unsafelyUnwrapped
+      body(place.assumingMemoryBound(to: E.self), (place + stride).assumingMemoryBound(to: E.self))
+    }
   }
 
   /// Makes an event, or nil, the latest, and moves the former one to `former`; returns false if there was none.
@@ -87,7 +96,13 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     sweepCount = max(16, 2 * ofSubjects.count)
   }
 
-  /// Not inlined, because it needs the metadata of an optional of the type.
+  // These two are not inlined, because they need metadata that depend on the type.
+
+  @inline(never)
+  private func keptEvent(_ event: UnsafePointer<E>, _ subject: (any AnyObject & Sendable)?) -> KeptEvent? {
+    subject.map { KeptEvent(isWeaklyKept ? weakened(event.pointee) : event.pointee, from: $0) }
+  }
+
   @inline(never)
   private func initializeWeakly(_ place: UnsafeMutablePointer<E>, _ event: UnsafePointer<E>) {
     place.initialize(to: weakened(event.pointee))
@@ -113,8 +128,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
   /// Removes the latest event of the type, and those of all subjects.
   override func removeLatest() {
     var removed: [ObjectIdentifier: KeptEvent] = [:]
-    withUnsafeTemporaryAllocation(of: E.self, capacity: 1) { places in
-      let former = places.baseAddress.unsafelyUnwrapped
+    withTwoPlaces { _, former in
       let hadLatest = withOrder {
         swap(&removed, &ofSubjects)
         return replaceLatest(by: nil, former)

@@ -22,12 +22,11 @@ extension EventBus {
     /// A buffer that holds a limited number of events.
     ///
     /// In the place of dropped events, the bus calls the closure `missed:` of `receive` with their number, and a
-    /// sequence has ``EventBus/Received/missed(_:)``. Two kinds of events do not count toward the limit: the event that
-    /// the handler is handling, and events of `postAndWait`, which are never dropped.
+    /// sequence has ``EventBus/Received/missed(_:)``. The event that the handler is handling does not count toward the
+    /// limit, nor do events of `postAndWait`, which are never dropped.
     ///
     /// - Parameters:
-    ///   - limit: the largest number of events that wait. With zero or less no event waits: every event is reported as
-    ///     missed.
+    ///   - limit: the largest number of events that wait; with zero or less every event is reported as missed.
     ///   - dropping: the event that is dropped when a full buffer receives another one.
     /// - Returns: the bounded buffering.
     public static func bounded(_ limit: Int, dropping: Dropping) -> EventBus.Buffering {

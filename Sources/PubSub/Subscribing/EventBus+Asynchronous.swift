@@ -23,7 +23,7 @@ extension EventBus {
       event, store in store.event(at: event)
     }
     let registration = registration(details, mailbox)
-    core.add(Wildcard(registration, named: name, receiver: mailbox))
+    core.add(Wildcard(registration: registration, name: name, receiver: mailbox))
     return registration
   }
 

@@ -7,10 +7,7 @@ package struct SelfKeptOwner: Sendable {
 }
 
 extension EventBus {
-  /// Cancels all subscriptions of an owner, as the owner's release would.
-  ///
-  /// After this call, as after ``EventBus/Subscription/cancel()``, no later post reaches their handlers. Any thread may
-  /// call this method. The owner may subscribe again afterward.
+  /// Cancels all subscriptions of an owner, as the owner's release would; the owner may subscribe again afterward.
   ///
   /// - Parameter owner: the object that was passed as `for:`.
   /// - Complexity: linear in the number of subscriptions on the bus.
@@ -19,54 +16,33 @@ extension EventBus {
     for registration in registrations where registration.owner === owner { registration.cancel() }
   }
 
-  /// Cancels the subscriptions of all owners, and returns the owners that this released.
+  /// Cancels the subscriptions of all owners, and returns the owners that this released, in the order in which they
+  /// first subscribed.
   ///
-  /// A subscription holds its owner weakly. If cancelling the subscription releases the owner, only the captured
-  /// reference in the handler held it, and the owner would have lived as long as the bus. An owner with another strong
-  /// reference is not found. Call this while no handler runs: a running handler keeps its owner alive.
-  ///
-  /// - Returns: the owners, in the order in which they first subscribed.
-  /// - Complexity: n log n in the number of subscriptions.
+  /// Only the reference that its own handler captured held such an owner, which would have lived as long as the bus.
+  /// Call this while no handler runs: a running handler keeps its owner alive.
   package func endSubscriptionsOfOwners() -> [SelfKeptOwner] {
-    core.owned().compactMap { owned in
-      for registration in owned.registrations {
-        guard owned.owner.object != nil else { return nil }
+    core.registrationsByOwner().compactMap { registrations in
+      let type = registrations[0].owner.map { String(describing: Swift.type(of: $0)) }
+      for registration in registrations {
+        guard let type, registration.owner != nil else { return nil }
         registration.cancel()
-        if owned.owner.object == nil { return SelfKeptOwner(type: owned.type, subscriber: registration.subscriber) }
+        if registration.owner == nil { return SelfKeptOwner(type: type, subscriber: registration.subscriber) }
       }
       return nil
     }
   }
 }
 
-/// The subscriptions of one owner.
-private struct OwnedRegistrations {
-  let owner: WeakReference
-  let type: String
-  var registrations: [Registration]
-}
-
 extension BusCore {
-  /// The subscriptions of each owner that is alive, in the order in which they were made.
-  fileprivate func owned() -> [OwnedRegistrations] {
-    let all = withLock { _ in registrations }
-    var owned: [OwnedRegistrations] = []
-    // Keeps all owners alive during the comparison: the address of a released owner could be given to another one.
-    var owners: [any AnyObject & Sendable] = []
-    var places: [ObjectIdentifier: Int] = [:]
-    for registration in all.sorted(by: { $0.id < $1.id }) {
-      guard let owner = registration.owner else { continue }
-      if let place = places[ObjectIdentifier(owner)] {
-        owned[place].registrations.append(registration)
-      } else {
-        places[ObjectIdentifier(owner)] = owned.count
-        owners.append(owner)
-        owned.append(
-          OwnedRegistrations(
-            owner: WeakReference(owner), type: String(describing: Swift.type(of: owner)), registrations: [registration])
-        )
-      }
+  /// The registrations of each owner that is alive, in the order in which they were made.
+  fileprivate func registrationsByOwner() -> [[Registration]] {
+    // All owners are alive during the comparison: the address of a released one could be given to another.
+    let owned = withLock { _ in registrations }.compactMap { registration in
+      registration.owner.map { (owner: $0, registration: registration) }
     }
-    return owned
+    return Dictionary(grouping: owned) { ObjectIdentifier($0.owner) }.values
+      .map { $0.map(\.registration).sorted { $0.id < $1.id } }
+      .sorted { $0[0].id < $1[0].id }
   }
 }

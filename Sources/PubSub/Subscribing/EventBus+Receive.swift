@@ -4,19 +4,16 @@
 extension EventBus {
   /// Subscribes a handler with a mailbox; it is called later, with one event at a time, in the order of posting.
   ///
-  /// The poster does not wait for the handler. The handler runs on the actor of the closure: inside main-actor code on
-  /// the main actor, without annotation. A closure without an actor runs on the bus's executor. Events of `postAndWait`
-  /// are never dropped.
+  /// The handler runs on the actor of the closure: inside main-actor code on the main actor, without annotation. A
+  /// closure without an actor runs on the bus's executor. Events of `postAndWait` are never dropped.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly once
-  ///     each.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first.
   ///   - buffering: how many events the mailbox holds, and which event is dropped when it is full.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -30,31 +27,27 @@ extension EventBus {
     @_inheritActorContext missed: (@isolated(any) @Sendable (Int) async throws -> Void)? = nil
   ) -> Subscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line)
-    let calls = Mailbox<E>.Handler(calling(handler), missed: missed.map { calling($0) })
+    let calls = Mailbox<E>.Handler(call: calling(handler), missed: missed.map { calling($0) })
     return Subscription(registerMailbox(type, details, replay, buffering, once: once, calls))
   }
 
-  /// Subscribes a handler with a mailbox for an owner; it is called later, with one event at a time, in the order of
-  /// posting.
+  /// Subscribes a handler with a mailbox for an owner; it is called later, with one event at a time, in order.
   ///
   ///     bus.receive(PriceDidChange.self, for: self, replay: .latest) { label, event in
   ///       label.text = "\(event.price)"
   ///     }
   ///
-  /// The subscription lasts as long as the owner. The handler runs on the actor of the closure: inside main-actor code
-  /// on the main actor, without annotation. The poster does not wait for it. Events of `postAndWait` are never dropped.
+  /// The handler runs on the actor of the closure: inside main-actor code on the main actor, without annotation. Events
+  /// of `postAndWait` are never dropped.
   ///
   /// - Parameters:
   ///   - type: the events.
-  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
-  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly once
-  ///     each.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first.
   ///   - buffering: how many events the mailbox holds, and which event is dropped when it is full.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -71,26 +64,23 @@ extension EventBus {
     @_inheritActorContext missed: (@isolated(any) @Sendable (Owner, Int) async throws -> Void)? = nil
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let calls = Mailbox<E>.Handler(calling(handler, for: owner), missed: missed.map { calling($0, for: owner) })
+    let calls = Mailbox<E>.Handler(call: calling(handler, for: owner), missed: missed.map { calling($0, for: owner) })
     return OwnedSubscription(registerMailbox(type, details, replay, buffering, once: once, calls))
   }
 
-  /// Subscribes a handler with a mailbox for an actor; the handler runs on that actor, later, with one event at a time,
-  /// in the order of posting.
+  /// Subscribes a handler with a mailbox for an actor, on which it is called later, with one event at a time, in order.
   ///
-  /// The subscription lasts as long as the actor. The handler uses the actor without `await`. The poster does not wait
-  /// for the handler. Events of `postAndWait` are never dropped. The actor's initializer may call this method.
+  /// The handler uses the actor without `await`. Events of `postAndWait` are never dropped. The actor's initializer may
+  /// call this method.
   ///
   /// - Parameters:
   ///   - type: the events.
   ///   - owner: held weakly, and passed to the handler; its release ends the subscription.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: `.latest` to receive the latest event of a sticky type first, and then every later event, exactly once
-  ///     each.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first.
   ///   - buffering: how many events the mailbox holds, and which event is dropped when it is full.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -107,24 +97,21 @@ extension EventBus {
     missed: (@Sendable (isolated Owner, Int) async throws -> Void)? = nil
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
-    let calls = Mailbox<E>.Handler(calling(handler, on: owner), missed: missed.map { calling($0, on: owner) })
+    let calls = Mailbox<E>.Handler(call: calling(handler, on: owner), missed: missed.map { calling($0, on: owner) })
     return OwnedSubscription(registerMailbox(type, details, replay, buffering, once: once, calls))
   }
 
-  /// Subscribes a handler with a mailbox to events of every type, or of one name; it is called later, with one event at
-  /// a time, in the order of posting.
+  /// Subscribes a handler with a mailbox to events of every type, or of one name; it is called later, in order.
   ///
-  /// The poster does not wait for the handler. The handler runs on the actor of the closure: inside main-actor code on
-  /// the main actor, without annotation. A closure without an actor runs on the bus's executor. Events of `postAndWait`
-  /// are never dropped.
+  /// The handler runs on the actor of the closure: inside main-actor code on the main actor, without annotation. A
+  /// closure without an actor runs on the bus's executor. Events of `postAndWait` are never dropped.
   ///
   /// - Parameters:
   ///   - name: only events of this name; nil for all.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
   ///   - buffering: how many events the mailbox holds, and which event is dropped when it is full.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -140,25 +127,22 @@ extension EventBus {
     @_inheritActorContext missed: (@isolated(any) @Sendable (Int) async throws -> Void)? = nil
   ) -> Subscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line)
-    let calls = Mailbox<any Event>.Handler(calling(handler), missed: missed.map { calling($0) })
+    let calls = Mailbox<any Event>.Handler(call: calling(handler), missed: missed.map { calling($0) })
     return Subscription(registerWildcardMailbox(named: name, details, buffering, once: once, calls))
   }
 
-  /// Subscribes a handler with a mailbox for an owner to events of every type, or of one name; it is called later, with
-  /// one event at a time, in the order of posting.
+  /// Subscribes a handler with a mailbox for an owner to all events, or to those of one name; it is called later.
   ///
-  /// The subscription lasts as long as the owner. The handler runs on the actor of the closure: inside main-actor code
-  /// on the main actor, without annotation. The poster does not wait for it. Events of `postAndWait` are never dropped.
+  /// The handler runs on the actor of the closure: inside main-actor code on the main actor, without annotation. Events
+  /// of `postAndWait` are never dropped.
   ///
   /// - Parameters:
   ///   - name: only events of this name; nil for all.
-  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
-  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
   ///   - buffering: how many events the mailbox holds, and which event is dropped when it is full.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -177,7 +161,7 @@ extension EventBus {
   ) -> OwnedSubscription {
     let details = SubscriptionDetails(subject, priority, label, fileID, line, owner: owner)
     let calls = Mailbox<any Event>.Handler(
-      calling(handler, for: owner), missed: missed.map { calling($0, for: owner) })
+      call: calling(handler, for: owner), missed: missed.map { calling($0, for: owner) })
     return OwnedSubscription(registerWildcardMailbox(named: name, details, buffering, once: once, calls))
   }
 }

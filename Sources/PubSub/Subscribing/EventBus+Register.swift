@@ -32,9 +32,12 @@ extension EventBus {
     _ registration: Registration, named name: EventName?, once: Bool,
     _ handler: @escaping @Sendable (any Event) throws -> Void
   ) {
-    guard let only = OnceOnly(if: once) else { return core.add(Wildcard(registration, named: name, handler)) }
-    only.registration = registration
-    core.add(Wildcard(registration, named: name) { event in if only.begin() { try handler(event) } })
+    var wildcard = Wildcard(registration: registration, name: name, body: handler)
+    if let only = OnceOnly(if: once) {
+      only.registration = registration
+      wildcard.body = { event in if only.begin() { try handler(event) } }
+    }
+    core.add(wildcard)
   }
 }
 

@@ -14,8 +14,7 @@ extension EventBus {
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -41,10 +40,8 @@ extension EventBus {
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: `.latest` to call the handler with the latest event of a sticky type first, before this method
-  ///     returns. Only code on the main actor can pass it.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - replay: `.latest`, on the main actor, to call the handler at once with the latest event of a sticky type.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -65,16 +62,15 @@ extension EventBus {
 
   /// Subscribes a handler for an owner; it is called on the poster's thread, before the post returns.
   ///
-  /// The subscription lasts as long as the owner. The bus keeps the owner alive during each call.
+  /// The bus keeps the owner alive during each call. The owner's class is `Sendable`: a class on the main actor, an
+  /// actor, or a final class whose stored properties are constants.
   ///
   /// - Parameters:
   ///   - type: the events.
-  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
-  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -100,19 +96,15 @@ extension EventBus {
   ///       label.text = "hidden"
   ///     }
   ///
-  /// The subscription lasts as long as the owner. The bus keeps the owner alive during each call. Any thread may call
-  /// this method.
+  /// The bus keeps the owner alive during each call. Any thread may call this method.
   ///
   /// - Parameters:
   ///   - type: the events.
-  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
-  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - replay: `.latest` to call the handler with the latest event of a sticky type first, before this method
-  ///     returns. Only code on the main actor can pass it.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - replay: `.latest`, on the main actor, to call the handler at once with the latest event of a sticky type.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -137,8 +129,7 @@ extension EventBus {
     return subscription
   }
 
-  /// Subscribes a handler to events of every type, or of one name; it is called on the poster's thread, before the post
-  /// returns.
+  /// Subscribes a handler to all events, or to those of one name; it is called before the post returns.
   ///
   /// The handler has its place in the same order of delivery as subscribers to the types.
   ///
@@ -146,8 +137,7 @@ extension EventBus {
   ///   - name: only events of this name; nil for all.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -164,20 +154,16 @@ extension EventBus {
     return Subscription(registration)
   }
 
-  /// Subscribes a handler for an owner to events of every type, or of one name; it is called on the poster's thread,
-  /// before the post returns.
+  /// Subscribes a handler for an owner to all events, or to those of one name; it is called before the post returns.
   ///
-  /// The subscription lasts as long as the owner. The handler has its place in the same order of delivery as
-  /// subscribers to the types.
+  /// The handler has its place in the same order of delivery as subscribers to the types.
   ///
   /// - Parameters:
   ///   - name: only events of this name; nil for all.
-  ///   - owner: held weakly, and passed to the handler; its release ends the subscription. Its class is `Sendable`: a
-  ///     class on the main actor, an actor, or a final class whose stored properties are constants.
+  ///   - owner: held weakly, and passed to the handler; its release ends the subscription.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the handler stands in the order of delivery.
-  ///   - once: whether the subscription ends with its first event. The handler is called at most once then, however
-  ///     many threads post.
+  ///   - once: whether the subscription ends with its first event, however many threads post.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -208,7 +194,7 @@ extension EventBus {
     _ handler: @MainActor (E) throws -> Void, withLatestOf type: E.Type, _ subscriber: Subscriber,
     from subject: Subject?
   ) {
-    guard let latest = core.latest(type, from: subject) else { return }
+    guard let latest = core.typedStore(for: type).latest(from: subject) else { return }
     Posting.withoutSubject {
       MainActor.assumeIsolated {
         do { try handler(latest) } catch { core.report(error, of: subscriber, with: latest) }

@@ -1,29 +1,28 @@
 /// The events of one type, as an asynchronous sequence.
 ///
 /// Each iterator is a subscriber of its own. It holds every event that is posted after it was made, and its end ends no
-/// other iterator. The first iterator holds every event that is posted after the *sequence* was made, so no event is
-/// lost before a task begins to iterate. You can iterate a kept sequence again and again, for instance in each run of a
-/// body. There each run, also the first, gets the events since its own loop began, so no run begins with events from
-/// the time in which the phase was closed. A sequence that the body itself makes has the events since it was made.
+/// other iterator. The first iterator also holds the events since the *sequence* was made, so no event is lost before a
+/// task begins to iterate. A body that an application runs again and again may iterate a sequence that was made outside
+/// of it: in each run, also the first, it gets the events since its own loop began.
 ///
-///     let prices = bus.events(PriceDidChange.self)
-///     await application.run(while: .active) {
-///       for await price in prices { show(price) }
-///     }
+/// let prices = bus.events(PriceDidChange.self)
+/// await application.run(while: .active) {
+/// for await price in prices { show(price) }
+/// }
 ///
 /// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. After
-/// the subject of a sequence has been released, no new event arrives. The iterator may end much later, so cancel its
-/// task. Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one
-/// of them.
+/// the release of the sequence's subject no new event arrives, but the iterator may end much later, so cancel its task.
+/// Releasing an iterator ends its subscription. Copies of one iterator share its events: each event goes to one of
+/// them.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
   private let source: EventSource<Element>
 
   init(_ source: EventSource<Element>) { self.source = source }
 
-  /// Makes an iterator over the events from now on; the first iterator begins with the events since the sequence was
-  /// made, unless it is made in a body or loop that an application runs and the sequence was made outside of it.
+  /// Makes an iterator over the events from now on, which has subscribed when this method returns.
   ///
-  /// The iterator has subscribed when this method returns.
+  /// The first iterator begins with the events since the sequence was made, unless a body or loop of an application
+  /// makes it, and the sequence was made outside of that.
   public func makeAsyncIterator() -> Iterator { Iterator(source.takeConsumer()) }
 
   /// An iterator over the events of one type; it suspends while it holds no event.
@@ -34,14 +33,11 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     init(_ consumer: EventConsumer<Element>) { (buffer, self.consumer) = (consumer.buffer, consumer) }
 
-    /// Whether the iterator has ended: it holds no event, and none will come.
-    ///
-    /// It tells a nil of ``nextIfHeld()`` at the end from one in between.
+    /// Whether the iterator holds no event, and none will come; tells a nil of ``nextIfHeld()`` at the end from one in
+    /// between.
     public var isAtEnd: Bool { buffer.isAtEnd }
 
-    /// Returns the next event that is held, without waiting; nil if none is held.
-    ///
-    /// The result is also nil at the end of the iterator (``isAtEnd``).
+    /// Returns the next event that is held, without waiting; nil if none is held, also at the end (``isAtEnd``).
     public mutating func nextIfHeld() -> Element? { takeHeld() }
 
     /// Returns the next event; nil once no event is held and the task is cancelled or the bus has been released.
@@ -50,9 +46,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Returns the next event, without leaving the caller's actor; nil once no event is held and the task is cancelled
     /// or the bus has been released.
     ///
-    /// It is inlined into the caller's loop, and suspends only when no event is held.
-    ///
-    /// - Parameter actor: the isolation of the caller.
+    /// - Parameter actor: the isolation of the caller, which suspends only when no event is held.
     /// - Returns: the next event, or nil.
     @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
@@ -65,7 +59,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     @inlinable
     func takeHeld() -> Element? {
       withUnsafeTemporaryAllocation(of: Element.self, capacity: 1) { place in
-        // The base address is never nil: the allocation has room for one element, even for an element of size zero.
+        // Never nil: the allocation has room for one element, even for one of size zero.
         let place = place.baseAddress.unsafelyUnwrapped
         return buffer.take(into: place) ? place.move() : nil
       }
@@ -86,8 +80,7 @@ extension EventBus {
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the sequence stands in the order of delivery.
-  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
-  ///     at the same time.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
@@ -110,8 +103,7 @@ extension EventBus {
   ///   - type: the events.
   ///   - subject: only posts from this object; nil for all. It is held weakly.
   ///   - priority: where the sequence stands in the order of delivery.
-  ///   - replay: `.latest` to receive the latest event of a sticky type first: exactly once, even if other threads post
-  ///     at the same time. The replayed event counts toward the bound, and may be dropped.
+  ///   - replay: `.latest` to receive the latest event of a sticky type first.
   ///   - buffering: how many events the sequence holds, and which event is dropped when it is full.
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.

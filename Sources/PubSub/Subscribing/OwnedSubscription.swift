@@ -1,8 +1,7 @@
 extension EventBus {
-  /// A subscription for an owner; it lasts as long as the owner.
+  /// A subscription for an owner; it lasts as long as the owner, and the release of this value does nothing.
   ///
-  /// Releasing this value does nothing, so a caller that does not cancel earlier may discard it. Any thread may cancel,
-  /// any number of times, even after the bus has been released.
+  /// Any thread may cancel, any number of times, even after the bus has been released.
   public struct OwnedSubscription: Sendable {
     let registration: Registration
 
@@ -11,10 +10,8 @@ extension EventBus {
     /// The subscriber, as it appears in reports.
     public var subscriber: EventBus.Subscriber { registration.subscriber }
 
-    /// Whether the subscription has ended.
-    ///
-    /// It has ended if it was cancelled, or has had its one event (`once: true`), or if its owner, its subject or the
-    /// bus has been released.
+    /// Whether the subscription was cancelled, has had its one event (`once: true`), or has lost its owner, its subject
+    /// or its bus.
     ///
     /// A call of the handler that began earlier on another thread may still be running.
     public var isCancelled: Bool { registration.hasEnded }
@@ -22,8 +19,8 @@ extension EventBus {
     /// Ends the subscription, as ``EventBus/Subscription/cancel()`` does.
     public func cancel() { registration.cancel() }
 
-    /// Ends the subscription, and returns when its handler no longer runs, as
-    /// ``EventBus/Subscription/cancelAndDrain()`` does.
+    /// Ends the subscription as ``EventBus/Subscription/cancelAndDrain()`` does: returns when its handler no longer
+    /// runs.
     public func cancelAndDrain() async {
       registration.cancel()
       await registration.drain()

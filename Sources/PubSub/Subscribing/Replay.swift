@@ -24,8 +24,7 @@ extension EventBus.Replay where E: StickyEvent {
 extension EventBus {
   /// The event with which `subscribe` calls the handler of a main-actor event first, before it returns.
   ///
-  /// The type is not `Sendable`, and only code on the main actor can make ``latest``; so the handler is called there,
-  /// at once.
+  /// Only code on the main actor can make ``latest``, and the type is not `Sendable`; so the handler is called there.
   public struct ImmediateReplay<E: MainActorEvent> {
     let isLatest: Bool
 

@@ -8,18 +8,12 @@ extension EventBus {
     /// The line on which the subscription was made.
     public let line: Int
 
-    /// Makes a subscriber, for a test of code that reads reports.
-    ///
-    /// - Parameters:
-    ///   - label: the label; nil for none.
-    ///   - fileID: the module and file; by default those of the caller.
-    ///   - line: the line; by default that of the caller.
+    /// Makes a subscriber, by default at the caller's position, for a test of code that reads reports.
     public init(label: String?, fileID: String = #fileID, line: Int = #line) {
       (self.label, self.fileID, self.line) = (label, fileID, line)
     }
 
-    /// The position and, if there is one, the label: `Module/File.swift:12 (label)`; without a position, the label
-    /// alone.
+    /// The position and, if there is one, the label: `Module/File.swift:12 (label)`; without a position, the label.
     package var place: String {
       if fileID.isEmpty { return label ?? "" }
       return label.map { "\(fileID):\(line) (\($0))" } ?? "\(fileID):\(line)"

@@ -1,10 +1,10 @@
 internal import Synchronization
 
 extension EventBus {
-  /// A subscription on an ``EventBus``; it lasts while this object is kept.
+  /// A subscription on an ``EventBus``; it lasts while this object is kept, and releasing this object cancels it.
   ///
-  /// Releasing this object cancels the subscription. Any thread may cancel, any number of times, even after the bus has
-  /// been released. A subscription for an owner (`for: owner`) is an ``EventBus/OwnedSubscription``.
+  /// Any thread may cancel, any number of times, even after the bus has been released. A subscription for an owner
+  /// (`for: owner`) is an ``EventBus/OwnedSubscription``.
   public final class Subscription: Sendable {
     // In the order in which cancelling reads them, so that it reads one cache line where it can.
 
@@ -15,7 +15,7 @@ extension EventBus {
     /// subscription its registration.
     ///
     /// The subscription retains the store's core, or the registration.
-    private nonisolated(unsafe) let target: UnsafeRawPointer
+    private nonisolated(unsafe) let object: UnsafeRawPointer
     /// The source position of a plain subscription, which the core keeps alive; nil for a subscription with a
     /// registration.
     private let site: Unmanaged<Site>?
@@ -27,20 +27,20 @@ extension EventBus {
 
     /// A plain subscription.
     init(_ id: UInt64, at site: Unmanaged<Site>, in store: HandlerStore) {
-      target = UnsafeRawPointer(Unmanaged.passUnretained(store).toOpaque())
+      object = UnsafeRawPointer(Unmanaged.passUnretained(store).toOpaque())
       self.site = site
       self.id = Atomic(id)
       _ = Unmanaged.passRetained(store.core)
     }
 
     init(_ registration: Registration) {
-      target = UnsafeRawPointer(Unmanaged.passRetained(registration).toOpaque())
+      object = UnsafeRawPointer(Unmanaged.passRetained(registration).toOpaque())
       site = nil
       id = Atomic(Self.registered)
     }
 
     deinit {
-      switch form {
+      switch target {
       case .plain(let store):
         let core = store._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.core) }
         cancelPlain(store)
@@ -52,13 +52,13 @@ extension EventBus {
     }
 
     /// The target, by its kind; it lives as long as the subscription, so no reference is counted.
-    private enum Form {
+    private enum Target {
       case plain(Unmanaged<HandlerStore>)
       case registered(Unmanaged<Registration>)
     }
 
-    private var form: Form {
-      id.load(ordering: .relaxed) == Self.registered ? .registered(.fromOpaque(target)) : .plain(.fromOpaque(target))
+    private var target: Target {
+      id.load(ordering: .relaxed) == Self.registered ? .registered(.fromOpaque(object)) : .plain(.fromOpaque(object))
     }
 
     private func cancelPlain(_ store: Unmanaged<HandlerStore>) {
@@ -73,28 +73,24 @@ extension EventBus {
 
     /// The subscriber: its label and its source position.
     public var subscriber: EventBus.Subscriber {
-      switch form {
+      switch target {
       case .plain: site.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.subscriber }
       case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.subscriber }
       }
     }
 
-    /// Whether the subscription has ended.
+    /// Whether the subscription was cancelled, has had its one event (`once: true`), or has lost its bus or its
+    /// subject.
     ///
-    /// It has ended if it was cancelled, or has had its one event (`once: true`), or if its bus or its subject has been
-    /// released.
+    /// A call of the handler that began earlier on another thread may still be running.
     ///
-    /// A call of the handler that began earlier on another thread may still be running. Any thread may read this
-    /// property.
-    ///
-    /// - Complexity: constant for a subscription with a label, a subject or a mailbox, and for one to every event or to
-    ///   the events of one name. For any other subscription it is logarithmic in the number of subscriptions to the
-    ///   event, and takes the bus's lock.
+    /// - Complexity: constant; for a plain subscription, without label, subject or mailbox and to one type, logarithmic
+    ///   in the number of subscriptions to the event, and takes the bus's lock.
     public var isCancelled: Bool {
-      switch form {
+      switch target {
       case .plain(let store):
         let id = id.load(ordering: .acquiring)
-        return id & Self.cancelled != 0 || store._withUnsafeGuaranteedRef { !$0.core.stands(id, in: $0) }
+        return id & Self.cancelled != 0 || store._withUnsafeGuaranteedRef { !$0.core.isLiving(id, in: $0) }
       case .registered(let registration): return registration._withUnsafeGuaranteedRef { $0.hasEnded }
       }
     }
@@ -102,18 +98,16 @@ extension EventBus {
     /// Ends the subscription.
     ///
     /// After the call, no new post reaches the handler, and neither does the rest of a post under way on this thread. A
-    /// call of the handler that began earlier on another thread may still be running. A handler that runs on an actor
-    /// does not begin after code on that actor has cancelled its subscription. A handler that already runs is not
-    /// cancelled. Events that wait in the mailbox are dropped. A handler may call this method, also for its own
-    /// subscription.
+    /// call of the handler that began earlier on another thread may still be running, and is not cancelled. A handler
+    /// that runs on an actor does not begin after code on that actor has cancelled its subscription. Events that wait
+    /// in the mailbox are dropped. A handler may cancel its own subscription.
     ///
-    /// What the handler captured is released by this call, unless the handler runs; then it is released when that run
-    /// has ended.
+    /// What the handler captured is released by this call or, if the handler runs, at the end of that run.
     ///
     /// - Complexity: constant on average, whatever the order of cancelling. Cancelling a subscription to every event,
     ///   or to the events of one name, is linear in the number of event types.
     public func cancel() {
-      switch form {
+      switch target {
       case .plain(let store): cancelPlain(store)
       case .registered(let registration): registration._withUnsafeGuaranteedRef { $0.cancel() }
       }
@@ -121,9 +115,8 @@ extension EventBus {
 
     /// Ends the subscription, and returns when its handler no longer runs.
     ///
-    /// Inside a run of the subscription's own asynchronous handler, or in a task that this run started, the call does
-    /// not wait for that handler. Nor does it wait for a handler whose `postAndWait` waits for the calling run. A task
-    /// that outlives its run waits like any other.
+    /// The call does not wait for a handler inside whose run, or in a task of whose run, it is made; nor for one whose
+    /// `postAndWait` waits for the calling run. A task that outlives its run waits like any other.
     ///
     /// Inside another handler the call waits for 30 seconds at most. If two handlers drain each other, the second call
     /// returns at once. In both cases the bus posts an ``EventBus/HandlerFailure`` with a ``DrainTimeout``, which names
@@ -133,14 +126,10 @@ extension EventBus {
       await drain()
     }
 
-    /// Stores the subscription in a set.
-    ///
-    /// - Parameter subscriptions: the set; releasing it releases the subscription.
+    /// Stores the subscription in a set, whose release releases the subscription.
     public func store(in subscriptions: inout Set<EventBus.Subscription>) { subscriptions.insert(self) }
 
-    /// Appends the subscription to a collection, such as an array.
-    ///
-    /// - Parameter subscriptions: the collection; releasing it releases the subscription.
+    /// Appends the subscription to a collection, such as an array, whose release releases the subscription.
     public func store<Subscriptions: RangeReplaceableCollection<EventBus.Subscription>>(
       in subscriptions: inout Subscriptions
     ) {
@@ -155,22 +144,22 @@ extension EventBus.Subscription: Cancellable {
 
   /// The mailbox; nil for a synchronous handler.
   var mailbox: (any AnyMailbox)? {
-    if case .registered(let registration) = form { registration.takeUnretainedValue().mailbox } else { nil }
+    if case .registered(let registration) = target { registration.takeUnretainedValue().mailbox } else { nil }
   }
 
   /// The core of the bus; it outlives the bus.
   var core: BusCore {
-    switch form {
+    switch target {
     case .plain(let store): store.takeUnretainedValue().core
     case .registered(let registration): registration.takeUnretainedValue().core
     }
   }
 
   func whenIdle(_ action: @escaping @Sendable () -> Void) {
-    switch form {
+    switch target {
     case .plain(let store):
       let store = store.takeUnretainedValue()
-      store.core.whenIdle(id.load(ordering: .acquiring) & ~Self.cancelled, in: [store], from: nil, action)
+      store.core.whenIdle(id.load(ordering: .acquiring) & ~Self.cancelled, in: store, from: nil, action)
     case .registered(let registration): registration.takeUnretainedValue().whenIdle(action)
     }
   }
@@ -178,16 +167,9 @@ extension EventBus.Subscription: Cancellable {
 
 extension EventBus.Subscription: Hashable {
   /// Whether both are the same subscription object.
-  ///
-  /// - Parameters:
-  ///   - one: a subscription.
-  ///   - other: another subscription.
-  /// - Returns: true if both are the same object.
   public static func == (one: EventBus.Subscription, other: EventBus.Subscription) -> Bool { one === other }
 
   /// Hashes the identity of the subscription object.
-  ///
-  /// - Parameter hasher: the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
@@ -197,8 +179,6 @@ public struct DrainTimeout: Error, Hashable, CustomStringConvertible {
   public let subscriber: EventBus.Subscriber
 
   /// Makes the error, for a test of code that handles failures.
-  ///
-  /// - Parameter subscriber: the subscriber whose handler was still running.
   public init(subscriber: EventBus.Subscriber) { self.subscriber = subscriber }
 
   /// The error as a sentence.

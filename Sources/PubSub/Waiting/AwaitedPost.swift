@@ -13,8 +13,8 @@ struct AwaitedDelivery: Sendable, Equatable {
 /// The wait of a post for its asynchronous handlers, which the post shares with their mailboxes; it ends with the last
 /// handler or at the deadline.
 ///
-/// Its lock is a leaf: nothing is called while it is held. The code that ends a delivery keeps its mailbox, so no mailbox
-/// is released under the lock.
+/// Its lock is a leaf: nothing is called while it is held. The code that ends a delivery keeps its mailbox, so none is
+/// released under the lock.
 final class AwaitedPost: Sendable {
   /// What a mailbox must do with a delivery that it has reached in its queue.
   enum Beginning {

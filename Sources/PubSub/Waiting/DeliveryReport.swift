@@ -6,14 +6,11 @@ public struct DeliveryReport: Sendable {
     case delivered
     /// The handler threw this error.
     case threw(any Error)
-    /// The deadline passed first. If the handler was running, it was cancelled; if the event was still queued, it was
-    /// removed.
+    /// The deadline passed first: a handler that ran was cancelled, and an event that was still queued was removed.
     case timedOut
-    /// The subscription ended while its event waited for the handler.
-    ///
-    /// A subscription that ended before the post reached it is not in the report.
+    /// The subscription ended while its event waited; one that ended before the post reached it is not in the report.
     case cancelled
-    /// The post did not wait, because the handler waits for the posting code, directly or along a chain of waits. It
+    /// The post did not wait, because the handler waits for the posting code, directly or along a chain of waits; it
     /// receives the event later.
     case skipped
 
@@ -35,19 +32,13 @@ public struct DeliveryReport: Sendable {
     public let subscriber: EventBus.Subscriber
     /// The outcome of the delivery.
     public let outcome: Outcome
-    /// The time from the delivery to the mailbox or the call, through the wait in the queue, to the handler's end, the
-    /// cancellation or the deadline.
+    /// The time from the delivery to the mailbox or the call to the handler's end, the cancellation or the deadline,
+    /// including the wait in the queue.
     ///
-    /// It is zero if the deadline passed before the event was given to the mailbox or the handler, if the outcome is
-    /// `skipped`, and for a sequence.
+    /// It is zero if the deadline had passed before the delivery, if the outcome is `skipped`, and for a sequence.
     public let duration: Duration
 
     /// Makes a delivery, for a test of code that reads reports.
-    ///
-    /// - Parameters:
-    ///   - subscriber: the subscriber.
-    ///   - outcome: the outcome of the delivery.
-    ///   - duration: the time from the delivery to its end.
     public init(subscriber: EventBus.Subscriber, outcome: Outcome, duration: Duration = .zero) {
       (self.subscriber, self.outcome, self.duration) = (subscriber, outcome, duration)
     }
@@ -56,16 +47,11 @@ public struct DeliveryReport: Sendable {
   /// A delivery for each subscriber that the post reached, in the order of delivery.
   public let deliveries: [Delivery]
 
-  /// Whether the bus refused the post, or the rest of it, because it was nested too deep (``EventBus/PostRefused``).
-  ///
-  /// Subscribers that are not among the ``deliveries`` have not received the event.
+  /// Whether the bus refused the post, or the rest of it, because it was nested too deep (``EventBus/PostRefused``);
+  /// only subscribers among the ``deliveries`` have received the event.
   public let isRefused: Bool
 
   /// Makes a report, for a test of code that reads reports.
-  ///
-  /// - Parameters:
-  ///   - deliveries: a delivery for each subscriber, in the order of delivery.
-  ///   - isRefused: whether the bus refused the post, or the rest of it.
   public init(deliveries: [Delivery], isRefused: Bool = false) {
     (self.deliveries, self.isRefused) = (deliveries, isRefused)
   }

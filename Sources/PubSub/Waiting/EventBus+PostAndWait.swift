@@ -9,10 +9,9 @@ extension EventBus {
   ///
   /// The budget is one deadline for the whole post. At the deadline, the bus removes events that are still queued,
   /// cancels handlers that still run, and calls no further handlers. It reports all of these as
-  /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A handler that ignores its cancellation delays only
-  /// its own mailbox. A budget of zero or less has passed when the post begins: no subscriber receives the event. A
-  /// sticky event is still kept as the latest one. A synchronous handler cannot be interrupted: if it runs at the
-  /// deadline, this method returns after it.
+  /// ``DeliveryReport/Outcome/timedOut``, and this method returns; a synchronous handler that runs then cannot be
+  /// interrupted, and delays the return. A handler that ignores its cancellation delays only its own mailbox. With a
+  /// budget of zero or less no subscriber receives the event, but a sticky event is still kept as the latest one.
   ///
   /// If the calling task is cancelled, the handlers for which it waits are cancelled, including handlers that begin
   /// later. The call still waits for them, until the deadline at the latest.
@@ -28,8 +27,7 @@ extension EventBus {
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
   /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
-  ///   deadline is in this report. It is also posted as ``EventBus/HandlerFailure``, as is a later error and that of a
-  ///   skipped handler.
+  ///   deadline is in this report. Every error is also posted as ``EventBus/HandlerFailure``.
   @discardableResult
   public func postAndWait<E: BusEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,
@@ -40,20 +38,11 @@ extension EventBus {
 
   /// Posts a main-actor event, and waits for all of its handlers, including asynchronous ones.
   ///
-  /// Priorities run one after another. Within a priority, synchronous handlers run in order, on the main actor.
-  /// Asynchronous handlers get the event in order and run concurrently, each after the events that its mailbox already
-  /// holds.
-  ///
-  /// The budget is one deadline for the whole post. At the deadline, the bus removes events that are still queued,
-  /// cancels handlers that still run, and calls no further handlers. It reports all of these as
-  /// ``DeliveryReport/Outcome/timedOut``, and this method returns. A budget of zero or less has passed when the post
-  /// begins. A synchronous handler cannot be interrupted: if it runs at the deadline, this method returns after it.
-  ///
-  /// If the calling task is cancelled, the handlers are cancelled, and the call still waits for them, until the
-  /// deadline at the latest.
-  ///
-  /// Inside a handler the default budget is 30 seconds. A subscriber whose handler waits for the caller's own is
-  /// reported as ``DeliveryReport/Outcome/skipped``, and receives the event later.
+  /// Synchronous handlers run on the main actor. Otherwise it does what the method for a ``BusEvent`` does: priorities
+  /// run one after another, the asynchronous handlers of one side by side. At the deadline no further handler is
+  /// called, queued events are removed, and running handlers are cancelled. If the calling task is cancelled, the
+  /// handlers are cancelled. A subscriber whose handler waits for the caller's own is reported as
+  /// ``DeliveryReport/Outcome/skipped``.
   ///
   /// - Parameters:
   ///   - event: what happened.
@@ -62,8 +51,7 @@ extension EventBus {
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
   /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
-  ///   deadline is in this report. It is also posted as ``EventBus/HandlerFailure``, as is a later error and that of a
-  ///   skipped handler.
+  ///   deadline is in this report. Every error is also posted as ``EventBus/HandlerFailure``.
   @MainActor @discardableResult
   public func postAndWait<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,

@@ -2,20 +2,17 @@ internal import Scheduling
 
 /// The code inside which the present task runs: a run of an asynchronous handler, a piece of ``AwaitedWork``, or both.
 ///
-/// It is one task-local value. When the task waits, this code waits. A mailbox binds a new value for each event, and
-/// its tasks are detached, so that no handler runs in the context of a poster. The poster's context travels with the
-/// event: ``AwaitedPost/poster``.
+/// When the task waits, this code waits. A mailbox binds a new value for each event, and its tasks are detached, so
+/// that no handler runs in the context of a poster: that is ``AwaitedPost/poster``.
 package struct HandlerContext: Sendable {
-  /// The context of the present task, even if its run and work have ended; nil in a task that neither a handler nor
-  /// work started.
+  /// The context of the present task, also after its run and its work have ended.
   @TaskLocal package static var current: HandlerContext?
 
   let run: HandlerRun?
-  /// The piece of work; it may have ended, because tasks that it starts inherit this value and may outlive it.
+  /// The piece of work, which may have ended: tasks that it starts inherit this value.
   package let work: (any AwaitedWork)?
 
-  /// The run and the work of the present task, as far as they have not ended; nil if both have ended or there is
-  /// neither.
+  /// The run and the work of the present task, as far as they have not ended; nil if there is neither.
   package static var enclosing: HandlerContext? { current?.underWay }
 
   /// The parts of the context that have not ended; nil if both have.
@@ -25,8 +22,7 @@ package struct HandlerContext: Sendable {
     return run == nil && work == nil ? nil : HandlerContext(run: run, work: work)
   }
 
-  /// Runs a piece of work: a wait inside `body` counts as a wait of that work and of the enclosing handler, if there is
-  /// one.
+  /// Runs a piece of work: a wait inside `body` is a wait of that work and of the enclosing handler, if there is one.
   @MainActor package static func with<Result>(
     _ work: any AwaitedWork, _ body: @MainActor () async throws -> Result
   ) async rethrows -> Result {
@@ -38,24 +34,20 @@ package struct HandlerContext: Sendable {
     await $current.withValue(context) { await body() }
   }
 
-  /// Runs `body` outside any handler and any work, even if the caller is inside one; tasks that it starts inherit
-  /// neither.
+  /// Runs `body`, and tasks that it starts, outside any handler and any work.
   @discardableResult
   package static func outside<Result>(_ body: () throws -> Result) rethrows -> Result {
     // Usually there is no context to clear.
     current == nil ? try body() : try $current.withValue(nil, operation: body)
   }
 
-  /// Begins a wait of this code for all work of some owners.
-  ///
-  /// - Returns: the wait, which the caller must end with ``WaitToken/end()``. The result is nil if the wait would close
-  ///   a circle, because one of the owners waits for this code, directly or along a chain of waits.
+  /// Begins a wait of this code for all work of some owners, which the caller must end; nil if it would close a circle:
+  /// one of the owners waits for this code, directly or along a chain of waits.
   package func beginWait(for owners: [WorkOwner]) -> WaitToken? {
     WaitGraph.begin(in: self, awaiting: owners.map { .owner($0) })
   }
 
-  /// Returns whether the receiver's handler is the one that runs this code, or waits along the chain of waits for this
-  /// code to end.
+  /// Returns whether the mailbox's handler runs this code, or waits along the chain of waits for this code to end.
   func isChained(to receiver: any AnyMailbox) -> Bool {
     if let work, work.isUnderWay, WaitGraph.leads(from: receiver, to: work.owner) { return true }
     guard let run, run.isUnderWay else { return false }
@@ -66,7 +58,7 @@ package struct HandlerContext: Sendable {
 }
 
 extension Origin {
-  /// The asynchronous handler that the present task runs in or, without one, the bound code; nil if neither is known.
+  /// The asynchronous handler that the present task runs in or, without one, the bound code.
   package static var current: EventBus.Subscriber? {
     HandlerContext.current?.run?.receiver.subscriber ?? bound as? EventBus.Subscriber
   }
@@ -81,8 +73,7 @@ package protocol AwaitedWork: AnyObject, Sendable {
   var isRun: Bool { get }
 }
 
-/// An owner that waits for pieces of work, as one node in the wait graph; an example is an application with all its
-/// transitions.
+/// An owner that waits for pieces of work, such as an application with all its transitions: one node in the wait graph.
 ///
 /// It is also a piece of work itself, which never ends: the code that a transition runs itself.
 package final class WorkOwner: AwaitedWork {

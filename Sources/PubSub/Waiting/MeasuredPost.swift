@@ -19,7 +19,7 @@ package final class MeasuredPost: @unchecked Sendable {
   private let pauses: Bool
   /// Whether the observer keeps the errors in a ledger; if not, they are in the report of `postAndWait`.
   private let errorsAreInLedger: Bool
-  /// The deadline, after which no handler receives the event; nil if handlers receive it also after
+  /// The deadline, after which no handler receives the event; nil if handlers still receive it after
   /// ``expire(blames:blamesQueued:besides:)``.
   private let deadline: Duration?
   private let deadlines: Deadlines?
@@ -91,7 +91,7 @@ extension MeasuredPost {
             if isLate(place, at: time) { return true }
             call = begins(place, &time, isSynchronous: true)
             // The observer may have cancelled the subscription.
-            if !place.stands { return wasDropped(place, call, at: time) }
+            if !place.isLiving { return wasDropped(place, call, at: time) }
           }
           let began = time
           let outcome =
@@ -191,8 +191,7 @@ extension MeasuredPost {
     observer.deliveryEnded(delivery)
   }
 
-  /// Reports that a handler was not called after all, if its beginning was reported; returns false: it received
-  /// nothing.
+  /// Reports that a handler was not called after all, if its beginning was reported; returns false.
   private func wasDropped(_ place: HandlerPlace, _ call: UInt64?, at time: Duration) -> Bool {
     if call != nil { ended(place, .cancelled, from: time, to: time, call) }
     return false
@@ -215,16 +214,14 @@ extension MeasuredPost {
   /// Cancels the handlers: running handlers now, and handlers that begin later from the start.
   package func cancel() { wait?.cancel() }
 
-  /// Ends the wait, and cancels the handlers that still run.
+  /// Ends the wait, and cancels the handlers that still run; the observer gets all outcomes now.
   ///
-  /// The observer gets all outcomes now, and ``finish()`` returns soon. Handlers that have not received the event by
-  /// then still receive it.
+  /// Handlers that have not received the event still receive it.
   ///
   /// - Parameters:
   ///   - blames: whether the running handlers are to blame; false if other code has used up their time.
   ///   - blamesQueued: whether to blame also the handlers that have not begun, because they have no thread to run on.
-  ///   - blamed: the handlers of other posts that have been blamed for the same deadline; this method adds the handlers
-  ///     of this post.
+  ///   - blamed: the handlers that have been blamed for the same deadline; this method adds its own.
   /// - Returns: the newly blamed handlers, in order of delivery.
   package func expire(
     blames: Bool, blamesQueued: Bool = false, besides blamed: inout Set<ObjectIdentifier>
@@ -248,21 +245,12 @@ extension MeasuredPost {
 }
 
 extension EventBus {
-  /// Posts a notification of the life cycle, and reports the duration of each handler to an observer.
+  /// Posts a notification of the life cycle, also to subscribers of an object `wider` to which the subject belongs.
   ///
-  /// - Parameters:
-  ///   - event: what happened.
-  ///   - subject: the object that the event is about.
-  ///   - wider: an object to which the subject belongs; subscriptions to it receive the post, too.
-  ///   - work: the work that waits for the asynchronous handlers.
-  ///   - now: returns the time; the durations of handlers are differences of it.
-  ///   - awaits: whether the post waits for asynchronous handlers; if not, their mailboxes get the event, as from any
-  ///     post.
-  ///   - pauses: whether the handlers of a priority wait for the asynchronous handlers of earlier priorities; if not,
-  ///     all synchronous handlers have run when the call returns.
-  ///   - observer: receives the outcome of each handler; for awaited handlers, during ``MeasuredPost/finish()``.
-  /// - Returns: the post for whose handlers the caller must wait, which keeps the observer alive; nil if there are
-  ///   none.
+  /// The observer receives the outcome of each handler, with durations that are differences of `now`; the work waits
+  /// for the asynchronous handlers. Without `pauses`, all synchronous handlers have run when the call returns.
+  ///
+  /// - Returns: the post for whose handlers the caller must wait, which keeps the observer; nil if there are none.
   @MainActor package func postMeasured<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)?, within wider: (any AnyObject & Sendable)? = nil,
     for work: any AwaitedWork,

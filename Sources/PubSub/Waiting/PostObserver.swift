@@ -1,5 +1,4 @@
-/// An observer of a ``MeasuredPost``: it receives the beginning, the end and the outcome of each handler's call, on the
-/// actor of the poster.
+/// An observer of a ``MeasuredPost``, called on the actor of the poster.
 package protocol PostObserver: AnyObject {
   /// Whether the observer also wants the beginnings of calls.
   var wantsBeginnings: Bool { get }
@@ -7,15 +6,13 @@ package protocol PostObserver: AnyObject {
   /// Announces that at most this number of synchronous handlers follows, one right after another.
   func handlersFollow(_ count: Int)
 
-  /// Reports that a handler is about to be called.
-  ///
-  /// - Returns: a number that identifies the call when its end is reported.
+  /// Reports that a handler is about to be called; returns a number that identifies the call when its end is reported.
   func handlerBegins(_ subscriber: EventBus.Subscriber, at time: Duration, isSynchronous: Bool) -> UInt64?
 
   /// Reports that a synchronous handler has returned, if its beginning was not reported.
   ///
-  /// This is by far the most frequent report, so it has the fewest parameters: an `ObservedDelivery` for each handler
-  /// would cost more than the call of the handler.
+  /// By far the most frequent report, so it has few parameters: an `ObservedDelivery` would cost more than the
+  /// handler's call.
   func handlerReturned(_ site: consuming Site, at position: Int, began: Duration, ended: Duration)
 
   /// Reports any other outcome of a delivery.
@@ -27,7 +24,7 @@ package struct ObservedDelivery: Sendable {
   package let subscriber: EventBus.Subscriber
   /// The position in the order in which the report names the subscribers.
   package let position: Int
-  /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned for this call.
+  /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned.
   package let call: UInt64?
   package let began: Duration
   package var duration = Duration.zero

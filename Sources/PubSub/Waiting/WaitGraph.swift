@@ -2,11 +2,10 @@ internal import Scheduling
 
 /// The graph of all waits inside handlers and work; it finds waits that could never end, before they begin.
 ///
-/// The nodes are handlers and owners of work. Edges lead from a handler to everything that its present run waits
-/// for, and from an owner to everything that its unfinished work waits for. Only a wait that begins inside a handler or
-/// inside work can close a circle, so only such a wait searches the graph. There is one graph for all buses, because a
-/// handler on one bus may wait for a handler on another. These waits are rare, so one lock guards the graph. No mailbox
-/// is locked while it is held.
+/// The nodes are handlers and owners of work. Edges lead from a handler to everything that its present run waits for,
+/// and from an owner to everything that its unfinished work waits for. Only a wait that begins inside a handler or work
+/// can close a circle, so only such a wait searches the graph. A handler on one bus may wait for one on another, so
+/// there is one graph, under one lock; no mailbox is locked while it is held.
 enum WaitGraph {
   /// A target of a wait.
   enum Target {
@@ -23,9 +22,8 @@ enum WaitGraph {
 
   private struct Wait {
     let id: UInt64
-    /// The work that waits; nil for the wait of a handler's run.
-    ///
-    /// The owner waits, too, but only until the work has ended.
+    /// The work that waits, for whose owner the wait counts until the work has ended; nil for the wait of a handler's
+    /// run.
     let work: (any AwaitedWork)?
     let awaited: @Sendable () -> [Target]
   }
@@ -100,8 +98,8 @@ enum WaitGraph {
     withExtendedLifetime(ended) {}
   }
 
-  /// Adds a handler to a wait that has begun, by calling `extend`; returns false, without the call, if the handler
-  /// would close a circle.
+  /// Calls `extend`, which adds a mailbox to a wait that has begun; returns false, without the call, if that would
+  /// close a circle.
   static func extend(waitIn context: HandlerContext?, by receiver: any AnyMailbox, _ extend: () -> Void)
     -> Bool
   {
@@ -124,9 +122,7 @@ enum WaitGraph {
 
 /// A handle for ending a wait in the graph.
 package struct WaitToken: Sendable {
-  /// The code that waits.
-  ///
-  /// It is kept alive, so that no other object gets the address of one of its nodes.
+  /// The code that waits; kept alive, so that no other object gets the address of one of its nodes.
   fileprivate let context: HandlerContext
   fileprivate let id: UInt64
 

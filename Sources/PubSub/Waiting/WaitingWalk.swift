@@ -2,9 +2,9 @@ internal import CPubSub
 
 /// The way of a waiting post through the handlers: priority by priority, with a pause whenever it must wait.
 ///
-/// It uses the same ``DeliveryOrder`` as any post. During a pause it protects no memory. Afterwards it continues after
-/// the last delivered priority, with the handlers that subscribed before the post began. Within a priority the
-/// receivers get the event first, so that they receive it before any event that synchronous handlers post.
+/// During a pause it protects no memory. Afterwards it continues after the last delivered priority, with the handlers
+/// that subscribed before the post began. Within a priority the receivers get the event first, so that they receive it
+/// before any event that synchronous handlers post.
 struct WaitingWalk {
   private let store: Unmanaged<HandlerStore>
   private let subject: (any AnyObject & Sendable)?
@@ -17,9 +17,7 @@ struct WaitingWalk {
   /// Whether the post, or the rest of it, was refused, because it was nested too deep.
   private(set) var isRefused = false
 
-  /// Begins a post.
-  ///
-  /// The bus must outlive the value.
+  /// Begins a post; the bus must outlive the value.
   init<E: EventBus.Event>(
     _ event: E, of core: BusCore, from subject: (any AnyObject & Sendable)?,
     within wider: (any AnyObject & Sendable)? = nil
@@ -73,7 +71,7 @@ struct WaitingWalk {
           receivers.leaveLast()
         }
         while order.priority == priority, let place = order.next() {
-          if !place.entry.isAsynchronous, place.stands, call(place) { isReceived = true }
+          if !place.entry.isAsynchronous, place.isLiving, call(place) { isReceived = true }
         }
       }
       position = order.position
