@@ -136,7 +136,6 @@ extension BusCore {
     followWatchers(of: store)
     return true
   }
-
 }
 
 extension pubsub_handler {

@@ -7,19 +7,22 @@ internal import Scheduling
 /// A post under way on this thread, which protects the blocks that it reads.
 struct PostUnderWay {
   let frame: UnsafeMutablePointer<pubsub_frame>
-  fileprivate let record: UnsafeMutablePointer<pubsub_record>
-  fileprivate let depth: Int
+  private let record: UnsafeMutablePointer<pubsub_record>
+  private let depth: Int
   /// The blocks of the post's subject and of the wider subject to which it belongs.
   private(set) var subjects: (HandlerBlock?, HandlerBlock?)
   /// The identifier of the first subscription that does not see the post.
   let firstUnseen: UInt64
   let isReversed: Bool
 
-  fileprivate init(
-    _ topic: UnsafeMutablePointer<pubsub_topic>, from subject: AnyObject?, within wider: AnyObject?,
-    before firstUnseen: UInt64, isReversed: Bool
+  /// Begins a post on this thread, or, with an earlier `firstUnseen`, continues one that paused; ends with ``end()``.
+  init(
+    on store: HandlerStore, from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil
   ) {
-    (self.firstUnseen, self.isReversed) = (firstUnseen, isReversed)
+    let topic = store.topic
+    isReversed = store.isReversed
+    // A subscription that is made from now on has this identifier or a higher one.
+    self.firstUnseen = firstUnseen ?? store.core.nextID
     record = pubsub_record_of_thread()
     depth = pubsub_depth(record)
     frame = pubsub_enter(record, depth, topic, Posting.address(of: subject), true)
@@ -43,6 +46,9 @@ struct PostUnderWay {
   var block: HandlerBlock? { frame.pointee.block.map { HandlerBlock(root: $0) } }
   /// Whether all handlers are in the block of the topic, and are called from its beginning to its end.
   fileprivate var isPlain: Bool { subjects.0 == nil && subjects.1 == nil && !isReversed }
+
+  /// Ends the post; from now on it protects nothing, and after the outermost one a refusal is reported.
+  func end() { pubsub_leave(record, depth) }
 }
 
 extension HandlerStore {
@@ -57,7 +63,7 @@ extension HandlerStore {
     var hadReceivers = false
     var last: UnsafeMutablePointer<UnsafeRawPointer?>?
     inOrder(event, from: subject) {
-      let post = begin(from: subject)
+      let post = PostUnderWay(on: self, from: subject)
       if hasReceivers {
         hadReceivers = true
         var walk = DeliveryOrder(post, looks: false)
@@ -76,7 +82,7 @@ extension HandlerStore {
     }
     let isReceived = call(event, post, hasReceivers: hadReceivers) || held.contains(.isHeld)
     whenOver?()
-    end(post)
+    post.end()
     if !isReceived { core.reportUndelivered(event, of: self) }
   }
 
@@ -122,17 +128,4 @@ extension HandlerStore {
     for tracer in tracers { tracer.body(event) }
     pubsub_leave(record, depth)
   }
-
-  /// Begins a post on this thread, or, with an earlier `firstUnseen`, continues one that paused; it must be ended on
-  /// this thread.
-  func begin(
-    from subject: AnyObject?, within wider: AnyObject? = nil, before firstUnseen: UInt64? = nil
-  ) -> PostUnderWay {
-    // A subscription that is made from now on has this identifier or a higher one, and does not see this post.
-    PostUnderWay(
-      topic, from: subject, within: wider, before: firstUnseen ?? core.nextID, isReversed: isReversed)
-  }
-
-  /// Ends a post; from now on it protects nothing, and after the outermost one a refusal is reported.
-  func end(_ post: PostUnderWay) { pubsub_leave(post.record, post.depth) }
 }

@@ -68,7 +68,7 @@ extension EventBus {
     let budget = budget ?? (context?.run == nil ? nil : HandlerRun.waitBudget)
     let report = ReportObserver()
     let post = MeasuredPost(
-      event, WaitingWalk(event, of: core, from: subject), on: self, by: context, now: deadlines.now, observer: report,
+      event, from: subject, on: self, by: context, now: deadlines.now, observer: report,
       until: budget.map { deadlines.instant(after: $0) }, on: deadlines)
     if post.deliver() { await post.finish() }
     return report.report(isRefused: post.isRefused)

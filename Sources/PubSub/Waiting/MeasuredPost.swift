@@ -3,11 +3,16 @@ internal import Scheduling
 /// A post that measures its handlers and waits for the asynchronous ones: that of `postAndWait`, or of a notification
 /// of the life cycle.
 ///
-/// Only the poster uses it, on one actor: ``deliver()``, which does not suspend, and then ``finish()``. The observer
-/// receives each outcome.
+/// It goes through the handlers priority by priority, with a pause whenever it must wait. During a pause it protects no
+/// memory. Afterwards it continues with the handlers of later priorities that subscribed before the post began. Only the
+/// poster uses it, on one actor: ``deliver()``, which does not suspend, and then ``finish()``.
 package final class MeasuredPost: @unchecked Sendable {
   private let event: any EventBus.Event
+  private let subject: EventBus.Subject?
+  /// An object to which the subject belongs; subscriptions to it receive the post, too.
+  private let wider: EventBus.Subject?
   private let bus: EventBus
+  private let store: HandlerStore
   private let observer: any PostObserver
   private let wantsBeginnings: Bool
   private let now: @Sendable () -> Duration
@@ -24,24 +29,41 @@ package final class MeasuredPost: @unchecked Sendable {
   private let deadline: Duration?
   private let deadlines: Deadlines?
   private var timer: Deadlines.ID?
-  private var walk: WaitingWalk
+  /// The identifier of the first subscription that does not see the post.
+  private var firstUnseen: UInt64?
+  /// The last delivered priority, and the number of handlers up to it.
+  private var (passed, position): (Int?, Int) = (nil, 0)
+  private var isReceived = false
+  private var isOver = false
+  /// Whether the post, or the rest of it, was refused, because it was nested too deep.
+  private(set) var isRefused = false
   /// The wait; nil until the post reaches the first handler for which it waits.
   private var wait: AwaitedPost?
   private var token: WaitToken?
   private var isAbandoned = false
 
-  init(
-    _ event: any EventBus.Event, _ walk: WaitingWalk, on bus: EventBus, by poster: HandlerContext?,
-    now: @escaping @Sendable () -> Duration, observer: any PostObserver, awaits: Bool = true, pauses: Bool = true,
-    errorsAreInLedger: Bool = false, until deadline: Duration? = nil, on deadlines: Deadlines? = nil
+  init<E: EventBus.Event>(
+    _ event: E, from subject: EventBus.Subject?, within wider: EventBus.Subject? = nil, on bus: EventBus,
+    by poster: HandlerContext?, now: @escaping @Sendable () -> Duration, observer: any PostObserver,
+    awaits: Bool = true, pauses: Bool = true, errorsAreInLedger: Bool = false, until deadline: Duration? = nil,
+    on deadlines: Deadlines? = nil
   ) {
-    (self.event, self.walk, self.bus, self.poster, self.now) = (event, walk, bus, poster, now)
+    (self.event, self.subject, self.wider, self.bus) = (event, subject, wider, bus)
+    (self.poster, self.now) = (poster, now)
     (self.observer, wantsBeginnings, self.errorsAreInLedger) = (observer, observer.wantsBeginnings, errorsAreInLedger)
     (self.awaits, self.pauses, self.deadline, self.deadlines) = (awaits, pauses, deadline, deadlines)
+    store = bus.core.store(for: E.self).takeUnretainedValue()
+    guard store.canPost() else {
+      refuse()
+      return
+    }
+    withUnsafePointer(to: event) { event in
+      store.show(event, from: subject)
+      store.inOrder(event, from: subject) { firstUnseen = store.core.nextID }
+    }
   }
 
-  /// Whether the post was refused, because it was nested too deep.
-  var isRefused: Bool { walk.isRefused }
+  private func refuse() { (isOver, isRefused) = (true, true) }
 
   /// Calls the synchronous handlers, up to the next priority for which the post must wait; returns whether the caller
   /// must call ``finish()``.
@@ -56,7 +78,7 @@ package final class MeasuredPost: @unchecked Sendable {
   /// If the waiting task is cancelled, the handlers are cancelled.
   package func finish() async {
     await wait?.wait()
-    while !walk.isOver, !isAbandoned {
+    while !isOver, !isAbandoned {
       deliver()
       await wait?.wait()
     }
@@ -71,57 +93,85 @@ package final class MeasuredPost: @unchecked Sendable {
 
 extension MeasuredPost {
   private func deliver<E: EventBus.Event>(_ event: E) {
+    if isOver { return }
+    // Check again: an executor that runs jobs immediately may continue this post inside other posts.
+    guard store.canPost() else { return refuse() }
     // Read the properties once; otherwise each handler would cost these loads and two pairs of retain and release.
     let (observer, now, tasks, wantsBeginnings) = (observer, now, bus.tasks, wantsBeginnings)
     let isSimulated = tasks.executor != nil
     withUnsafePointer(to: event) { address in
       // The clock is read once for each handler: the end of one handler is the beginning of the next.
       var time = now()
-      walk.deliver(
-        address,
-        hand: { receiver, place, store in
-          defer { time = now() }
-          return hand(address, of: store, to: receiver, at: place, time)
-        },
-        follows: { observer.handlersFollow($0) },
-        call: { place in
-          var call: UInt64?
-          if wantsBeginnings || hasPassed(at: time) {
-            if place.endsIfExpired() { return false }
-            if isLate(place, at: time) { return true }
-            call = begins(place, &time, isSynchronous: true)
-            // The observer may have cancelled the subscription.
-            if !place.isLiving { return wasDropped(place, call, at: time) }
+      // Not the property, which would cost each handler a check of exclusive access.
+      var isReceived = isReceived
+
+      /// Calls a synchronous handler; returns whether it received the event.
+      func call(_ place: HandlerPlace) -> Bool {
+        var call: UInt64?
+        if wantsBeginnings || hasPassed(at: time) {
+          if place.endsIfExpired() { return false }
+          if isLate(place, at: time) { return true }
+          call = begins(place, &time, isSynchronous: true)
+          // The observer may have cancelled the subscription.
+          if !place.isLiving { return wasDropped(place, call, at: time) }
+        }
+        let began = time
+        let outcome =
+          isSimulated
+          ? tasks.naming(place.entry.subscriber) { place.call(with: address) } : place.call(with: address)
+        time = now()
+        switch outcome {
+        case .returned:
+          if call == nil {
+            observer.handlerReturned(place.entry.site, at: place.position, began: began, ended: time)
+          } else {
+            ended(place, .delivered, from: began, to: time, call)
           }
-          let began = time
-          let outcome =
-            isSimulated
-            ? tasks.naming(place.entry.subscriber) { place.call(with: address) } : place.call(with: address)
+        case .threw(let error):
+          bus.core.report(
+            error, of: place.entry.subscriber, with: event, hasRecipient: !errorsAreInLedger,
+            isInLedger: errorsAreInLedger)
+          ended(place, .threw(error), from: began, to: time, call)
           time = now()
-          switch outcome {
-          case .returned:
-            if call == nil {
-              observer.handlerReturned(place.entry.site, at: place.position, began: began, ended: time)
-            } else {
-              ended(place, .delivered, from: began, to: time, call)
-            }
-          case .threw(let error):
-            bus.core.report(
-              error, of: place.entry.subscriber, with: event, hasRecipient: !errorsAreInLedger,
-              isInLedger: errorsAreInLedger)
-            ended(place, .threw(error), from: began, to: time, call)
+        case .notCalled: return wasDropped(place, call, at: began)
+        }
+        return true
+      }
+
+      let post = PostUnderWay(on: store, from: subject, within: wider, before: firstUnseen)
+      isOver = true
+      var order = DeliveryOrder(post, from: position)
+      if let passed { order.skip(through: passed) }
+      observer.handlersFollow(order.remaining)
+      while let priority = order.priority {
+        if passed != nil, pauses, wait?.isOpen ?? false {
+          isOver = false
+          break
+        }
+        passed = priority
+        // First, so that the receivers get this event before any event that synchronous handlers post.
+        if store.hasReceivers {
+          var receivers = order
+          while receivers.priority == priority, let place = receivers.next() {
+            guard let receiver = place.receiver else { continue }
+            if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
-          case .notCalled: return wasDropped(place, call, at: began)
           }
-          return true
-        },
-        mustPause: { pauses && wait?.isOpen ?? false })
+          receivers.leaveLast()
+        }
+        while order.priority == priority, let place = order.next() {
+          if !place.entry.isAsynchronous, place.isLiving, call(place) { isReceived = true }
+        }
+      }
+      (position, self.isReceived) = (order.position, isReceived)
+      post.end()
+      if isOver, !isReceived { store.core.reportUndelivered(address, of: store) }
     }
   }
 
   /// Gives the event to a mailbox or a sequence; returns whether the receiver takes part in the post.
   private func hand(
-    _ event: UnsafeRawPointer, of store: HandlerStore, to receiver: Receiver, at place: HandlerPlace, _ now: Duration
+    _ event: UnsafeRawPointer, to receiver: Receiver, at place: HandlerPlace, _ now: Duration
   ) -> Bool {
     if place.endsIfExpired() { return false }
     if isLate(place, at: now) { return true }
@@ -257,9 +307,8 @@ extension EventBus {
     now: @escaping @Sendable () -> Duration, awaits: Bool, pauses: Bool, observer: any PostObserver
   ) -> MeasuredPost? {
     let post = MeasuredPost(
-      event, WaitingWalk(event, of: core, from: subject, within: wider), on: self,
-      by: HandlerContext(run: nil, work: work), now: now, observer: observer, awaits: awaits, pauses: pauses,
-      errorsAreInLedger: true)
+      event, from: subject, within: wider, on: self, by: HandlerContext(run: nil, work: work), now: now,
+      observer: observer, awaits: awaits, pauses: pauses, errorsAreInLedger: true)
     return post.deliver() ? post : nil
   }
 }
