@@ -7,12 +7,13 @@ import Testing
 
 @Suite struct ScriptTests {
   @Test func `every input of the system is read from the word that stands for it`() throws {
-    let inputs: [SystemInput] = [
+    let sent: [SystemInput] = [
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
-      .beginInterruption(.call), .beginInterruption("any_Other.name-1"), .endInterruption(.faceID), .openSwitcher,
-      .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange,
-      .fetch, .suspend, .wake, .terminate, .crash, .reboot,
+      .beginInterruption(.call), .beginInterruption("any_Other.name-1"), .endInterruption(.faceID),
+      .memoryWarning, .significantTimeChange, .fetch, .suspend, .wake, .terminate,
     ]
+    let actions = DeviceInput.allCases.filter { $0 != .purge }
+    let inputs = sent.map(LifecycleInput.system) + actions.map(LifecycleInput.device)
     for input in inputs {
       #expect(try Script(input.scriptToken).actions.map(\.kind) == [.input(input)])
     }
@@ -29,10 +30,12 @@ import Testing
       ("wait:999999999999ms", .wait(.milliseconds(999_999_999_999))),
       ("task:begin:save", .beginTask("save")), ("task:end:save", .endTask("save")),
       ("mode:begin:audio", .beginMode("audio")), ("mode:end:audio", .endMode("audio")),
-      ("scene:connect:main", .input(.connectScene(.main))), ("scene:open:a.b", .input(.openScene("a.b"))),
-      ("scene:background:1", .input(.sendSceneToBackground("1"))), ("scene:reclaim:-", .input(.reclaimScene("-"))),
-      ("scene:close:_", .input(.closeScene("_"))), ("scene:unfocus:a", .input(.unfocusScene("a"))),
-      ("scene:focus:a", .input(.focusScene("a"))),
+      ("scene:connect:main", .input(.system(.connectScene(.main)))),
+      ("scene:open:a.b", .input(.system(.openScene("a.b")))),
+      ("scene:background:1", .input(.system(.sendSceneToBackground("1")))),
+      ("scene:reclaim:-", .input(.system(.reclaimScene("-")))),
+      ("scene:close:_", .input(.system(.closeScene("_")))), ("scene:unfocus:a", .input(.system(.unfocusScene("a")))),
+      ("scene:focus:a", .input(.system(.focusScene("a")))),
       ("slow:didEnterBackground:4s", .slow(call: "didEnterBackground", duration: .seconds(4))),
     ])
   func `actions with arguments`(token: String, kind: ScriptAction.Kind) throws {

@@ -5,7 +5,8 @@ struct CallBalance {
   private(set) var open: Set<TracedCall.ID> = []
   private(set) var faults: [String] = []
   private(set) var begun = 0
-  private var transition: SystemInput?
+  /// The cause of the transition that has begun and has not ended.
+  private var transition: LifecycleCause?
   /// The steps of entries that are no calls.
   private static let steps: Set = ["use", "invalidate", "run"]
 
@@ -20,9 +21,9 @@ struct CallBalance {
       let isCall = !Self.steps.contains(entry.step) && entry.outcome != .cutShort
       if isCall, !entry.step.hasPrefix("run(while") { faults.append("\(entry) ends without a beginning") }
     case .recorded(let record) where record.kind == .state && record.state == .notRunning: open = []
-    case .transitionBegan(let input, _):
-      if let transition { faults.append("\(input) begins within \(transition)") }
-      transition = input
+    case .transitionBegan(_, let cause):
+      if let transition { faults.append("\(cause) begins within \(transition)") }
+      transition = cause
     case .transitionEnded:
       if transition == nil { faults.append("a transition ends that had not begun") }
       transition = nil

@@ -40,7 +40,7 @@ import Testing
     // The record of a simulated system has only the inputs of its scripts.
     var inputs: [SystemInput] = []
     let token = application.observe { event in
-      if case .transitionBegan(let input, _) = event { inputs.append(input) }
+      if case .transitionBegan(let input?, _) = event { inputs.append(input) }
     }
     try await system.play("launch; kill")
     #expect(application.state == .notRunning && application.exitStatus == 1)

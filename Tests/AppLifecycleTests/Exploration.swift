@@ -13,7 +13,7 @@ struct WatchedMachine: Hashable {
   }
 
   /// What is wrong with what an input leads to; empty if nothing is.
-  mutating func take(_ input: SystemInput) -> [String] {
+  mutating func take(_ input: LifecycleInput) -> [String] {
     let before = machine
     let effects = machine.handle(input)
     return rules.violations(of: effects, after: input, from: before, to: machine)
@@ -30,8 +30,8 @@ struct Exploration {
   private(set) var machines: Set<LifecycleStateMachine> = []
   private(set) var summary = ""
 
-  init(of beginning: WatchedMachine, inputs: [SystemInput]) {
-    var paths: [WatchedMachine: [SystemInput]] = [beginning: []]
+  init(of beginning: WatchedMachine, inputs: [LifecycleInput]) {
+    var paths: [WatchedMachine: [LifecycleInput]] = [beginning: []]
     var open = [beginning]
     var steps = 0
     while let present = open.popLast(), let path = paths[present], violations.isEmpty {

@@ -57,32 +57,33 @@ extension LifecycleRules {
 
     mutating func endStep() { present = nil }
 
-    mutating func begin(_ input: SystemInput) {
+    mutating func begin(_ input: LifecycleInput) {
       expectedForeground = inForeground
       expectedConnected = Set(connected.map(\.id))
       switch input {
-      case .launch: (expectedForeground, expectedConnected) = ([.main], [.main])
-      case .open, .openScene:
+      case .system(.launch): (expectedForeground, expectedConnected) = ([.main], [.main])
+      case .system(.open), .system(.openScene):
         var opened = SceneIdentifier.main
-        if case .openScene(let id) = input { opened = id }
+        if case .system(.openScene(let id)) = input { opened = id }
         expectedForeground.insert(opened)
         expectedConnected.insert(opened)
-      case .home, .leaveThroughSwitcher: expectedForeground = []
-      case .lock: (sentAwayByLock, expectedForeground) = (inForeground, [])
-      case .unlock:
+      case .system(.home), .device(.leaveThroughSwitcher): expectedForeground = []
+      case .system(.lock): (sentAwayByLock, expectedForeground) = (inForeground, [])
+      case .system(.unlock):
         expectedForeground.formUnion(sentAwayByLock)
         expectedConnected.formUnion(sentAwayByLock)
         sentAwayByLock = []
-      case .connectScene(let id): expectedConnected.insert(id)
-      case .sendSceneToBackground(let id): expectedForeground.remove(id)
-      case .focusScene(let id): expectedFocus = Focus(id: id, hasFocus: true)
-      case .unfocusScene(let id): expectedFocus = Focus(id: id, hasFocus: false)
-      case .reclaimScene(let id): expectedConnected.remove(id)
-      case .closeScene(let id):
+      case .system(.connectScene(let id)): expectedConnected.insert(id)
+      case .system(.sendSceneToBackground(let id)): expectedForeground.remove(id)
+      case .system(.focusScene(let id)): expectedFocus = Focus(id: id, hasFocus: true)
+      case .system(.unfocusScene(let id)): expectedFocus = Focus(id: id, hasFocus: false)
+      case .system(.reclaimScene(let id)): expectedConnected.remove(id)
+      case .system(.closeScene(let id)):
         expectedForeground.remove(id)
         expectedConnected.remove(id)
         sentAwayByLock.remove(id)
-      case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot:
+      case .system(.terminate), .system(.shutDown), .device(.killFromSwitcher), .device(.crash), .device(.purge),
+        .device(.reclaim), .device(.reboot):
         (expectedForeground, expectedConnected) = ([], [])
       default: break
       }
@@ -113,12 +114,14 @@ extension LifecycleRules {
     }
   }
 
-  func stateWithScenes(after input: SystemInput, from before: ApplicationState) -> ApplicationState {
+  func stateWithScenes(after input: LifecycleInput, from before: ApplicationState) -> ApplicationState {
     switch input {
-    case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
+    case .system(.terminate), .system(.shutDown), .device(.killFromSwitcher), .device(.crash), .device(.purge),
+      .device(.reclaim), .device(.reboot):
+      .notRunning
     case _ where !scenes.expectedForeground.isEmpty: standingReasons.isEmpty ? .active : .inactive
-    case .launchInBackground, .fetch, .wake: .background
-    case .suspend: .suspended
+    case .system(.launchInBackground), .system(.fetch), .system(.wake): .background
+    case .system(.suspend): .suspended
     default: before.isForeground ? .background : before
     }
   }
@@ -128,7 +131,7 @@ extension LifecycleRules {
 
 extension LifecycleRules {
   mutating func changeFocus(
-    of id: SceneIdentifier, to hasFocus: Bool, after input: SystemInput, _ violations: inout Violations
+    of id: SceneIdentifier, to hasFocus: Bool, after input: LifecycleInput, _ violations: inout Violations
   ) {
     violations.check(
       scenes.expectedFocus == Scenes.Focus(id: id, hasFocus: hasFocus), "\(id.rawValue): focus \(hasFocus) from nowhere"
@@ -245,7 +248,7 @@ extension LifecycleRules {
 
 extension LifecycleRules {
   mutating func checkScenes(
-    after effects: [LifecycleStateMachine.Effect], of input: SystemInput, from before: ApplicationState,
+    after effects: [LifecycleStateMachine.Effect], of input: LifecycleInput, from before: ApplicationState,
     to after: LifecycleStateMachine, _ violations: inout Violations
   ) {
     violations.check(
@@ -272,7 +275,7 @@ extension LifecycleRules {
       }
     }
     let sessionsEnd = effects.contains { if case .endSession = $0 { true } else { false } }
-    let closes = if case .closeScene = input { true } else { false }
+    let closes = if case .system(.closeScene) = input { true } else { false }
     violations.check(sessionsEnd == closes, "a session ends exactly with its window")
     checkAwaiting(in: effects, &violations)
     scenes.end()

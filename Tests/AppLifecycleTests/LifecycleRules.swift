@@ -46,7 +46,7 @@ struct LifecycleRules: Hashable {
 
   /// What is wrong with a step; empty if nothing is.
   mutating func violations(
-    of effects: [LifecycleStateMachine.Effect], after input: SystemInput, from before: LifecycleStateMachine,
+    of effects: [LifecycleStateMachine.Effect], after input: LifecycleInput, from before: LifecycleStateMachine,
     to after: LifecycleStateMachine
   ) -> [String] {
     var violations = Violations()
@@ -85,7 +85,7 @@ struct LifecycleRules: Hashable {
         changeFocus(of: id, to: hasFocus, after: input, &violations)
       case .callScene(let id, let callback): callScene(id, callback, previous: previous, next: rest.first, &violations)
       case .endSession(let id):
-        violations.check(input == .closeScene(id), "a session ends with its window")
+        violations.check(input.sent == .closeScene(id), "a session ends with its window")
         violations.check(previous == .callScene(id, .didDisconnect), "a session outlives its scene")
       case .awaitTearDown(let callback):
         let isOfScene =
@@ -101,14 +101,14 @@ struct LifecycleRules: Hashable {
     }
     checkOutcome(of: effects, after: input, from: stateBefore, to: after, &violations)
     checkScenes(after: effects, of: input, from: stateBefore, to: after, &violations)
-    if input == .wake || input == .fetch, stateBefore == .suspended {
+    if input.sent == .wake || input.sent == .fetch, stateBefore == .suspended {
       violations.check(effects == [.commit(.background)] + missed, "woken, it is told exactly what it missed")
     }
     if state.runsCode {
       violations.check(isToldDataIsGone == dataIsProtected, "it runs, and does not know whether its data is readable")
       violations.check(!hasMissedTimeChange, "it runs, and was not told of a time change that it missed")
     }
-    if input == .unlock {
+    if input.sent == .unlock {
       wasForegroundWhenLocked = false
       let isTold = effects.contains(.call(.protectedDataDidBecomeAvailable))
       violations.check(
@@ -121,6 +121,17 @@ struct LifecycleRules: Hashable {
 // MARK: - Which inputs have to be ignored
 
 extension LifecycleRules {
+  private func isImpossible(_ input: LifecycleInput) -> Bool {
+    switch input {
+    case .system(let input): isImpossible(input)
+    case .device(.openSwitcher): isLocked || switcherIsOpen || !(state == .active || state == .inactive)
+    case .device(.returnFromSwitcher), .device(.leaveThroughSwitcher): isLocked || !switcherIsOpen
+    case .device(.killFromSwitcher), .device(.crash), .device(.purge): state == .notRunning
+    case .device(.reclaim): state != .suspended
+    case .device(.reboot): false
+    }
+  }
+
   private func isImpossible(_ input: SystemInput) -> Bool {
     switch input {
     case .launch: isLocked || state != .notRunning
@@ -130,14 +141,11 @@ extension LifecycleRules {
     case .home: isLocked || !(state == .active || state == .inactive)
     case .lock: isLocked
     case .unlock: !isLocked
-    case .setPasscode, .reboot: false
+    case .setPasscode: false
     case .beginInterruption(let reason): interruptions.contains(reason)
     case .endInterruption(let reason): !interruptions.contains(reason)
-    case .openSwitcher: isLocked || switcherIsOpen || !(state == .active || state == .inactive)
-    case .returnFromSwitcher, .leaveThroughSwitcher: isLocked || !switcherIsOpen
-    case .killFromSwitcher, .terminate, .shutDown, .crash, .purge, .significantTimeChange: state == .notRunning
+    case .terminate, .shutDown, .significantTimeChange: state == .notRunning
     case .memoryWarning: state == .notRunning || state == .suspended
-    case .reclaim: state != .suspended
     case .fetch: state != .notRunning && state != .suspended
     case .wake: state != .suspended
     case .suspend: state != .background
@@ -150,26 +158,26 @@ extension LifecycleRules {
 // MARK: - What the device remembers
 
 extension LifecycleRules {
-  private mutating func takeNoteOfDevice(_ input: SystemInput) {
+  private mutating func takeNoteOfDevice(_ input: LifecycleInput) {
     switch input {
-    case .lock:
+    case .system(.lock):
       isLocked = true
       dataIsProtected = passcodeIsOn
       wasForegroundWhenLocked = state.isForeground
       switcherIsOpen = false
-    case .unlock:
+    case .system(.unlock):
       isLocked = false
       dataIsProtected = false
-    case .setPasscode(let isOn): passcodeIsOn = isOn
-    case .beginInterruption(let reason): interruptions.insert(reason)
-    case .endInterruption(let reason): interruptions.remove(reason)
-    case .openSwitcher: switcherIsOpen = true
-    case .returnFromSwitcher, .leaveThroughSwitcher, .home: switcherIsOpen = false
-    case .reboot:
+    case .system(.setPasscode(let isOn)): passcodeIsOn = isOn
+    case .system(.beginInterruption(let reason)): interruptions.insert(reason)
+    case .system(.endInterruption(let reason)): interruptions.remove(reason)
+    case .device(.openSwitcher): switcherIsOpen = true
+    case .device(.returnFromSwitcher), .device(.leaveThroughSwitcher), .system(.home): switcherIsOpen = false
+    case .device(.reboot):
       isLocked = false
       dataIsProtected = false
       interruptions = []
-    case .significantTimeChange: if state == .suspended { hasMissedTimeChange = true }
+    case .system(.significantTimeChange): if state == .suspended { hasMissedTimeChange = true }
     default: break
     }
   }
@@ -237,7 +245,7 @@ extension LifecycleRules {
 
 extension LifecycleRules {
   private mutating func tell(
-    _ callback: ApplicationCallback, after input: SystemInput, previous: LifecycleStateMachine.Effect?,
+    _ callback: ApplicationCallback, after input: LifecycleInput, previous: LifecycleStateMachine.Effect?,
     rest: ArraySlice<LifecycleStateMachine.Effect>, _ violations: inout Violations
   ) {
     violations.check(state.runsCode, "\(callback) while \(state)")
@@ -286,19 +294,19 @@ extension LifecycleRules {
       violations.check(rest.firstCommit == .notRunning, "willTerminate without the end")
       isTerminating = true
     case .shouldTerminate: violations.check(false, "the machine does not ask the delegate")
-    case .didReceiveMemoryWarning: violations.check(input == .memoryWarning, "a warning from nowhere")
+    case .didReceiveMemoryWarning: violations.check(input.sent == .memoryWarning, "a warning from nowhere")
     case .significantTimeChange:
-      if input != .significantTimeChange {
+      if input.sent != .significantTimeChange {
         violations.check(hasMissedTimeChange, "a time change from nowhere")
         violations.check(
           state == .inactive && isToldForeground && previous == .commit(.inactive)
-            || state == .background && (input == .wake || input == .fetch),
+            || state == .background && (input.sent == .wake || input.sent == .fetch),
           "a missed time change is told on the return, in state inactive, or when it is woken")
         hasMissedTimeChange = false
       }
     case .protectedDataWillBecomeUnavailable:
       violations.check(state == .background && dataIsProtected && !isToldDataIsGone, "data is not gone")
-      violations.check(input == .lock || previous == .commit(.background), "data goes at a lock, or it was missed")
+      violations.check(input.sent == .lock || previous == .commit(.background), "data goes at a lock, or it was missed")
       isToldDataIsGone = true
     case .protectedDataDidBecomeAvailable:
       violations.check(state == .background && !dataIsProtected, "data is not back")
@@ -312,7 +320,7 @@ extension LifecycleRules {
 
 extension LifecycleRules {
   private func checkOutcome(
-    of effects: [LifecycleStateMachine.Effect], after input: SystemInput, from before: ApplicationState,
+    of effects: [LifecycleStateMachine.Effect], after input: LifecycleInput, from before: ApplicationState,
     to after: LifecycleStateMachine, _ violations: inout Violations
   ) {
     let called = effects.compactMap { effect -> ApplicationCallback? in
@@ -330,7 +338,8 @@ extension LifecycleRules {
       violations.check(isToldForeground && isToldActive == (state == .active), "the application knows it otherwise")
       violations.check(!isLocked, "in the foreground of a locked screen")
       violations.check(
-        profile == .scenes || !wasForegroundWhenLocked || input != .unlock || called.contains(.willEnterForeground),
+        profile == .scenes || !wasForegroundWhenLocked || input.sent != .unlock
+          || called.contains(.willEnterForeground),
         "no return")
     } else {
       violations.check(!isToldForeground && !isToldActive, "out of sight, and the application does not know it")
@@ -338,46 +347,51 @@ extension LifecycleRules {
     violations.check(hasLaunched == state.isInMemory, "a process that was not launched, or the reverse")
     violations.check(effects.isEmpty || effects.contains { !$0.isReasons } || before == state, "reasons alone")
 
+    let inForeground: ApplicationState = standingReasons.isEmpty ? .active : .inactive
     let target: ApplicationState? =
       switch input {
       case _ where profile == .scenes: stateWithScenes(after: input, from: before)
-      case .launch, .open, .returnFromSwitcher: standingReasons.isEmpty ? .active : .inactive
-      case .home, .leaveThroughSwitcher, .launchInBackground, .fetch, .wake: .background
-      case .suspend: .suspended
-      case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reclaim, .reboot: .notRunning
-      case .lock: before.isForeground ? .background : before
-      case .unlock: wasForegroundWhenLocked ? (standingReasons.isEmpty ? .active : .inactive) : before
-      case .memoryWarning, .significantTimeChange, .setPasscode: before
-      case .openSwitcher: .inactive
-      case .beginInterruption, .endInterruption:
-        before.isForeground ? (standingReasons.isEmpty ? .active : .inactive) : before
-      case .connectScene, .openScene, .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene:
+      case .system(.launch), .system(.open), .device(.returnFromSwitcher): inForeground
+      case .system(.home), .system(.launchInBackground), .system(.fetch), .system(.wake),
+        .device(.leaveThroughSwitcher):
+        .background
+      case .system(.suspend): .suspended
+      case .system(.terminate), .system(.shutDown), .device(.killFromSwitcher), .device(.crash), .device(.purge),
+        .device(.reclaim), .device(.reboot):
+        .notRunning
+      case .system(.lock): before.isForeground ? .background : before
+      case .system(.unlock): wasForegroundWhenLocked ? inForeground : before
+      case .system(.memoryWarning), .system(.significantTimeChange), .system(.setPasscode): before
+      case .device(.openSwitcher): .inactive
+      case .system(.beginInterruption), .system(.endInterruption): before.isForeground ? inForeground : before
+      case .system(.connectScene), .system(.openScene), .system(.sendSceneToBackground), .system(.unfocusScene),
+        .system(.focusScene), .system(.reclaimScene), .system(.closeScene):
         nil
       }
     violations.check(state == target, "\(input.scriptToken) leads from \(before) to \(state)")
     violations.check(
       called.count { $0 == .willTerminate } == (input.endsInOrder && before != .suspended ? 1 : 0), "willTerminate")
     violations.check(
-      called.count { $0 == .didReceiveMemoryWarning } == (input == .memoryWarning ? 1 : 0), "memory warnings")
+      called.count { $0 == .didReceiveMemoryWarning } == (input.sent == .memoryWarning ? 1 : 0), "memory warnings")
     // What a wake-up tells is checked exactly.
     violations.check(
-      called.isEmpty || input == .wake || !input.isSilent(from: before), "\(called) where nothing is to be told")
-    if input == .significantTimeChange, before != .suspended {
+      called.isEmpty || input.sent == .wake || !input.isSilent(from: before), "\(called) where nothing is to be told")
+    if input.sent == .significantTimeChange, before != .suspended {
       violations.check(effects == [.call(.significantTimeChange)], "a time change is told at once")
     }
-    if input == .lock || input == .unlock {
+    if input.sent == .lock || input.sent == .unlock {
       let told =
         called.contains(.protectedDataWillBecomeUnavailable) || called.contains(.protectedDataDidBecomeAvailable)
       if before == .suspended, state == .suspended {
         violations.check(!told, "a suspended application is told nothing")
       }
-      if input == .lock, state == .background {
+      if input.sent == .lock, state == .background {
         violations.check(told == passcodeIsOn, "data goes exactly with a pass code")
         violations.check(!told || called.last == .protectedDataWillBecomeUnavailable, "data goes after the background")
       }
     }
     if called.contains(.willFinishLaunching) { violations.check(before == .notRunning, "launched while \(before)") }
-    if input == .launchInBackground || input == .fetch, before == .notRunning {
+    if input.sent == .launchInBackground || input.sent == .fetch, before == .notRunning {
       violations.check(
         called.contains(.didEnterBackground) == callsDidEnterBackgroundOnBackgroundLaunch, "a launch into background")
     }
@@ -417,16 +431,18 @@ extension ApplicationCallback {
   }
 }
 
-extension SystemInput {
-  fileprivate var endsInOrder: Bool { [.terminate, .shutDown, .killFromSwitcher].contains(self) }
+extension LifecycleInput {
+  fileprivate var endsInOrder: Bool {
+    [.system(.terminate), .system(.shutDown), .device(.killFromSwitcher)].contains(self)
+  }
 
   /// Whether the application hears nothing of it.
   fileprivate func isSilent(from state: ApplicationState) -> Bool {
     switch self {
-    case .suspend, .wake, .reclaim, .crash, .purge, .reboot: true
-    case .terminate, .shutDown, .killFromSwitcher, .significantTimeChange: state == .suspended
-    case .setPasscode: true
-    default: false
+    case .system(.suspend), .system(.wake), .system(.setPasscode): true
+    case .device(.reclaim), .device(.crash), .device(.purge), .device(.reboot): true
+    case .system(.significantTimeChange): state == .suspended
+    default: endsInOrder && state == .suspended
     }
   }
 }

@@ -6,12 +6,12 @@ import Testing
 /// written down a second time there, independent of the machine.
 @Suite(.longRunning) struct LifecycleStateMachineTests {
   /// Every input, with two interruptions that can overlap.
-  private static let inputs: [SystemInput] = [
-    .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
-    .beginInterruption(.call), .endInterruption(.call), .beginInterruption(.alert), .endInterruption(.alert),
-    .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim,
-    .significantTimeChange, .fetch, .suspend, .wake, .terminate, .shutDown, .crash, .purge, .reboot,
-  ]
+  private static let inputs =
+    ([
+      .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
+      .beginInterruption(.call), .endInterruption(.call), .beginInterruption(.alert), .endInterruption(.alert),
+      .memoryWarning, .significantTimeChange, .fetch, .suspend, .wake, .terminate, .shutDown,
+    ] as [SystemInput]).map(LifecycleInput.system) + DeviceInput.allCases.map(LifecycleInput.device)
 
   /// Once every reachable pair of machine and rules has taken every input, sequences of any length have been checked.
   @Test func `in every reachable state every input keeps every rule`() {
@@ -24,7 +24,7 @@ import Testing
 
   @Test func `every sequence of up to four inputs keeps every rule`() {
     var sequences = 0
-    var path: [SystemInput] = []
+    var path: [LifecycleInput] = []
     func extend(_ machine: WatchedMachine) -> Bool {
       guard path.count < 4 else { return true }
       for input in Self.inputs {
@@ -52,8 +52,8 @@ import Testing
     let names = ["call", "alert", "faceID", "controlCenter", "notificationCenter", "appSwitcher", "launching", "x"]
     let inputs =
       Self.inputs
-      + names.flatMap { name -> [SystemInput] in
-        [.beginInterruption(DeactivationReason(rawValue: name)), .endInterruption(DeactivationReason(rawValue: name))]
+      + names.map(DeactivationReason.init(rawValue:)).flatMap { reason -> [LifecycleInput] in
+        [.system(.beginInterruption(reason)), .system(.endInterruption(reason))]
       }
     print("life cycle: random sequences, seed \(seed)")
     for _ in 0..<200 {
@@ -69,15 +69,16 @@ import Testing
   @Test func `the watching rules are sharp: each kind of mistake is noticed`() {
     let active: LifecycleStateMachine = {
       var machine = LifecycleStateMachine()
-      _ = machine.handle(.launch)
+      _ = machine.handle(.system(.launch))
       return machine
     }()
     var inBackground = active
-    let right = inBackground.handle(.home)
+    let right = inBackground.handle(.system(.home))
     var rules = LifecycleRules()
-    _ = rules.violations(of: LifecycleStateMachine().effects(of: .launch), after: .launch, from: .init(), to: active)
+    _ = rules.violations(
+      of: LifecycleStateMachine().effects(of: .launch), after: .system(.launch), from: .init(), to: active)
     var sound = rules
-    #expect(sound.violations(of: right, after: .home, from: active, to: inBackground).isEmpty)
+    #expect(sound.violations(of: right, after: .system(.home), from: active, to: inBackground).isEmpty)
     for index in right.indices {
       // A step left out, done twice, or exchanged with the next.
       var mistakes = [right, right, right]
@@ -87,17 +88,18 @@ import Testing
       for mistake in mistakes {
         var watching = rules
         #expect(
-          !watching.violations(of: mistake, after: .home, from: active, to: inBackground).isEmpty, "\(mistake)")
+          !watching.violations(of: mistake, after: .system(.home), from: active, to: inBackground).isEmpty, "\(mistake)"
+        )
       }
     }
     var watching = rules
-    #expect(!watching.violations(of: [.ignore(.notRunning)], after: .home, from: active, to: active).isEmpty)
+    #expect(!watching.violations(of: [.ignore(.notRunning)], after: .system(.home), from: active, to: active).isEmpty)
   }
 }
 
 extension LifecycleStateMachine {
   fileprivate func effects(of input: SystemInput) -> [Effect] {
     var machine = self
-    return machine.handle(input)
+    return machine.handle(.system(input))
   }
 }

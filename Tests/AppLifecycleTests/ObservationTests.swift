@@ -14,10 +14,13 @@ import Testing
   }
 
   /// Which of some inputs lead to a change that is told, where something is read before each of them.
-  private func changes(of read: () -> Void, during inputs: SystemInput..., in application: Application) async -> [Bool]
+  private func changes(
+    of read: () -> Void, during inputs: SystemInput..., then actions: DeviceInput..., in application: Application
+  )
+    async -> [Bool]
   {
     var told: [Bool] = []
-    for input in inputs {
+    for input in inputs.map(LifecycleInput.system) + actions.map(LifecycleInput.device) {
       let count = Counter()
       withObservationTracking(read) { count.add() }
       await application.handle(input)
@@ -67,7 +70,7 @@ import Testing
   @Test func `follows scenes and each of them`() async throws {
     let application = Self.application(.scenes)
     let lists = await changes(
-      of: { _ = application.scenes }, during: .launch, .home, .openScene("second"), .closeScene("second"), .crash,
+      of: { _ = application.scenes }, during: .launch, .home, .openScene("second"), .closeScene("second"), then: .crash,
       in: application)
     #expect(lists == [true, false, true, true, true])
     await application.handle(.launch)
@@ -112,8 +115,8 @@ import Testing
     #expect(count.value == 2)
   }
 
-  @Test(arguments: [SystemInput.crash, .terminate])
-  func `may read anything inside a change`(end: SystemInput) async throws {
+  @Test(arguments: [LifecycleInput.device(.crash), .system(.terminate)])
+  func `may read anything inside a change`(end: LifecycleInput) async throws {
     let application = Self.application(.scenes)
     await application.handle(.launch)
     let scene = try #require(application.scenes.first)

@@ -263,7 +263,7 @@ import Testing
 extension TraceEvent {
   fileprivate var line: String {
     switch self {
-    case .transitionBegan(let input, _): "> \(LifecycleCause(input).rawValue)"
+    case .transitionBegan(let input, _): "> \(input?.scriptToken ?? "device")"
     case .transitionEnded(let report):
       "< \(report.cause.rawValue) \(report.outcome == .completed ? "completed" : "ignored")"
     case .budgetBegan(let callback, let length): "budget \(callback.rawValue) \(length)"

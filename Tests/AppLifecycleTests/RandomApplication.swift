@@ -177,11 +177,11 @@ extension RandomApplication {
     return true
   }
 
-  private func startHandling(_ input: SystemInput) {
+  private func startHandling(_ input: LifecycleInput) {
     tasks.start { await self.handle(input) }
   }
 
-  private func handle(_ input: SystemInput) async {
+  private func handle(_ input: LifecycleInput) async {
     let outcome = await application.handle(input).outcome
     note("\(input.scriptToken): \(outcome)")
   }

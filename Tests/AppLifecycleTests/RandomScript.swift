@@ -65,15 +65,15 @@ import Scheduling
   }
 
   /// An input at random, for tests that hand one in by themselves.
-  func input() -> SystemInput {
+  func input() -> LifecycleInput {
     let window = SceneIdentifier(rawValue: chance.pick(Self.windows))
     let inputs: [SystemInput] = [
       .open, .open, .home, .lock, .unlock, .beginInterruption("call"), .endInterruption("call"), .memoryWarning,
-      .significantTimeChange, .openSwitcher, .returnFromSwitcher, .suspend, .fetch, .terminate, .shutDown, .crash,
-      .launch,
+      .significantTimeChange, .suspend, .fetch, .terminate, .shutDown, .launch,
       .openScene(window), .closeScene(window), .sendSceneToBackground(window), .unfocusScene(window),
       .focusScene(window),
     ]
-    return chance.pick(inputs)
+    return chance.pick(
+      inputs.map(LifecycleInput.system) + [.device(.openSwitcher), .device(.returnFromSwitcher), .device(.crash)])
   }
 }

@@ -75,11 +75,11 @@ import Testing
     } release: { _ in
     }
     system.application.send(.launch)
-    system.application.send(.crash)
+    system.application.send(.device(.crash))
     await system.clock.settle()
     #expect(acquires == 0)
     system.application.send(.launch)
-    system.application.send(.crash)
+    system.application.send(.device(.crash))
     system.application.send(.launch)
     try await system.clock.run(limit: .seconds(3))
     #expect(acquires == 1)

@@ -391,7 +391,7 @@ import Testing
     #expect(machine == unchanged)
   }
 
-  private func inputs(of script: String) throws -> [SystemInput] {
+  private func inputs(of script: String) throws -> [LifecycleInput] {
     try Script(script).actions.compactMap { if case .input(let input) = $0.kind { input } else { nil } }
   }
 }

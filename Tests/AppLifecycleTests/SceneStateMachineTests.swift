@@ -7,22 +7,21 @@ import Testing
   private static let scenes: [SceneIdentifier] = [.main, "b"]
 
   /// Every input, with two scenes, and an interruption beside the switcher.
-  private static let inputs: [SystemInput] =
-    [
+  private static let inputs =
+    ([
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
-      .beginInterruption(.call), .endInterruption(.call), .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher,
-      .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange, .fetch, .suspend, .wake, .terminate,
-      .shutDown, .crash,
-      .purge, .reboot,
-    ] + inputs(of: scenes)
+      .beginInterruption(.call), .endInterruption(.call), .memoryWarning, .significantTimeChange, .fetch, .suspend,
+      .wake, .terminate, .shutDown,
+    ] as [SystemInput]).map(LifecycleInput.system) + DeviceInput.allCases.map(LifecycleInput.device)
+    + inputs(of: scenes)
 
-  private static func inputs(of scenes: [SceneIdentifier]) -> [SystemInput] {
+  private static func inputs(of scenes: [SceneIdentifier]) -> [LifecycleInput] {
     scenes.flatMap { id -> [SystemInput] in
       [
         .connectScene(id), .openScene(id), .sendSceneToBackground(id), .unfocusScene(id), .focusScene(id),
         .reclaimScene(id), .closeScene(id),
       ]
-    }
+    }.map(LifecycleInput.system)
   }
 
   /// Once every reachable pair of machine and rules has taken every input, sequences of any length have been checked.
@@ -39,11 +38,11 @@ import Testing
   @Test func `with the documented didEnterBackground at background launches, too`() {
     for profile in LifecycleProfile.allCases {
       let inputs: [SystemInput] = [
-        .launch, .launchInBackground, .open, .home, .fetch, .suspend, .terminate, .crash, .lock, .unlock,
+        .launch, .launchInBackground, .open, .home, .fetch, .suspend, .terminate, .lock, .unlock,
         .beginInterruption(.call), .endInterruption(.call),
       ]
       let machine = WatchedMachine(profile: profile, callsDidEnterBackgroundOnBackgroundLaunch: true)
-      let exploration = Exploration(of: machine, inputs: inputs)
+      let exploration = Exploration(of: machine, inputs: [.device(.crash)] + inputs.map(LifecycleInput.system))
       #expect(exploration.violations == [])
       #expect(Set(exploration.machines.map(\.state)) == Set(ApplicationState.allCases))
     }
@@ -52,7 +51,7 @@ import Testing
   @Test(arguments: [[], [.launch], [.launch, .openScene("b")], [.launch, .openScene("b"), .lock]] as [[SystemInput]])
   func `every sequence of up to three inputs keeps every rule`(beginning: [SystemInput]) {
     var sequences = 0
-    var path = beginning
+    var path = beginning.map(LifecycleInput.system)
     func extend(_ machine: WatchedMachine, by length: Int) -> Bool {
       guard length > 0 else { return true }
       for input in Self.inputs {
@@ -70,7 +69,7 @@ import Testing
       return true
     }
     var machine = WatchedMachine(profile: .scenes)
-    for input in beginning { #expect(machine.take(input) == []) }
+    for input in path { #expect(machine.take(input) == []) }
     #expect(extend(machine, by: 3))
     let count = Self.inputs.count
     #expect(sequences == count + count * count + count * count * count)
@@ -85,7 +84,9 @@ import Testing
     let reasons: [DeactivationReason] = ["call", "appSwitcher", "launching", ""]
     let inputs =
       Self.inputs + Self.inputs(of: odd) + Self.inputs(of: odd)
-      + reasons.flatMap { [.beginInterruption($0), .endInterruption($0), .endInterruption($0)] }
+      + reasons.flatMap { reason -> [SystemInput] in
+        [.beginInterruption(reason), .endInterruption(reason), .endInterruption(reason)]
+      }.map(LifecycleInput.system)
     print("life cycle with scenes: random sequences, seed \(seed)")
     for _ in 0..<200 {
       var machine = WatchedMachine(profile: .scenes)
@@ -113,12 +114,12 @@ import Testing
   @Test(arguments: sharpnessCases)
   func `the watching rules are sharp: each kind of mistake is noticed`(before: [SystemInput], input: SystemInput) {
     var watched = WatchedMachine(profile: .scenes)
-    for input in before { #expect(watched.take(input) == []) }
+    for input in before { #expect(watched.take(.system(input)) == []) }
     let machine = watched.machine
     var after = machine
-    let right = after.handle(input)
+    let right = after.handle(.system(input))
     var sound = watched.rules
-    #expect(sound.violations(of: right, after: input, from: machine, to: after) == [])
+    #expect(sound.violations(of: right, after: .system(input), from: machine, to: after) == [])
     for index in right.indices {
       // A step left out, done twice, exchanged with the next, or done by another.
       var mistakes = [right, right, right, right]
@@ -131,7 +132,8 @@ import Testing
       }
       for mistake in mistakes where mistake != right {
         var watching = watched.rules
-        #expect(!watching.violations(of: mistake, after: input, from: machine, to: after).isEmpty, "\(mistake)")
+        #expect(
+          !watching.violations(of: mistake, after: .system(input), from: machine, to: after).isEmpty, "\(mistake)")
       }
     }
   }

@@ -244,11 +244,11 @@ import Testing
   func `a purged application is told nothing, and what belonged to its process goes with it`(before: String) throws {
     var machine = LifecycleStateMachine()
     for input in try inputs(of: before) { _ = machine.handle(input) }
-    #expect(machine.handle(.purge) == [.loseProcess, .commit(.notRunning)])
-    #expect(machine.handle(.purge) == [.ignore(.notRunning)])
+    #expect(machine.handle(.device(.purge)) == [.loseProcess, .commit(.notRunning)])
+    #expect(machine.handle(.device(.purge)) == [.ignore(.notRunning)])
   }
 
-  private func inputs(of script: String) throws -> [SystemInput] {
+  private func inputs(of script: String) throws -> [LifecycleInput] {
     try Script(script).actions.map { action in
       guard case .input(let input) = action.kind else { throw NotAnInput(token: action.token) }
       return input

@@ -167,16 +167,16 @@ import Testing
 
   @Test func `can be revoked until its last input is taken`() {
     var queue = InputQueue()
-    let (order, _) = queue.beginSuspension(with: PendingInput(input: .home, cause: "home"))
+    let (order, _) = queue.beginSuspension(with: PendingInput(input: .system(.home), cause: "home"))
     _ = queue.next()
-    let suspend = PendingInput(input: .suspend, cause: "suspend", suspension: order)
+    let suspend = PendingInput(input: .system(.suspend), cause: "suspend", suspension: order)
     let isQueued = queue.endSuspension(with: suspend) != nil
-    let revokes = queue.add(.input(PendingInput(input: .shutDown, cause: "kill"))).revokes
+    let revokes = queue.add(.input(PendingInput(input: .system(.shutDown), cause: "kill"))).revokes
     _ = queue.next()
     let isTaken = queue.takeSuspension(since: order)
     #expect(isQueued && revokes && !isTaken)
     // No suspension is left that an input could revoke.
-    let revokesAgain = queue.add(.input(PendingInput(input: .shutDown, cause: "kill"))).revokes
+    let revokesAgain = queue.add(.input(PendingInput(input: .system(.shutDown), cause: "kill"))).revokes
     #expect(!revokesAgain)
   }
 

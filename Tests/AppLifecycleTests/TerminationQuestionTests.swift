@@ -146,7 +146,7 @@ import Testing
   @Test(arguments: [0, 1]) func `is refused right before a crash`(seconds: Int64) async throws {
     delegate.answer = { [clock, application] _ in
       if seconds > 0 { try? await clock.sleep(for: .seconds(seconds)) }
-      application.send(.crash)
+      application.send(.device(.crash))
       return .cancel
     }
     #expect(
@@ -175,8 +175,8 @@ import Testing
 
   // MARK: Overtaken
 
-  @Test(arguments: [SystemInput.shutDown, .crash, .killFromSwitcher])
-  func `ends without an answer when the process does`(input: SystemInput) async throws {
+  @Test(arguments: [LifecycleInput.system(.shutDown), .device(.crash), .device(.killFromSwitcher)])
+  func `ends without an answer when the process does`(input: LifecycleInput) async throws {
     var wasCancelled = false
     delegate.answer = { [clock] _ in
       do { try await clock.sleep(for: .seconds(5)) } catch { wasCancelled = true }

@@ -35,13 +35,12 @@ import Testing
     let actions = Set(try Self.actions)
     let inputs: [SystemInput] = [
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
-      .beginInterruption(.call), .endInterruption(.call), .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher,
-      .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange, .fetch, .suspend, .wake, .terminate,
-      .shutDown,
-      .crash, .reboot, .connectScene("main"), .openScene("main"), .sendSceneToBackground("main"), .unfocusScene("main"),
-      .focusScene("main"), .reclaimScene("main"), .closeScene("main"),
+      .beginInterruption(.call), .endInterruption(.call), .memoryWarning, .significantTimeChange, .fetch, .suspend,
+      .wake, .terminate, .shutDown, .connectScene("main"), .openScene("main"), .sendSceneToBackground("main"),
+      .unfocusScene("main"), .focusScene("main"), .reclaimScene("main"), .closeScene("main"),
     ]
     #expect(Set(inputs.map(\.scriptToken)).subtracting(actions).isEmpty)
+    #expect(Set(DeviceInput.allCases.map(\.rawValue)).subtracting(actions) == ["purge"])
     let others = ["wait:5s", "task:begin:call", "task:end:call", "mode:begin:call", "mode:end:call", "do:call"]
     #expect(Set(others + ["slow:didEnterBackground:5s"]).subtracting(actions).isEmpty)
   }

@@ -44,7 +44,7 @@ import Testing
     private var toldOfSleep = false
 
     init() {
-      _ = application.handle(.launch)
+      _ = application.handle(.system(.launch))
     }
 
     mutating func act(_ action: Action) {
@@ -184,7 +184,7 @@ import Testing
         if before == .suspended { faults.append("asks a suspended application") }
         return unfinished.append((delivery.id, false, isHosts))
       }
-      let effects = application.handle(delivery.input)
+      let effects = application.handle(.system(delivery.input))
       var isIgnored = false
       if case .ignore(let reason)? = effects.first {
         isIgnored = true

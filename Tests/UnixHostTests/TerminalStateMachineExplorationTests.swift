@@ -104,7 +104,7 @@ import Testing
         guard application.state.isInMemory, unfinished.isEmpty else { break }
         applicationEndsItself = true
         give(.applicationBeganToEnd)
-        _ = application.handle(.terminate)
+        _ = application.handle(.system(.terminate))
         give(.applicationEnded(overruns: []))
       case .interruptKey: if machine.readsTerminal { give(interrupt: .zero) }
       case .interruptSignal, .interruptAgain:
@@ -122,7 +122,7 @@ import Testing
         questions = []
         applicationEndsItself = true
         give(.applicationBeganToEnd)
-        _ = application.handle(.terminate)
+        _ = application.handle(.system(.terminate))
         give(.applicationEnded(overruns: []))
       case .nextStopIsRefused: stopIsRefused = true
       case .nextTakingFails: takingFails = true
@@ -230,7 +230,7 @@ import Testing
       if delivery.input == .open || delivery.input == .wake { (tasksWereTold, wasSilent) = (false, false) }
       if delivery.input == .launchInBackground, !isJob { faults.append("launches a job without its mode") }
       let before = application.state
-      if case .ignore(let reason)? = application.handle(delivery.input).first, !applicationEndsItself {
+      if case .ignore(let reason)? = application.handle(.system(delivery.input)).first, !applicationEndsItself {
         faults.append("sends \(delivery.input.scriptToken) in \(before): \(reason.rawValue)")
       }
     }

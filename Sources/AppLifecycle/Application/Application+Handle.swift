@@ -34,6 +34,12 @@ extension Application {
   /// - Returns: the outcome of the input.
   @discardableResult
   public func handle(_ input: SystemInput, cause: LifecycleCause? = nil) async -> TransitionReport {
+    await handle(.system(input), cause: cause)
+  }
+
+  /// Runs the transition of an input, which may also be an action of a simulated device.
+  @discardableResult
+  package func handle(_ input: LifecycleInput, cause: LifecycleCause? = nil) async -> TransitionReport {
     await handle(PendingInput(input: input, cause: cause ?? LifecycleCause(input)))
   }
 
@@ -47,27 +53,27 @@ extension Application {
   ///   - cause: the cause that notifications and the records of all that follows show.
   /// - Returns: the outcome of the input.
   package func handleAwake(_ input: SystemInput, cause: LifecycleCause) async -> TransitionReport {
-    await handle(PendingInput(input: input, cause: cause, wakesFirst: true))
+    await handle(PendingInput(input: .system(input), cause: cause, wakesFirst: true))
   }
 
   /// Wakes the application if it is suspended and an input requires it.
   func wake(for pending: PendingInput) async {
     guard pending.wakesFirst, present.state == .suspended else { return }
-    _ = await TransitionRun(PendingInput(input: .wake, cause: pending.cause), of: self).perform()
+    _ = await TransitionRun(PendingInput(input: .system(.wake), cause: pending.cause), of: self).perform()
   }
 
   private func handle(_ pending: PendingInput) async -> TransitionReport {
-    let (input, cause) = (pending.input, pending.cause)
+    let asks = pending.input == .system(.terminate)
     let context = HandlerContext.enclosing
-    let wait = context?.beginWait(for: input == .terminate ? [scope, questions.scope] : [scope])
+    let wait = context?.beginWait(for: asks ? [scope, questions.scope] : [scope])
     let isCircular = context != nil && wait == nil
-    if isCircular || input == .terminate && questions.isInsideOwnQuestion {
+    if isCircular || asks && questions.isInsideOwnQuestion {
       wait?.end()
       inbox.add(.input(pending), for: self)
-      return TransitionReport(outcome: .queued, cause: cause, from: present.state, to: present.state)
+      return TransitionReport(outcome: .queued, cause: pending.cause, from: present.state, to: present.state)
     }
     // The input `terminate` may have to wait for the delegate's answer, so it always goes through the queue.
-    if input != .terminate, canTakeTurn, inbox.beginOwnTurn() {
+    if !asks, canTakeTurn, inbox.beginOwnTurn() {
       await wake(for: pending)
       let report = await TransitionRun(pending, of: self).perform()
       inbox.endOwnTurn(for: self)
@@ -91,6 +97,11 @@ extension Application {
   ///   - cause: the cause that notifications and the records of all that follows show; if nil, the input itself. The record
   ///     of the input (``LifecycleRecord/Kind/input``) has the input as its cause in any case.
   public nonisolated func send(_ input: SystemInput, cause: LifecycleCause? = nil) {
+    send(.system(input), cause: cause)
+  }
+
+  /// Queues an input, which may also be an action of a simulated device.
+  package nonisolated func send(_ input: LifecycleInput, cause: LifecycleCause? = nil) {
     inbox.add(.input(PendingInput(input: input, cause: cause ?? LifecycleCause(input))), for: self)
   }
 

@@ -23,7 +23,7 @@ final class Inbox: Sendable {
     if revokes { tasks.startOnMainActor { application.background.checkWaits() } }
     if mustStart {
       startWorkingOff(for: application)
-    } else if case .input(let pending) = element, pending.input.mayBringToForeground {
+    } else if case .input(let pending) = element, pending.input.traits.contains(.mayBringToForeground) {
       // This input may bring the application back; then a tear-down for which a transition waits must be cancelled.
       tasks.startOnMainActor { self.hurryTearDownIfReturning(of: application) }
     }
@@ -107,19 +107,9 @@ final class Inbox: Sendable {
     let questions = application.questions
     if let answered = pending.question {
       guard questions.beginEnd(after: answered, of: application) else { return nil }
-    } else if pending.input == .terminate, application.present.state.runsCode {
+    } else if pending.input == .system(.terminate), application.present.state.runsCode {
       return await questions.take(pending, of: application)
     }
     return await TransitionRun(pending, of: application).perform()
-  }
-}
-
-extension SystemInput {
-  /// Whether the input can bring an application into the foreground at all.
-  fileprivate var mayBringToForeground: Bool {
-    switch self {
-    case .launch, .open, .openScene, .unlock: true
-    default: false
-    }
   }
 }

@@ -20,7 +20,7 @@ struct InputQueue: Sendable {
   private(set) var revocations = 0
 
   /// The inputs that wait, in order of arrival.
-  var inputs: [SystemInput] {
+  var inputs: [LifecycleInput] {
     (outgoing.reversed() + incoming).compactMap { if case .input(let pending) = $0 { pending.input } else { nil } }
   }
 
@@ -34,7 +34,7 @@ struct InputQueue: Sendable {
   mutating func add(_ element: Element) -> (mustStart: Bool, revokes: Bool) {
     incoming.append(element)
     var revokes = false
-    if suspensions > 0, case .input(let pending) = element, pending.input.revokesSuspension {
+    if suspensions > 0, case .input(let pending) = element, pending.input.traits.contains(.revokesSuspension) {
       revocations += 1
       revokes = true
     }
@@ -109,7 +109,7 @@ struct InputQueue: Sendable {
 
 /// An input that has not been handled yet, with its sender.
 struct PendingInput: Sendable {
-  let input: SystemInput
+  let input: LifecycleInput
   let cause: LifecycleCause
   /// The answer for a sender that waits, or may begin to wait later.
   var answer: InputAnswer?
@@ -163,17 +163,5 @@ final class InputAnswer: Sendable {
       return nil
     }
     waiter?.resume(returning: report)
-  }
-}
-
-extension SystemInput {
-  /// Whether the application is not to be suspended after this input: it wakes the application, may bring it to the
-  /// foreground, or ends it.
-  fileprivate var revokesSuspension: Bool {
-    switch self {
-    case .launch, .open, .openScene, .unlock, .wake, .fetch: true
-    case .terminate, .shutDown, .killFromSwitcher, .crash, .purge, .reboot: true
-    default: false
-    }
   }
 }

@@ -148,7 +148,7 @@ internal import Scheduling
 
   private func enqueueEnd(after question: TerminationQuestion) {
     guard let application else { return }
-    let end = PendingInput(input: .terminate, cause: question.cause, question: question)
+    let end = PendingInput(input: .system(.terminate), cause: question.cause, question: question)
     application.inbox.add(.input(end), for: application)
   }
 

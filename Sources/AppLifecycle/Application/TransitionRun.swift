@@ -16,7 +16,7 @@ internal import Scheduling
   ///
   /// - Returns: the outcome of the input.
   func perform() async -> TransitionReport {
-    application.tell(.transitionBegan(pending.input, cause: cause))
+    application.tell(.transitionBegan(pending.input.sent, cause: cause))
     application.transitions.inputBegins(cause)
     defer { application.transitions.inputEnds() }
     // An end that follows a question was noted when the delegate was asked.
@@ -184,7 +184,7 @@ extension TransitionRun {
   /// Ends the process, as the system does after an overrun; the rest of the transition does not happen.
   private func purge() {
     // The state machine has taken all steps of this transition already, perhaps the end of the process, too.
-    _ = application.transitions.handle(.purge)
+    _ = application.transitions.handle(.device(.purge))
     loseProcess()
     if application.present.state != .notRunning { commit(.notRunning) }
     application.setDeactivationReasons(application.transitions.deactivationReasons)

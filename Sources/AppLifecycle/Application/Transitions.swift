@@ -36,15 +36,15 @@
   func inputEnds() { inputCause = nil }
 
   /// Takes an input, and returns the effects to perform.
-  func handle(_ input: SystemInput) -> [LifecycleStateMachine.Effect] {
-    endedForGood && input.launches ? [.ignore(.notRunning)] : machine.handle(input)
+  func handle(_ input: LifecycleInput) -> [LifecycleStateMachine.Effect] {
+    endedForGood && input.traits.contains(.launches) ? [.ignore(.notRunning)] : machine.handle(input)
   }
 
   /// Whether the transition under way ends the process.
   var isEndingProcess: Bool { latestCommit.to.isInMemory && !machine.state.isInMemory }
 
   /// Whether the waiting inputs bring the application into the foreground before they end its process.
-  func comesBack(with inputs: [SystemInput]) -> Bool { machine.comesBack(with: inputs) }
+  func comesBack(with inputs: [LifecycleInput]) -> Bool { machine.comesBack(with: inputs) }
 
   /// The reasons that keep the application from being active once every effect has been performed.
   var deactivationReasons: Set<DeactivationReason> { machine.deactivationReasons }
@@ -110,14 +110,4 @@
   ///   - isLate: whether a budget was overrun.
   ///   - isLast: whether no other process can begin.
   func processEnded(isLate: Bool, isLast: Bool) { (endedLate, endedForGood) = (isLate, isLast) }
-}
-
-extension SystemInput {
-  /// Whether the input launches an application that is not running.
-  fileprivate var launches: Bool {
-    switch self {
-    case .launch, .launchInBackground, .open, .fetch, .openScene: true
-    default: false
-    }
-  }
 }

@@ -138,16 +138,16 @@ extension Application {
       switch action {
       case .expire(let task): background.expire(task)
       case .purge(let names):
-        let cause = transitions.presentCause ?? LifecycleCause(.purge)
+        let cause = transitions.presentCause ?? LifecycleCause(.device(.purge))
         for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
         background.noteUnended()
-        await run(.purge, cause: cause)
-      case .suspend: await run(.suspend, cause: transitions.presentCause ?? LifecycleCause(.suspend))
+        await run(.device(.purge), cause: cause)
+      case .suspend: await run(.system(.suspend), cause: transitions.presentCause ?? LifecycleCause(.suspend))
       }
     }
   }
 
-  private func run(_ input: SystemInput, cause: LifecycleCause) async {
+  private func run(_ input: LifecycleInput, cause: LifecycleCause) async {
     _ = await TransitionRun(PendingInput(input: input, cause: cause), of: self).perform()
   }
 }
@@ -196,8 +196,8 @@ extension Application {
   /// An input that is sent after the call and before the suspension revokes it: the application stays awake, and
   /// expiration handlers that have not run yet do not run. Such an input wakes the application, may bring it to the
   /// foreground, or ends it: ``SystemInput/open``, ``SystemInput/openScene(_:)``, ``SystemInput/launch``,
-  /// ``SystemInput/unlock``, ``SystemInput/wake``, ``SystemInput/fetch``, ``SystemInput/terminate``,
-  /// ``SystemInput/shutDown`` and the other inputs that end a process.
+  /// ``SystemInput/unlock``, ``SystemInput/wake``, ``SystemInput/fetch``, ``SystemInput/terminate`` and
+  /// ``SystemInput/shutDown``.
   ///
   ///     case .sleep: application.suspend(cause: "sleep")
   ///     case .wake: application.send(.open, cause: "wake")
@@ -213,7 +213,7 @@ extension Application {
     let cause = cause ?? LifecycleCause(.suspend)
     let home = InputAnswer()
     // Queued before this method returns: an input that is sent next must come after it.
-    let order = inbox.beginSuspension(with: PendingInput(input: .home, cause: cause, answer: home), for: self)
+    let order = inbox.beginSuspension(with: PendingInput(input: .system(.home), cause: cause, answer: home), for: self)
     return tasks.startOnMainActor { [self] in
       let report = await tasks.waitOnMainActor { await home.report }
       return await finishSuspension(since: order, after: report, cause: cause)
@@ -233,7 +233,7 @@ extension Application {
         on: ownLedger.presentPage)
     }
     let answer = InputAnswer()
-    let suspend = PendingInput(input: .suspend, cause: cause, answer: answer, suspension: order)
+    let suspend = PendingInput(input: .system(.suspend), cause: cause, answer: answer, suspension: order)
     guard inbox.endSuspension(with: suspend, for: self) else { return false }
     return await tasks.waitOnMainActor { await answer.report }.to == .suspended
   }

@@ -63,9 +63,8 @@
   /// Answers whether the application may end when the user or the program asks for it; the state does not change.
   ///
   /// ``SystemInput/terminate`` leads to this call; its source may be a key of the program, Ctrl-C in a terminal, or
-  /// ``Application/send(_:cause:)``. The delegate is not asked for ``SystemInput/shutDown`` and
-  /// ``SystemInput/killFromSwitcher``, or while the application is suspended. SIGTERM is a `shutDown` unless the host's
-  /// `causesThatAsk` lists it; the loss of the terminal always is.
+  /// ``Application/send(_:cause:)``. The delegate is not asked for ``SystemInput/shutDown``, or while the application is
+  /// suspended. SIGTERM is a `shutDown` unless the host's `causesThatAsk` lists it; the loss of the terminal always is.
   ///
   /// The method may await an answer that needs time, such as the user's. Meanwhile the life cycle continues: the
   /// application may enter the background and return. Only one question is open at a time; a further

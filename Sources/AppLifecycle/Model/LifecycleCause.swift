@@ -17,6 +17,9 @@ public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleB
   ///
   /// - Parameter input: the input.
   public init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
+
+  /// Creates the default cause of any input.
+  package init(_ input: LifecycleInput) { self.init(rawValue: input.scriptToken) }
 }
 
 extension LifecycleCause: CustomStringConvertible {

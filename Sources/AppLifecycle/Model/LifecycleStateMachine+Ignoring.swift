@@ -1,9 +1,16 @@
 // The inputs that the current state ignores, and the reasons.
 
 extension LifecycleStateMachine {
-  func reasonToIgnore(_ input: SystemInput) -> IgnoredReason? {
-    if profile == .application, input.isOfOneScene { return .noScenes }
-    if device.isLocked, input.needsUnlockedScreen { return .screenLocked }
+  func reasonToIgnore(_ input: LifecycleInput) -> IgnoredReason? {
+    if profile == .application, input.traits.contains(.isOfOneScene) { return .noScenes }
+    if device.isLocked, input.traits.contains(.needsUnlockedScreen) { return .screenLocked }
+    return switch input {
+    case .system(let input): reasonToIgnore(input)
+    case .device(let input): reasonToIgnore(input)
+    }
+  }
+
+  private func reasonToIgnore(_ input: SystemInput) -> IgnoredReason? {
     switch input {
     case .launch, .launchInBackground: return state.isInMemory ? .alreadyRunning : nil
     case .open:
@@ -13,17 +20,11 @@ extension LifecycleStateMachine {
     case .home: return state.isForeground ? nil : .notInForeground
     case .lock: return device.isLocked ? .alreadyLocked : nil
     case .unlock: return device.isLocked ? nil : .notLocked
-    case .setPasscode, .reboot: return nil
+    case .setPasscode: return nil
     case .beginInterruption(let reason): return device.interruptions.contains(reason) ? .alreadyInterrupted : nil
     case .endInterruption(let reason): return device.interruptions.contains(reason) ? nil : .notInterrupted
-    case .openSwitcher:
-      if !state.isForeground { return .notInForeground }
-      return process.switcherIsOpen ? .switcherOpen : nil
-    case .returnFromSwitcher, .leaveThroughSwitcher: return process.switcherIsOpen ? nil : .switcherClosed
-    case .terminate, .shutDown, .killFromSwitcher, .crash, .purge: return state.isInMemory ? nil : .notRunning
+    case .terminate, .shutDown, .significantTimeChange: return state.isInMemory ? nil : .notRunning
     case .memoryWarning: return reasonNotToRunCode
-    case .reclaim: return state == .suspended ? nil : .notSuspended
-    case .significantTimeChange: return state.isInMemory ? nil : .notRunning
     case .fetch: return state.runsCode ? .alreadyAwake : nil
     case .wake:
       if state.runsCode { return .alreadyAwake }
@@ -39,6 +40,18 @@ extension LifecycleStateMachine {
       return reasonNotToKnow(id) ?? (process.scenes.hasFocus(id) ? .sceneFocused : nil)
     case .reclaimScene(let id): return reasonNotToReach(id) ?? (state(of: id).isForeground ? .sceneInForeground : nil)
     case .closeScene(let id): return reasonNotToReach(id)
+    }
+  }
+
+  private func reasonToIgnore(_ input: DeviceInput) -> IgnoredReason? {
+    switch input {
+    case .openSwitcher:
+      if !state.isForeground { return .notInForeground }
+      return process.switcherIsOpen ? .switcherOpen : nil
+    case .returnFromSwitcher, .leaveThroughSwitcher: return process.switcherIsOpen ? nil : .switcherClosed
+    case .killFromSwitcher, .crash, .purge: return state.isInMemory ? nil : .notRunning
+    case .reclaim: return state == .suspended ? nil : .notSuspended
+    case .reboot: return nil
     }
   }
 
@@ -59,24 +72,5 @@ extension LifecycleStateMachine {
   private func reasonNotToKnow(_ id: SceneIdentifier) -> IgnoredReason? {
     if !state.isInMemory { return .notRunning }
     return process.scenes[id] == nil ? .unknownScene : nil
-  }
-}
-
-extension SystemInput {
-  /// Whether the user does this on the screen, which is impossible while the screen is locked.
-  fileprivate var needsUnlockedScreen: Bool {
-    switch self {
-    case .launch, .open, .home, .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .connectScene, .openScene:
-      true
-    default: false
-    }
-  }
-
-  /// Whether the input is for one window.
-  fileprivate var isOfOneScene: Bool {
-    switch self {
-    case .connectScene, .openScene, .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene: true
-    default: false
-    }
   }
 }

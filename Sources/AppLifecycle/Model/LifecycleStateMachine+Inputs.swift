@@ -1,12 +1,19 @@
 // The effect of each input, in steps of the life cycle.
 
 extension LifecycleStateMachine {
-  mutating func perform(_ input: SystemInput) {
+  mutating func perform(_ input: LifecycleInput) {
+    switch input {
+    case .system(let input): perform(input)
+    case .device(let input): perform(input)
+    }
+  }
+
+  private mutating func perform(_ input: SystemInput) {
     switch input {
     case .launch: launch(opening: .main)
     case .launchInBackground: launchInBackground()
     case .open: open(.main)
-    case .home, .leaveThroughSwitcher: leaveForeground(process.scenes.inForeground)
+    case .home: leaveForeground(process.scenes.inForeground)
     case .lock: lock()
     case .unlock: unlock()
     case .setPasscode(let isOn): device.lockProtectsData = isOn
@@ -16,12 +23,6 @@ extension LifecycleStateMachine {
     case .endInterruption(let reason):
       device.interruptions.remove(reason)
       activateIfNoReasonStands()
-    case .openSwitcher:
-      process.switcherIsOpen = true
-      resign(process.scenes.inForeground)
-    case .returnFromSwitcher:
-      process.switcherIsOpen = false
-      activateIfNoReasonStands()
     case .memoryWarning: call(.didReceiveMemoryWarning)
     case .significantTimeChange:
       if state == .suspended { process.keepsTimeChange = true } else { call(.significantTimeChange) }
@@ -29,13 +30,7 @@ extension LifecycleStateMachine {
     case .suspend: commit(.suspended)
     case .wake: wake()
     // `Application` asks the delegate before it passes `.terminate` on, so both inputs end the application here.
-    case .terminate, .shutDown, .killFromSwitcher: terminate()
-    case .reclaim, .crash, .purge: loseProcess()
-    case .reboot:
-      if state.isInMemory { loseProcess() }
-      device.isLocked = false
-      device.dataIsProtected = false
-      device.interruptions = []
+    case .terminate, .shutDown: terminate()
     case .connectScene(let id):
       connect(id)
       commitScene(id, .background)
@@ -49,6 +44,25 @@ extension LifecycleStateMachine {
       activateIfNoReasonStands()
     case .reclaimScene(let id): disconnect([id])
     case .closeScene(let id): close(id)
+    }
+  }
+
+  private mutating func perform(_ input: DeviceInput) {
+    switch input {
+    case .openSwitcher:
+      process.switcherIsOpen = true
+      resign(process.scenes.inForeground)
+    case .returnFromSwitcher:
+      process.switcherIsOpen = false
+      activateIfNoReasonStands()
+    case .leaveThroughSwitcher: leaveForeground(process.scenes.inForeground)
+    case .killFromSwitcher: terminate()
+    case .reclaim, .crash, .purge: loseProcess()
+    case .reboot:
+      if state.isInMemory { loseProcess() }
+      device.isLocked = false
+      device.dataIsProtected = false
+      device.interruptions = []
     }
   }
 

@@ -5,7 +5,7 @@ extension LifecycleStateMachine {
   ///
   /// - Parameter inputs: the inputs that follow, in order.
   /// - Returns: whether the application reaches the foreground before its process ends.
-  func comesBack(with inputs: [SystemInput]) -> Bool {
+  func comesBack(with inputs: [LifecycleInput]) -> Bool {
     guard state.isInMemory else { return false }
     var future = self
     for input in inputs {

@@ -7,9 +7,9 @@
 ///
 /// The sequences are those that UIKit documents and that experiments on devices show. Where the two disagree, the
 /// machine follows the experiment.
-public struct LifecycleStateMachine: Sendable, Hashable {
+package struct LifecycleStateMachine: Sendable, Hashable {
   /// One step of a transition; the driver performs all steps, in order.
-  public enum Effect: Sendable, Hashable {
+  package enum Effect: Sendable, Hashable {
     /// The application's state changes.
     case commit(ApplicationState)
     /// The set of reasons that keep the application from being active changes.
@@ -60,11 +60,11 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   }
 
   /// The life cycle that the application follows.
-  public let profile: LifecycleProfile
+  package let profile: LifecycleProfile
   /// Whether a launch into the background calls didEnterBackground, as Apple's documentation says.
-  public let callsDidEnterBackgroundOnBackgroundLaunch: Bool
+  package let callsDidEnterBackgroundOnBackgroundLaunch: Bool
   /// The application's state once every effect that was returned has been performed.
-  public internal(set) var state: ApplicationState = .notRunning
+  package internal(set) var state: ApplicationState = .notRunning
   var device = Device()
   var process = Process()
   var announcedReasons: Set<DeactivationReason> = []
@@ -77,13 +77,13 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   ///   - profile: the life cycle that the application follows.
   ///   - callsDidEnterBackgroundOnBackgroundLaunch: whether a launch into the background calls didEnterBackground.
   ///     Apple's documentation says that it does; experiments show that it does not, which is the default.
-  public init(profile: LifecycleProfile = .application, callsDidEnterBackgroundOnBackgroundLaunch: Bool = false) {
+  package init(profile: LifecycleProfile = .application, callsDidEnterBackgroundOnBackgroundLaunch: Bool = false) {
     self.profile = profile
     self.callsDidEnterBackgroundOnBackgroundLaunch = callsDidEnterBackgroundOnBackgroundLaunch
   }
 
   /// The reasons why the application is not active, or, in the background, would not be active in the foreground.
-  public var deactivationReasons: Set<DeactivationReason> {
+  package var deactivationReasons: Set<DeactivationReason> {
     var reasons = device.interruptions
     if process.isLaunching { reasons.insert(.launching) }
     if process.switcherIsOpen { reasons.insert(.appSwitcher) }
@@ -92,22 +92,22 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   }
 
   /// Whether protected files are readable once every effect that was returned has been performed.
-  public var isProtectedDataAvailable: Bool { !device.dataIsProtected }
+  package var isProtectedDataAvailable: Bool { !device.dataIsProtected }
 
   /// The scenes that are connected, in the order in which they connected.
-  public var scenes: [SceneIdentifier] { process.scenes.identifiers }
+  package var scenes: [SceneIdentifier] { process.scenes.identifiers }
 
   /// The state of a scene once every effect that was returned has been performed.
   ///
   /// - Parameter scene: any scene.
   /// - Returns: the state of the scene; unattached if it is not connected.
-  public func state(of scene: SceneIdentifier) -> SceneState { process.scenes[scene] ?? .unattached }
+  package func state(of scene: SceneIdentifier) -> SceneState { process.scenes[scene] ?? .unattached }
 
   /// Whether a scene's window has the keyboard focus once every effect that was returned has been performed.
   ///
   /// - Parameter scene: any scene.
-  /// - Returns: true unless ``SystemInput/unfocusScene(_:)`` took the focus since the scene connected.
-  public func hasFocus(_ scene: SceneIdentifier) -> Bool { process.scenes.hasFocus(scene) }
+  /// - Returns: true unless `unfocusScene` took the focus since the scene connected.
+  package func hasFocus(_ scene: SceneIdentifier) -> Bool { process.scenes.hasFocus(scene) }
 
   /// Handles an input, and returns the effects to perform.
   ///
@@ -115,10 +115,10 @@ public struct LifecycleStateMachine: Sendable, Hashable {
   /// it returns exactly one ``Effect/ignore(_:)``. For an input that changes only the device it returns no effects, or
   /// only ``Effect/setDeactivationReasons(_:)`` for an interruption.
   ///
-  /// - Parameter input: the action of the system.
+  /// - Parameter input: the action of the system or of a simulated device.
   /// - Returns: the effects, in the order in which they are to be performed.
   /// - Complexity: constant, except for the copy of the set of interruptions; with scenes, linear in their number.
-  public mutating func handle(_ input: SystemInput) -> [Effect] {
+  package mutating func handle(_ input: LifecycleInput) -> [Effect] {
     if let reason = reasonToIgnore(input) { return [.ignore(reason)] }
     perform(input)
     announceReasons()

@@ -1,8 +1,9 @@
-/// An action of the system on an application.
+/// An action of the system on an application, as a host sends it.
 ///
-/// Hosts translate the events of a real machine into inputs; the simulator reads inputs from a script. Any input may
-/// come in any state. An input that the current state cannot handle is ignored with a reason, and is never an error
-/// (see ``LifecycleStateMachine/handle(_:)``).
+/// Hosts translate the events of a real machine into inputs. Any input may come in any state. An input that the current
+/// state cannot handle is ignored with a reason, and is never an error (see ``TransitionReport/outcome-swift.property``).
+///
+/// A simulated system reads inputs from a script. A script also contains actions that no host can send, such as a crash.
 ///
 /// In the scene-based life cycle ``launch`` and ``open`` refer to the scene ``SceneIdentifier/main``, and ``home``
 /// sends every scene in the foreground to the background.
@@ -34,18 +35,8 @@ public enum SystemInput: Sendable, Hashable {
   case beginInterruption(DeactivationReason)
   /// An interruption ends, in any state. Script: `end:NAME`.
   case endInterruption(DeactivationReason)
-  /// The user opens the application switcher over the application. Script: `switcher`.
-  case openSwitcher
-  /// The user returns from the switcher to the application. Script: `switcher:return`.
-  case returnFromSwitcher
-  /// The user chooses another application in the switcher. Script: `switcher:leave`.
-  case leaveThroughSwitcher
-  /// The user swipes the application away in the switcher. Script: `switcher:kill`.
-  case killFromSwitcher
   /// Memory is low. Script: `memory`.
   case memoryWarning
-  /// The system kills a suspended application to free its memory. Script: `reclaim`.
-  case reclaim
   /// The date changed, the clock was set, or the time zone changed. Script: `time`.
   case significantTimeChange
   /// A background fetch wakes or launches the application into the background. Script: `fetch`.
@@ -67,14 +58,6 @@ public enum SystemInput: Sendable, Hashable {
   /// their expiration handlers run. A ``terminate`` to which the delegate agrees does the same. A simulated system does
   /// not wait for the tasks.
   case shutDown
-  /// The process dies at once. Script: `crash`.
-  case crash
-  /// The system kills an application that misbehaved, such as one that overran its time.
-  ///
-  /// The script language has no action for it, because it follows from the application's own behavior.
-  case purge
-  /// The device restarts. Script: `reboot`.
-  case reboot
   /// The system connects a window's scene in the background. Script: `scene:connect:ID`.
   case connectScene(SceneIdentifier)
   /// The user brings a window to the foreground: connects its scene, and wakes or launches the application. Script:
@@ -95,7 +78,7 @@ public enum SystemInput: Sendable, Hashable {
   /// The user closes a window; its session ends. Script: `scene:close:ID`.
   case closeScene(SceneIdentifier)
 
-  /// The action of the script language for this input; for ``purge``, which has no action, a name for use as a cause.
+  /// The action of the script language for this input.
   public var scriptToken: String {
     switch self {
     case .launch: "launch"
@@ -107,21 +90,13 @@ public enum SystemInput: Sendable, Hashable {
     case .setPasscode(let on): on ? "passcode:on" : "passcode:off"
     case .beginInterruption(let reason): "interrupt:\(reason.rawValue)"
     case .endInterruption(let reason): "end:\(reason.rawValue)"
-    case .openSwitcher: "switcher"
-    case .returnFromSwitcher: "switcher:return"
-    case .leaveThroughSwitcher: "switcher:leave"
-    case .killFromSwitcher: "switcher:kill"
     case .memoryWarning: "memory"
-    case .reclaim: "reclaim"
     case .significantTimeChange: "time"
     case .fetch: "fetch"
     case .suspend: "suspend"
     case .wake: "wake"
     case .terminate: "quit"
     case .shutDown: "kill"
-    case .crash: "crash"
-    case .purge: "purge"
-    case .reboot: "reboot"
     case .connectScene(let id): "scene:connect:\(id.rawValue)"
     case .openScene(let id): "scene:open:\(id.rawValue)"
     case .sendSceneToBackground(let id): "scene:background:\(id.rawValue)"

@@ -149,15 +149,15 @@ extension Application {
   }
 
   /// Records an input with itself as the cause; everything that follows from it has the cause that its sender gave.
-  func noteInput(_ input: SystemInput) {
-    // A purge is no input of the system: it follows from the application's own behavior.
-    guard input != .purge else { return }
+  func noteInput(_ input: LifecycleInput) {
+    // A purge is no action on the device: it follows from the application's own behavior.
+    guard input != .device(.purge) else { return }
     let name = LifecycleCause(input)
     tell(.recorded(inputRecord(.input, name, cause: name)))
   }
 
-  func noteOutcome(_ report: TransitionReport, of input: SystemInput) {
-    guard case .ignored(let reason) = report.outcome, input != .purge else { return }
+  func noteOutcome(_ report: TransitionReport, of input: LifecycleInput) {
+    guard case .ignored(let reason) = report.outcome, input != .device(.purge) else { return }
     tell(.recorded(inputRecord(.ignored, LifecycleCause(input), cause: report.cause, reason: reason.rawValue)))
   }
 

@@ -2,14 +2,14 @@
 ///
 /// Later versions may add cases, so write a `default` in a `switch` over trace events.
 public enum TraceEvent: Sendable, Hashable {
-  /// The application begins to handle an input of the system.
+  /// The application begins to handle an input; nil if a simulated device does what no host can send, such as a crash.
   ///
   /// The delegate calls, notifications and changes of state that follow from the input come before its
   /// ``transitionEnded(_:)``. Acquires, and handlers, bodies and releases for which the transition does not wait, may
   /// end later. For an input without effect only records come in between. For a `terminate`, this event comes after the
   /// delegate has answered whether the application may end. A `terminate` that the delegate refuses causes neither this
   /// event nor ``transitionEnded(_:)``, only ``terminationRefused``.
-  case transitionBegan(SystemInput, cause: LifecycleCause)
+  case transitionBegan(SystemInput?, cause: LifecycleCause)
   /// The budget of a tear-down begins to run; the delegate call, the handlers, the bodies and the resources share it.
   case budgetBegan(ApplicationCallback, Duration)
   /// The application recorded a step of the life cycle: an input, a state, a delegate call, a notification, a

@@ -78,12 +78,7 @@ public import AppLifecycleTesting
 
 extension ScriptAction.Kind {
   fileprivate var endsProcess: Bool {
-    switch self {
-    case .input(.terminate), .input(.shutDown), .input(.killFromSwitcher), .input(.crash), .input(.reclaim),
-      .input(.reboot):
-      true
-    default: false
-    }
+    if case .input(let input) = self { input.traits.contains(.endsProcess) } else { false }
   }
 
   fileprivate var isWait: Bool { if case .wait = self { true } else { false } }
@@ -178,10 +173,10 @@ extension ScriptChecker {
     while next < actions.count {
       let action = next
       next += 1
-      if kinds[action] == .input(.shutDown), script.endsByKill {
+      if kinds[action] == .input(.system(.shutDown)), script.endsByKill {
         search.report.pruned = Self.sum(search.report.pruned, 1)
         search.longer.append(KnownScript(actions: script.actions + [action]))
-      } else if kinds[action] == .input(.open), !script.isInMemory, kinds.contains(.input(.launch)) {
+      } else if kinds[action] == .input(.system(.open)), !script.isInMemory, kinds.contains(.input(.system(.launch))) {
         search.report.pruned = Self.sum(search.report.pruned, scripts(beginningBefore: search.left))
       } else {
         return action

@@ -63,12 +63,12 @@ import AppLifecycleTesting
   /// Gives the copied machine the input that the application has taken.
   private func follow(_ action: ScriptAction.Kind) {
     // A refused end does not change the application.
-    if case .input(let input) = action, input != .terminate || !state.isInMemory { _ = machine?.handle(input) }
+    if case .input(let input) = action, input != .system(.terminate) || !state.isInMemory { _ = machine?.handle(input) }
     guard let known = machine?.state, known != state else { return }
     // The system's time limits may have suspended or purged the application.
     switch state {
-    case .suspended: _ = machine?.handle(.suspend)
-    case .notRunning: _ = machine?.handle(.purge)
+    case .suspended: _ = machine?.handle(.system(.suspend))
+    case .notRunning: _ = machine?.handle(.device(.purge))
     case .inactive, .active, .background: break
     }
     if machine?.state != state { machine = nil }

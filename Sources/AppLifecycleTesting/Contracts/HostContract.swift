@@ -212,7 +212,7 @@ public enum HostContract {
       if questions != wanted { return "shouldTerminate is called \(questions) times instead of \(wanted)" }
       if calls != 1 { return "willTerminate is called \(calls) times instead of once" }
       return state == .notRunning ? nil : "leaves the application \(state.rawValue)"
-    default: return nil
+    case .launch, .loseFocus, .regainFocus, .leave, .suspend, .sleep, .comeBack: return nil
     }
   }
 }

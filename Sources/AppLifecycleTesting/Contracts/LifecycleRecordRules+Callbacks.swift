@@ -140,7 +140,9 @@ extension ApplicationCallback {
   fileprivate var isTakenOverByScenes: Bool {
     switch self {
     case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: true
-    default: false
+    case .willFinishLaunching, .didFinishLaunching, .shouldTerminate, .willTerminate, .didReceiveMemoryWarning,
+      .significantTimeChange, .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable:
+      false
     }
   }
 }

@@ -7,8 +7,8 @@
 ///     wait:5s          # the system suspends it
 ///     open
 ///
-/// The actions are those of ``ScriptAction/Kind``. The whole text is read before any action is played, so a script with
-/// a mistake has no effect.
+/// <doc:ScriptLanguage> lists the actions. The whole text is read before any action is played, so a script with a mistake
+/// has no effect.
 public struct Script: Sendable, Hashable {
   /// The actions in their order.
   public let actions: [ScriptAction]

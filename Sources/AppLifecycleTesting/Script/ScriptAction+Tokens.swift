@@ -11,8 +11,8 @@ extension ScriptAction.Kind {
     }
     let parts = token.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     switch (parts[0], parts.count) {
-    case ("interrupt", 2): self = .input(.beginInterruption(DeactivationReason(rawValue: try Self.name(parts[1]))))
-    case ("end", 2): self = .input(.endInterruption(DeactivationReason(rawValue: try Self.name(parts[1]))))
+    case ("interrupt", 2): self = .input(.system(.beginInterruption(try Self.reason(parts[1]))))
+    case ("end", 2): self = .input(.system(.endInterruption(try Self.reason(parts[1]))))
     case ("wait", 2): self = .wait(try Self.duration(parts[1]))
     case ("task", 3) where parts[1] == "begin": self = .beginTask(try Self.name(parts[2]))
     case ("task", 3) where parts[1] == "end": self = .endTask(try Self.name(parts[2]))
@@ -24,20 +24,20 @@ extension ScriptAction.Kind {
       self = .slow(call: parts[1], duration: try Self.duration(parts[2]))
     case ("scene", 3):
       guard let input = Self.sceneSteps[parts[1]] else { throw Self.problem(with: parts[0]) }
-      self = .input(input(SceneIdentifier(rawValue: try Self.name(parts[2]))))
+      self = .input(.system(input(SceneIdentifier(rawValue: try Self.name(parts[2])))))
     default: throw Self.problem(with: parts[0])
     }
   }
 
   /// The actions that have no argument.
-  private static let words: [String: SystemInput] = {
+  private static let words: [String: LifecycleInput] = {
     let inputs: [SystemInput] = [
       .launch, .launchInBackground, .open, .home, .lock, .unlock, .setPasscode(true), .setPasscode(false),
-      .openSwitcher,
-      .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .memoryWarning, .reclaim, .significantTimeChange,
-      .fetch, .suspend, .wake, .terminate, .shutDown, .crash, .reboot,
+      .memoryWarning, .significantTimeChange, .fetch, .suspend, .wake, .terminate, .shutDown,
     ]
-    return Dictionary(uniqueKeysWithValues: inputs.map { ($0.scriptToken, $0) })
+    let all =
+      inputs.map(LifecycleInput.system) + DeviceInput.allCases.filter { $0 != .purge }.map(LifecycleInput.device)
+    return Dictionary(uniqueKeysWithValues: all.map { ($0.scriptToken, $0) })
   }()
 
   /// The actions on one window.
@@ -74,6 +74,10 @@ extension ScriptAction.Kind {
   /// methods.
   private static let calls: Set<String> = Set(ApplicationCallback.allCases.map(\.shortName))
     .union(SceneCallback.allCases.map(\.rawValue))
+
+  private static func reason(_ text: String) throws(ScriptError.Problem) -> DeactivationReason {
+    DeactivationReason(rawValue: try name(text))
+  }
 
   private static func name(_ text: String) throws(ScriptError.Problem) -> String {
     guard !text.isEmpty else { throw .missingName }

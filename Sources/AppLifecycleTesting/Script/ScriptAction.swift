@@ -3,9 +3,9 @@ public import AppLifecycle
 /// One action of a script, and its place in the text.
 public struct ScriptAction: Sendable, Hashable {
   /// The effect of an action.
-  public enum Kind: Sendable, Hashable {
-    /// An input of the system: `launch`, `interrupt:call`, `scene:open:ID` and others.
-    case input(SystemInput)
+  package enum Kind: Sendable, Hashable {
+    /// An input of the system or an action of the device: `launch`, `interrupt:call`, `crash` and others.
+    case input(LifecycleInput)
     /// Virtual time passes: `wait:5s`.
     case wait(Duration)
     /// The application begins a background task: `task:begin:NAME`.
@@ -23,7 +23,7 @@ public struct ScriptAction: Sendable, Hashable {
   }
 
   /// The effect of the action.
-  public let kind: Kind
+  package let kind: Kind
   /// The action as it was written.
   public let token: String
   /// The line on which it was written, from 1.

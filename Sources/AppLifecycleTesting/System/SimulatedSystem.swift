@@ -151,7 +151,7 @@ extension SimulatedSystem {
   /// Plays one action; returns the reason if it had no effect, else nil.
   private func perform(_ action: ScriptAction, cause: LifecycleCause) async throws(EscapedWork) -> String? {
     switch action.kind {
-    case .input(.terminate): return try await quit(cause)?.rawValue
+    case .input(.system(.terminate)): return try await quit(cause)?.rawValue
     case .input(let input):
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       // A slow call may have advanced the clock past the deadlines of sleeping tasks; wake them before the next action.
@@ -205,7 +205,7 @@ extension SimulatedSystem {
       guard new.state == .notRunning else { break }
       openQuits = []
       work.loseProcess()
-    default: break
+    case .input, .ignored, .delegate, .notification, .task, .report: break
     }
   }
 

@@ -63,9 +63,9 @@ extension PreviousExit.Kind {
     let hasEnded = run.state == .notRunning
     // A simulated device that was restarted by the script.
     if run.crash != nil { return .crashed }
-    if hasEnded, run.lastInput == SystemInput.reboot.scriptToken { return .deviceRestarted }
+    if hasEnded, run.lastInput == DeviceInput.reboot.rawValue { return .deviceRestarted }
     // A simulated crash has no signal.
-    if hasEnded, run.lastInput == SystemInput.crash.scriptToken { return .crashed }
+    if hasEnded, run.lastInput == DeviceInput.crash.rawValue { return .crashed }
     if !run.overruns.isEmpty { return .watchdog }
     if hasEnded, run.wasToldToEnd { return .terminated }
     if run.stop != nil { return .unknown }

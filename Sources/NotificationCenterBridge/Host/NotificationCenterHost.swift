@@ -183,13 +183,13 @@ internal import Scheduling
 
   private func perform(_ inputs: [SystemInput], _ cause: LifecycleCause) {
     let progress = Progress(inputs.count)
-    let leaves = inputs.contains(where: \.leavesForeground)
+    let leaves = inputs.contains { $0.traits.contains(.leavesForeground) }
     let allow = leaves ? configuration.keepAwake(cause.rawValue) : nil
     // Each transition runs as far as possible before the next input is queued after it.
     for input in inputs {
       application.begin(input, cause) { [application, platform] in
         // The system does not suspend AppKit applications, so their background tasks need no deadline.
-        if input.leavesForeground, platform != .appKit { await application.endBackgroundTasks(cause) }
+        if input.traits.contains(.leavesForeground), platform != .appKit { await application.endBackgroundTasks(cause) }
         progress.remaining -= 1
         if progress.remaining == 0 { allow?() }
       }
@@ -206,16 +206,6 @@ internal import Scheduling
   @MainActor private final class Progress {
     var remaining: Int
     init(_ count: Int) { remaining = count }
-  }
-}
-
-extension SystemInput {
-  /// Whether the process may be suspended after this input.
-  fileprivate var leavesForeground: Bool {
-    switch self {
-    case .home, .sendSceneToBackground, .lock, .launchInBackground: true
-    default: false
-    }
   }
 }
 

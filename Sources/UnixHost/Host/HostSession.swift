@@ -85,7 +85,8 @@ import Scheduling
     var hasBudget = false
     return application.observeFirst(label: "host") { [weak application] event in
       switch event {
-      case .transitionBegan(let input, _) where input.endsProcess && application?.present.state.isInMemory ?? false:
+      case .transitionBegan(let input?, _)
+      where input.traits.contains(.endsProcess) && application?.present.state.isInMemory ?? false:
         link.send(.applicationBeganToEnd)
       case .terminationAsked: link.send(.questionOpened)
       case .terminationRefused: link.send(.questionRefused)
@@ -132,15 +133,5 @@ import Scheduling
     let hint = error == EMFILE ? " (the limit, `ulimit -n`, is \(sysconf(Int32(_SC_OPEN_MAX))))" : ""
     HostMessage(.error, "cannot start: \(what): \(String(cString: strerror(error)))\(hint)").send()
     return ExitStatus.systemRefused
-  }
-}
-
-extension SystemInput {
-  /// Whether the input begins the end of a running program.
-  fileprivate var endsProcess: Bool {
-    switch self {
-    case .terminate, .shutDown, .killFromSwitcher: true
-    default: false
-    }
   }
 }

@@ -374,7 +374,10 @@ extension LogindStateMachine {
     case .suspend:
       mayBeSuspended = true
       if isAsleep { wanted = .nowhere }
-    default: break
+    case .launch, .launchInBackground, .wake, .terminate, .lock, .unlock, .setPasscode, .beginInterruption,
+      .endInterruption, .memoryWarning, .significantTimeChange, .fetch, .connectScene, .openScene,
+      .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene:
+      break
     }
     if delivery.input == .open || delivery.input == .wake { mayBeSuspended = false }
     emit(.pass(delivery))

@@ -13,7 +13,7 @@ struct StateGraph {
   }
 
   let profile: LifecycleProfile
-  let inputs: [SystemInput]
+  let inputs: [LifecycleInput]
   /// The state machine in each of its states; the first is that of an application that was never launched.
   private(set) var states: [LifecycleStateMachine]
   /// The step of each input in each state.
@@ -24,7 +24,7 @@ struct StateGraph {
   /// Follows every input from every state, until no new state appears.
   init(_ profile: LifecycleProfile, windows: [SceneIdentifier] = [.main]) {
     self.profile = profile
-    let inputs = SystemInput.all(windows: profile == .scenes ? windows : [])
+    let inputs = LifecycleInput.all(windows: profile == .scenes ? windows : [])
     self.inputs = inputs
     let first = LifecycleStateMachine(profile: profile)
     states = [first]
@@ -54,22 +54,26 @@ struct StateGraph {
   }
 }
 
-extension SystemInput {
+extension LifecycleInput {
   /// One input of each kind, in the order in which the page and the tables show them.
   ///
   /// A test compares them with the script language.
-  static func all(windows: [SceneIdentifier]) -> [SystemInput] {
-    [
-      .launch, .launchInBackground, .open, .home, .beginInterruption(.call), .endInterruption(.call), .openSwitcher,
-      .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher, .suspend, .wake, .fetch, .lock, .unlock,
-      .setPasscode(true), .setPasscode(false), .memoryWarning, .significantTimeChange, .terminate, .shutDown, .crash,
-      .reclaim, .purge, .reboot,
-    ]
-      + windows.flatMap {
-        [
-          .connectScene($0), .openScene($0), .sendSceneToBackground($0), .unfocusScene($0), .focusScene($0),
-          .reclaimScene($0), .closeScene($0),
-        ]
-      }
+  static func all(windows: [SceneIdentifier]) -> [LifecycleInput] {
+    var inputs: [LifecycleInput] = []
+    func add(_ system: SystemInput..., device: DeviceInput...) {
+      inputs += system.map(LifecycleInput.system) + device.map(LifecycleInput.device)
+    }
+    add(
+      .launch, .launchInBackground, .open, .home, .beginInterruption(.call), .endInterruption(.call),
+      device: .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher, .killFromSwitcher)
+    add(
+      .suspend, .wake, .fetch, .lock, .unlock, .setPasscode(true), .setPasscode(false), .memoryWarning,
+      .significantTimeChange, .terminate, .shutDown, device: .crash, .reclaim, .purge, .reboot)
+    for id in windows {
+      add(
+        .connectScene(id), .openScene(id), .sendSceneToBackground(id), .unfocusScene(id), .focusScene(id),
+        .reclaimScene(id), .closeScene(id))
+    }
+    return inputs
   }
 }

@@ -57,7 +57,7 @@ struct StatePage {
   /// The page's description of a state: the state itself, its reasons, its scenes, and whether the screen is locked.
   private func json(of machine: LifecycleStateMachine) -> String {
     var probe = machine
-    let isLocked = probe.handle(.lock) == [.ignore(.alreadyLocked)]
+    let isLocked = probe.handle(.system(.lock)) == [.ignore(.alreadyLocked)]
     let reasons = machine.deactivationReasons.map(\.rawValue).sorted().map(\.asJSON)
     let scenes = machine.scenes.map { id in
       "[\(id.rawValue.asJSON),\(machine.state(of: id).rawValue.asJSON),\(machine.hasFocus(id))]"
@@ -91,18 +91,23 @@ struct StatePage {
   }
 }
 
-extension SystemInput {
+extension LifecycleInput {
   /// The group of buttons in which the page shows it.
   fileprivate var group: String {
     switch self {
-    case .launch, .launchInBackground, .open, .home, .openSwitcher, .returnFromSwitcher, .leaveThroughSwitcher,
-      .killFromSwitcher:
+    case .system(.launch), .system(.launchInBackground), .system(.open), .system(.home), .device(.openSwitcher),
+      .device(.returnFromSwitcher), .device(.leaveThroughSwitcher), .device(.killFromSwitcher):
       "user"
-    case .beginInterruption, .endInterruption, .lock, .unlock, .setPasscode, .reboot: "device"
-    case .suspend, .wake, .fetch, .reclaim, .memoryWarning, .significantTimeChange: "system"
-    case .terminate, .shutDown, .crash, .purge: "end"
-    case .connectScene(let id), .openScene(let id), .sendSceneToBackground(let id), .unfocusScene(let id),
-      .focusScene(let id), .reclaimScene(let id), .closeScene(let id):
+    case .system(.beginInterruption), .system(.endInterruption), .system(.lock), .system(.unlock),
+      .system(.setPasscode), .device(.reboot):
+      "device"
+    case .system(.suspend), .system(.wake), .system(.fetch), .system(.memoryWarning), .system(.significantTimeChange),
+      .device(.reclaim):
+      "system"
+    case .system(.terminate), .system(.shutDown), .device(.crash), .device(.purge): "end"
+    case .system(.connectScene(let id)), .system(.openScene(let id)), .system(.sendSceneToBackground(let id)),
+      .system(.unfocusScene(let id)), .system(.focusScene(let id)), .system(.reclaimScene(let id)),
+      .system(.closeScene(let id)):
       "window \(id.rawValue)"
     }
   }

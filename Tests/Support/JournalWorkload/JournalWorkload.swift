@@ -7,14 +7,14 @@ package struct JournalWorkload: Sequence, IteratorProtocol {
 
   package init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-  package mutating func next() -> SystemInput? {
+  package mutating func next() -> LifecycleInput? {
     let inputs: [SystemInput] = [
       .launch, .launchInBackground, .open, .open, .open, .home, .home, .suspend, .suspend, .wake, .fetch,
-      .memoryWarning,
-      .significantTimeChange, .beginInterruption(.call), .endInterruption(.call), .lock, .unlock, .openSwitcher,
-      .leaveThroughSwitcher, .returnFromSwitcher, .reclaim, .terminate,
+      .memoryWarning, .significantTimeChange, .beginInterruption(.call), .endInterruption(.call), .lock, .unlock,
+      .terminate,
     ]
-    return inputs.randomElement(using: &random)
+    let actions: [DeviceInput] = [.openSwitcher, .leaveThroughSwitcher, .returnFromSwitcher, .reclaim]
+    return (inputs.map(LifecycleInput.system) + actions.map(LifecycleInput.device)).randomElement(using: &random)
   }
 
   /// The cause of what the input with a number leads to.
