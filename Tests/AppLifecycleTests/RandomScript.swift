@@ -67,13 +67,15 @@ import Scheduling
   /// An input at random, for tests that hand one in by themselves.
   func input() -> LifecycleInput {
     let window = SceneIdentifier(rawValue: chance.pick(Self.windows))
-    let inputs: [SystemInput] = [
-      .open, .open, .home, .lock, .unlock, .beginInterruption("call"), .endInterruption("call"), .memoryWarning,
-      .significantTimeChange, .suspend, .fetch, .terminate, .shutDown, .launch,
-      .openScene(window), .closeScene(window), .sendSceneToBackground(window), .unfocusScene(window),
-      .focusScene(window),
-    ]
+    func system(_ inputs: SystemInput...) -> [LifecycleInput] { inputs.map(LifecycleInput.system) }
+    // The order decides which input a seed picks.
     return chance.pick(
-      inputs.map(LifecycleInput.system) + [.device(.openSwitcher), .device(.returnFromSwitcher), .device(.crash)])
+      system(
+        .open, .open, .home, .lock, .unlock, .beginInterruption("call"), .endInterruption("call"), .memoryWarning,
+        .significantTimeChange) + [.device(.openSwitcher), .device(.returnFromSwitcher)]
+        + system(.suspend, .fetch, .terminate, .shutDown) + [.device(.crash)]
+        + system(
+          .launch, .openScene(window), .closeScene(window), .sendSceneToBackground(window), .unfocusScene(window),
+          .focusScene(window)))
   }
 }

@@ -14,7 +14,7 @@ import Testing
 
   @Test func anOperationOutsideATearDownIsNamed() {
     let late = BudgetOverrun(
-      callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"], operation: "release")
+      callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"], operation: .release)
     #expect(HostMessage(late).text == "the release of feed overran its budget of 5.0 seconds")
     #expect(HostMessage(late.namingEachOnce) == HostMessage(late))
   }

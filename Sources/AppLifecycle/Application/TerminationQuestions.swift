@@ -135,7 +135,7 @@ internal import Scheduling
     question.entry = LedgerEntry(
       .delegate, name, step: name, began: question.began, duration: timing.now() - question.began,
       outcome: isLate ? .overran : .completed)
-    if isLate { application.record(.report, "watchdog:\(name)", question.cause) }
+    if isLate { application.report(.watchdog, name, question.cause) }
     // If the delegate answered without suspending, `ask` acts on the answer.
     guard question.isPutAside else { return }
     switch answer {

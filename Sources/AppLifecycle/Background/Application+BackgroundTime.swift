@@ -139,7 +139,7 @@ extension Application {
       case .expire(let task): background.expire(task)
       case .purge(let names):
         let cause = transitions.presentCause ?? LifecycleCause(.device(.purge))
-        for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
+        for name in names { report(.backgroundTimeExpired, name, cause) }
         background.noteUnended()
         await run(.device(.purge), cause: cause)
       case .suspend: await run(.system(.suspend), cause: transitions.presentCause ?? LifecycleCause(.suspend))
@@ -180,7 +180,7 @@ extension Application {
     }
     let names = await background.finishTasks(by: end).open
     guard !names.isEmpty else { return }
-    for name in names { record(.report, "backgroundTimeExpired:\(name)", cause) }
+    for name in names { report(.backgroundTimeExpired, name, cause) }
     background.noteUnended()
     note(BudgetOverrun(callback: callback, budget: length, culprits: names), on: ownLedger.transitionPage)
   }
@@ -261,7 +261,7 @@ extension Application {
     ambientCause = cause
     defer { ambientCause = nil }
     let outcome = await background.finishTasks(by: running.instant(after: budget), while: isWanted)
-    for name in outcome.open { record(.report, "backgroundTimeExpired:\(name)", cause) }
+    for name in outcome.open { report(.backgroundTimeExpired, name, cause) }
     return outcome
   }
 

@@ -157,7 +157,7 @@ extension BackgroundTaskManager {
     if time.hasProcess { didReport?(.task, "refused:\(name)", cause) }
     switch refusals.note() {
     case .isCalled: return true
-    case .isFirstTooMany: didReport?(.report, "refusedEndlessly:\(name)", cause)
+    case .isFirstTooMany: didReport?(.report, LifecycleReport(.refusedEndlessly, name).recordName, cause)
     case .isTooMany: break
     }
     return false
@@ -178,7 +178,8 @@ extension BackgroundTaskManager {
     // An operation is cancelled at its expiration.
     if let task { noteTime(of: task, task.hasExpired && operation != nil ? .cancelled : .completed) }
     if end == .endedTwice {
-      didReport?(.report, "taskEndedTwice:\(name)", LifecycleCause(rawValue: "task:end:\(name)"))
+      didReport?(
+        .report, LifecycleReport(.taskEndedTwice, name).recordName, LifecycleCause(rawValue: "task:end:\(name)"))
     }
     setClock()
     if time.tasks.isEmpty { endWait() }
@@ -186,13 +187,14 @@ extension BackgroundTaskManager {
 
   private func noteBegin(of id: BackgroundTimeStateMachine.TaskID) {
     guard let task = time[id] else { return }
-    calls[id] = didBegin?(LedgerEntry(.task, task.name, step: "backgroundTask", began: task.began, duration: .zero))
+    calls[id] = didBegin?(
+      LedgerEntry(.task, task.name, step: CallStep.backgroundTask.rawValue, began: task.began, duration: .zero))
   }
 
   private func noteTime(of task: BackgroundTimeStateMachine.OpenTask, _ outcome: LedgerEntry.Outcome) {
     didSpend?(
       LedgerEntry(
-        .task, task.name, step: "backgroundTask", began: task.began, duration: elapsed() - task.began,
+        .task, task.name, step: CallStep.backgroundTask.rawValue, began: task.began, duration: elapsed() - task.began,
         outcome: outcome), calls.removeValue(forKey: task.id))
   }
 

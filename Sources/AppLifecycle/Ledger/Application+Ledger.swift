@@ -39,11 +39,11 @@ extension Application {
   ///   - hasRecipient: whether the error has another recipient, which decides what follows.
   ///   - isToldByResource: whether the change of the resource's health tells of the error.
   nonisolated func report(
-    _ error: any Error, of code: EventBus.Subscriber, _ step: String, hasRecipient: Bool = false,
+    _ error: any Error, of code: EventBus.Subscriber, _ step: CallStep, hasRecipient: Bool = false,
     isToldByResource: Bool = false
   ) {
     var failure = EventBus.HandlerFailure(
-      subscriber: code, eventName: EventName(rawValue: step), error: error, hasRecipient: hasRecipient)
+      subscriber: code, eventName: EventName(rawValue: step.rawValue), error: error, hasRecipient: hasRecipient)
     (failure.isInLedger, failure.isToldByResource) = (true, isToldByResource)
     bus.report(failure)
   }
@@ -70,11 +70,10 @@ extension Application {
   ///
   /// - Parameters:
   ///   - name: the resource's name, or the source of the call.
-  ///   - operation: what it was doing: `acquire` or `release`; `end` for a body.
+  ///   - operation: the operation.
   ///   - page: the page of the ledger that gets the overrun.
-  func operationIsLate(_ name: String, _ operation: String, on page: LedgerKeeper.PageID?) {
-    record(
-      .report, "watchdog:\(name)", transitions.presentCause ?? LifecycleCause(rawValue: "\(operation) of \(name)"))
+  func operationIsLate(_ name: String, _ operation: BudgetOverrun.Operation, on page: LedgerKeeper.PageID?) {
+    report(.watchdog, name, transitions.presentCause ?? LifecycleCause(operation, of: name))
     note(
       BudgetOverrun(
         callback: .didEnterBackground, budget: configuration.didEnterBackgroundBudget, culprits: [name],

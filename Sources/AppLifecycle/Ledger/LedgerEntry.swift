@@ -39,8 +39,8 @@ public struct LedgerEntry: Sendable, Hashable {
 
   /// The kind of code that was called.
   public var kind: Kind
-  /// The purpose of the call: a delegate method; for a resource `acquire`, `release`, `run`, `invalidate` or `use`; or
-  /// another step for other kinds of code.
+  /// The purpose of the call: a delegate method; the name of an event; for a resource `acquire`, `release`, `run`,
+  /// `invalidate` or `use`; or another step for other kinds of code.
   public var step: String
   /// The time when the call began, by the application's clock, counted from the creation of the application.
   public var began: Duration

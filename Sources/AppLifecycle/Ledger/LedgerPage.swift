@@ -1,5 +1,15 @@
 /// A budget that was overrun.
 public struct BudgetOverrun: Sendable, Hashable {
+  /// An operation that a budget limits outside a tear-down.
+  public enum Operation: String, Sendable, Hashable, CaseIterable {
+    /// The acquire of a resource.
+    case acquire
+    /// The release of a resource.
+    case release
+    /// The end of a body.
+    case end
+  }
+
   /// The callback whose budget was overrun.
   ///
   /// If ``operation`` is not nil, it is the callback whose budget limits an operation outside a tear-down.
@@ -10,9 +20,9 @@ public struct BudgetOverrun: Sendable, Hashable {
   /// The names of the code that overran the budget: methods of the delegate, labels or source positions of subscribers,
   /// names of resources.
   public var culprits: [String]
-  /// The operation that was late outside a tear-down, such as a release after a break: `acquire`, `release`, or `end` for
-  /// the end of a body; nil for a budget of the callback itself.
-  public var operation: String?
+  /// The operation that was late outside a tear-down, such as a release after a break; nil for a budget of the callback
+  /// itself.
+  public var operation: Operation?
   /// The reason why the culprits may have had no thread to run on; nil if threads were free.
   public var threadShortage: ThreadShortage?
 
@@ -25,7 +35,7 @@ public struct BudgetOverrun: Sendable, Hashable {
   ///   - operation: the operation that was late outside a tear-down; nil for a budget of the callback itself.
   ///   - threadShortage: the reason why the culprits may have had no thread to run on; nil if threads were free.
   public init(
-    callback: ApplicationCallback, budget: Duration, culprits: [String], operation: String? = nil,
+    callback: ApplicationCallback, budget: Duration, culprits: [String], operation: Operation? = nil,
     threadShortage: ThreadShortage? = nil
   ) {
     self.callback = callback
@@ -42,7 +52,7 @@ extension BudgetOverrun: CustomStringConvertible {
   public var description: String {
     let names = culprits.joined(separator: ", ")
     let shortage = threadShortage.map { " (\($0))" } ?? ""
-    return operation.map { "\($0) of \(names) overran its \(budget.inSeconds)\(shortage)" }
+    return operation.map { "\($0.rawValue) of \(names) overran its \(budget.inSeconds)\(shortage)" }
       ?? "\(callback.rawValue) overran its \(budget.inSeconds): \(names)\(shortage)"
   }
 }

@@ -18,6 +18,11 @@ public struct LifecycleCause: RawRepresentable, Hashable, Sendable, ExpressibleB
   /// - Parameter input: the input.
   public init(_ input: SystemInput) { self.init(rawValue: input.scriptToken) }
 
+  /// Creates the cause of what follows from an operation of the program's code, and from no input.
+  package init(_ operation: BudgetOverrun.Operation, of name: String) {
+    self.init(rawValue: "\(operation.rawValue) of \(name)")
+  }
+
   /// Creates the default cause of any input.
   package init(_ input: LifecycleInput) { self.init(rawValue: input.scriptToken) }
 }

@@ -114,11 +114,10 @@ extension Application {
     guard !observer.hasFailed.exchange(true, ordering: .relaxed) else { return }
     noteOnly(
       LedgerEntry(
-        .observer, observer.source, step: "observe", began: timing.now(), duration: .zero,
+        .observer, observer.source, step: CallStep.observe.rawValue, began: timing.now(), duration: .zero,
         outcome: .failed(String(describing: error))))
-    report(error, of: observer.source, "observe")
-    record(
-      .report, "observerFailed:\(observer.source)", transitions.presentCause ?? LifecycleCause(rawValue: "observe"))
+    report(error, of: observer.source, .observe)
+    report(.observerFailed, observer.source.description, transitions.presentCause ?? "observe")
   }
 
   /// Blames an observer during whose call a budget ran out.
@@ -129,7 +128,8 @@ extension Application {
     if tearDown.blames(observer.source, from: began, to: end) {
       noteOnly(
         LedgerEntry(
-          .observer, observer.source, step: "observe", began: began, duration: end - began, outcome: .overran))
+          .observer, observer.source, step: CallStep.observe.rawValue, began: began, duration: end - began,
+          outcome: .overran))
     }
     return end
   }
@@ -146,6 +146,11 @@ extension Application {
       .recorded(
         LifecycleRecord(
           instant: timing.now(), kind: kind, name: name, state: present.state, scene: scene?.rawValue, cause: cause)))
+  }
+
+  /// Tells of the record of a report.
+  func report(_ kind: LifecycleReport.Kind, _ name: String, _ cause: LifecycleCause) {
+    record(.report, LifecycleReport(kind, name).recordName, cause)
   }
 
   /// Records an input with itself as the cause; everything that follows from it has the cause that its sender gave.

@@ -27,7 +27,8 @@ final class OpenCalls: Sendable {
     }
     guard let observer else { return calls }
     let entry = LedgerEntry(
-      .observer, observer, step: "observe", began: .nanoseconds(began.load(ordering: .relaxed)), duration: .zero,
+      .observer, observer, step: CallStep.observe.rawValue, began: .nanoseconds(began.load(ordering: .relaxed)),
+      duration: .zero,
       outcome: .completed)
     return calls + [TracedCall(entry, id: 0, isSynchronous: true)]
   }

@@ -94,13 +94,14 @@ internal import Scheduling
   func operationBegins(at time: Duration) { (operationBegan, operationHasBegun) = (time, true) }
 
   /// Returns a ledger entry for one of its operations; for a body, for its end.
-  func entry(_ step: String, _ outcome: LedgerEntry.Outcome, at time: Duration) -> LedgerEntry {
+  func entry(_ step: CallStep, _ outcome: LedgerEntry.Outcome, at time: Duration) -> LedgerEntry {
     let duration = time - operationBegan
     if let body = operations.body {
       return LedgerEntry(
-        .runBody, body, step: "run(while: .\(phase))", began: operationBegan, duration: duration, outcome: outcome)
+        .runBody, body, step: CallStep.body(while: phase).rawValue, began: operationBegan, duration: duration,
+        outcome: outcome)
     }
     return LedgerEntry(
-      .resource, operations.name, step: step, began: operationBegan, duration: duration, outcome: outcome)
+      .resource, operations.name, step: step.rawValue, began: operationBegan, duration: duration, outcome: outcome)
   }
 }

@@ -57,7 +57,7 @@ extension ResourceManager {
     application?.resourceWasUsedAfterRelease(health(of: index, resource))
     application?.note(
       LedgerEntry(
-        .resource, resource.operations.name, step: "use", began: clock.now(), duration: .zero,
+        .resource, resource.operations.name, step: CallStep.use.rawValue, began: clock.now(), duration: .zero,
         outcome: .usedAfterRelease))
   }
 }

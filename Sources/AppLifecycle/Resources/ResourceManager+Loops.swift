@@ -65,7 +65,7 @@ extension ResourceManager {
     }
     let reason =
       error.map { String(describing: $0) } ?? ResourceError.runLoopReturned(resource.operations.name).description
-    noteEvent("run", of: resource, began: began, isReturn ? .completed : .failed(reason))
+    noteEvent(.run, of: resource, began: began, isReturn ? .completed : .failed(reason))
     if let error, !isReturn {
       resources[index]?.lastError = reason
       if let loopDidThrow = resource.operations.loopDidThrow, !loopDidThrow(error) { return }
@@ -88,7 +88,7 @@ extension ResourceManager {
 
   private func react(_ reaction: RunEnd, to resource: Resource) {
     guard case .shutDown(let status) = reaction else { return }
-    application?.shutDown(status: status, cause: LifecycleCause(rawValue: "end of \(resource.operations.name)"))
+    application?.shutDown(status: status, cause: LifecycleCause(.end, of: resource.operations.name))
   }
 
   /// Notes and reports an error that a loop or body threw after it had been asked to end.
@@ -99,15 +99,15 @@ extension ResourceManager {
       // The entry about the end of the body has the error.
       lease.errorOfEnd = text
     } else {
-      noteEvent("run", of: resource, began: began, .failed(text))
+      noteEvent(.run, of: resource, began: began, .failed(text))
     }
     let goesToCaller = resource.operations.loopDidThrow != nil
     application?.report(error, of: resource.operations.source, stepOfLoop(resource), hasRecipient: goesToCaller)
     _ = resource.operations.loopDidThrow?(error)
   }
 
-  private func stepOfLoop(_ resource: Resource) -> String {
-    resource.operations.body == nil ? "run" : "run(while: .\(resource.phase))"
+  private func stepOfLoop(_ resource: Resource) -> CallStep {
+    resource.operations.body == nil ? .run : .body(while: resource.phase)
   }
 
   private func beginLoopAgain(_ index: Int, _ lease: HeldLease, because reason: String, ranFor time: Duration) {
@@ -152,7 +152,7 @@ extension ResourceManager {
             if !Task.isCancelled {
               lease.hasFailedCheck = true
               self?.application?.report(
-                error, of: operations.source, "check", hasRecipient: true, isToldByResource: true)
+                error, of: operations.source, .check, hasRecipient: true, isToldByResource: true)
               lent.invalidate(because: error)
             }
           }

@@ -98,7 +98,7 @@ extension ResourceManager {
     didEnd(.failedToAcquire(index), generation, isCancelled ? .cancelled : .failed(text))
     // A cancelled acquire has to throw, so its error is no failure.
     guard !isCancelled, let source else { return }
-    application?.report(error, of: source, "acquire", hasRecipient: true, isToldByResource: true)
+    application?.report(error, of: source, .acquire, hasRecipient: true, isToldByResource: true)
   }
 
   // MARK: Releasing
@@ -134,7 +134,7 @@ extension ResourceManager {
     }
     let isFailure = error?.isFailure ?? false
     didEnd(.released(index), generation, outcome)
-    if isFailure, let error, let source { application?.report(error, of: source, "release") }
+    if isFailure, let error, let source { application?.report(error, of: source, .release) }
   }
 
   // MARK: Deadlines
@@ -169,9 +169,9 @@ extension ResourceManager {
     if !graph.isLate(index) {
       note(index, .overran, at: clock.now(), in: application)
       graph.markLate(index)
-      let release = resource.operations.body == nil ? "release" : "end"
+      let release = resource.operations.body == nil ? BudgetOverrun.Operation.release : .end
       application.operationIsLate(
-        resource.operations.name, graph.status(of: index) == .acquiring ? "acquire" : release, on: resource.page)
+        resource.operations.name, graph.status(of: index) == .acquiring ? .acquire : release, on: resource.page)
     }
     abandon(index)
     perform(graph.giveUp(index))
@@ -236,22 +236,23 @@ extension ResourceManager {
     guard let resource = resources[index] else { return }
     let now = clock.now()
     resources[index]?.lastError = reason
-    if resource.operations.body == nil { noteEvent("invalidate", of: resource, began: now, .failed(reason)) }
+    if resource.operations.body == nil { noteEvent(.invalidate, of: resource, began: now, .failed(reason)) }
     perform(graph.invalidate(index, failures: failures))
   }
 
   func policy(of resource: Resource) -> RetryPolicy { resource.operations.retry ?? retry }
 
-  func noteEvent(_ step: String, of resource: Resource, began: Duration, _ outcome: LedgerEntry.Outcome) {
+  func noteEvent(_ step: CallStep, of resource: Resource, began: Duration, _ outcome: LedgerEntry.Outcome) {
     guard let application else { return }
     let duration = clock.now() - began
     let entry =
       resource.operations.body.map {
         LedgerEntry(
-          .runBody, $0, step: "run(while: .\(resource.phase))", began: began, duration: duration, outcome: outcome)
+          .runBody, $0, step: CallStep.body(while: resource.phase).rawValue, began: began, duration: duration,
+          outcome: outcome)
       }
       ?? LedgerEntry(
-        .resource, resource.operations.name, step: step, began: began, duration: duration, outcome: outcome)
+        .resource, resource.operations.name, step: step.rawValue, began: began, duration: duration, outcome: outcome)
     application.note(entry, on: application.ownLedger.ownPage)
   }
 }

@@ -344,11 +344,11 @@ internal import Scheduling
   /// The name of the running operation in the ledger; nil if the ledger does not list it.
   ///
   /// Of a body the ledger lists only its end, and only if it ran until then.
-  private func stepInLedger(_ index: Int) -> String? {
+  private func stepInLedger(_ index: Int) -> CallStep? {
     guard let resource = resources[index] else { return nil }
     let isAcquired = graph.status(of: index) == .acquiring
     if resource.operations.body != nil, isAcquired || !resource.endsLoop { return nil }
-    return isAcquired ? "acquire" : "release"
+    return isAcquired ? .acquire : .release
   }
 
   /// Reports to observers that an operation has begun.

@@ -105,7 +105,7 @@ extension Application {
           case .again, .invalidate: ownTasks.periodicTaskDidThrow(error, source, began: began)
           case .rest: throw error
           case .shutDown(let status):
-            shutDown(status: status, cause: LifecycleCause(rawValue: "end of \(source)"))
+            shutDown(status: status, cause: LifecycleCause(.end, of: source.description))
             throw error
           }
         }

@@ -74,18 +74,18 @@ internal import Scheduling
       application?.note(entry(source, began: task.began, outcome), of: call)
     }
     didEnd(id, outcome)
-    application?.report(error, of: source, "task", hasRecipient: true)
+    application?.report(error, of: source, .task, hasRecipient: true)
   }
 
   /// Notes and reports an error of a periodic task that goes on.
   func periodicTaskDidThrow(_ error: any Error, _ source: EventBus.Subscriber, began: Duration) {
     var entry = LedgerEntry(
-      .task, source, step: "every", began: began, duration: now() - began, outcome: .completed)
+      .task, source, step: CallStep.every.rawValue, began: began, duration: now() - began, outcome: .completed)
     // For observers every end has a beginning.
     let call = application?.callBegins(entry)
     entry.outcome = .failed(String(describing: error))
     application?.note(entry, of: call)
-    application?.report(error, of: source, "every", hasRecipient: true)
+    application?.report(error, of: source, .every, hasRecipient: true)
   }
 
   private func didEnd(_ id: UInt64, _ outcome: LedgerEntry.Outcome) {
@@ -99,6 +99,6 @@ internal import Scheduling
   }
 
   private func entry(_ source: EventBus.Subscriber, began: Duration, _ outcome: LedgerEntry.Outcome) -> LedgerEntry {
-    LedgerEntry(.task, source, step: "task", began: began, duration: now() - began, outcome: outcome)
+    LedgerEntry(.task, source, step: CallStep.task.rawValue, began: began, duration: now() - began, outcome: outcome)
   }
 }

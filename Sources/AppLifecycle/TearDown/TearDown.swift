@@ -93,7 +93,7 @@ extension TearDown {
     (budget, probe) = (nil, nil)
     for index in pendingPosts.indices { setTimer(of: index) }
     guard !culprits.isEmpty else { return true }
-    for name in culprits { application.record(.report, "watchdog:\(name)", cause) }
+    for name in culprits { application.report(.watchdog, name, cause) }
     application.note(
       BudgetOverrun(
         callback: began.callback, budget: began.length, culprits: culprits,
@@ -320,7 +320,7 @@ extension TearDown {
     let pending = pendingPosts.remove(at: index)
     var blamed: Set<ObjectIdentifier> = []
     let late = post.expire(blames: true, besides: &blamed).map(\.description)
-    for name in late { application.record(.report, "watchdog:\(name)", pending.cause) }
+    for name in late { application.report(.watchdog, name, pending.cause) }
     if !late.isEmpty {
       // The disconnection of a reclaimed scene closes no phase: its handlers have the budget of didEnterBackground, and
       // its name in the report.

@@ -188,10 +188,11 @@ extension RunWatch {
   }
 
   private func takeInput(_ token: String) {
-    // `wait:` continues what the input before it has begun.
-    if !token.hasPrefix("wait:") { asksForOverruns = false }
-    let parts = token.split(separator: ":")
-    if parts.count == 3, parts[0] == "slow" { slowCalls.insert(String(parts[1])) }
+    let action = try? ScriptAction.Kind(token: token)
+    // A wait continues what the input before it has begun.
+    if case .wait = action { return }
+    asksForOverruns = false
+    if case .slow(let call, _) = action { slowCalls.insert(call) }
   }
 
   private func takeCall(_ method: String) {
@@ -206,19 +207,18 @@ extension RunWatch {
     violations = all.count
   }
 
-  private func take(_ report: LifecycleRecord) {
-    // The reports of the application: `watchdog:NAME`, `backgroundTimeExpired:NAME`, and mistakes with background tasks.
-    guard let colon = report.name.firstIndex(of: ":") else { return }
-    let name = String(report.name[report.name.index(after: colon)...])
-    switch report.name[..<colon] {
-    case "watchdog":
+  private func take(_ record: LifecycleRecord) {
+    guard let report = record.report else { return }
+    let name = report.name
+    switch report.kind {
+    case .watchdog:
       end = .overrun
-      if !asksForOverruns { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: report.cause.rawValue)) }
-    case "backgroundTimeExpired": add(.neverEnded(name))
-    case "taskEndedTwice": add(RunComplaint(.backgroundTask, "“\(name)” was ended twice"))
-    case "refusedEndlessly":
+      if !asksForOverruns { add(RunComplaint(.overrun, "“\(name)” exceeded its budget", at: record.cause.rawValue)) }
+    case .backgroundTimeExpired: add(.neverEnded(name))
+    case .taskEndedTwice: add(RunComplaint(.backgroundTask, "“\(name)” was ended twice"))
+    case .refusedEndlessly:
       add(RunComplaint(.backgroundTask, "“\(name)” is begun again and again, although it is refused"))
-    default: break
+    case .observerFailed: break
     }
   }
 

@@ -31,7 +31,12 @@ extension Script {
 
 extension LifecycleRecord {
   /// Whether the record names an action of scripts that no real system takes.
-  fileprivate var isOfSimulator: Bool { ["wait:", "slow:", "task:", "mode:", "do:"].contains { name.hasPrefix($0) } }
+  fileprivate var isOfSimulator: Bool {
+    switch try? ScriptAction.Kind(token: name) {
+    case .wait, .slow, .beginTask, .endTask, .beginMode, .endMode, .own: true
+    case .input, nil: false
+    }
+  }
 }
 
 extension ScriptAction {

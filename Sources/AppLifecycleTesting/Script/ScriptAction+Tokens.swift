@@ -2,7 +2,7 @@ import AppLifecycle
 
 extension ScriptAction.Kind {
   /// Makes an action from a token.
-  init(token: String) throws(ScriptError.Problem) {
+  package init(token: String) throws(ScriptError.Problem) {
     // All valid tokens are ASCII, for which equal strings have equal bytes.
     guard token.utf8.allSatisfy({ $0 < 0x80 }) else { throw .unknownAction }
     if let input = Self.words[token] {

@@ -1,4 +1,4 @@
-public import AppLifecycle
+package import AppLifecycle
 
 /// One action of a script, and its place in the text.
 public struct ScriptAction: Sendable, Hashable {

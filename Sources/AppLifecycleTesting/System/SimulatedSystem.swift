@@ -198,14 +198,14 @@ extension SimulatedSystem {
     record.append(new)
     switch new.kind {
     case .delegate where new.name == ApplicationCallback.willTerminate.rawValue: isEndingInOrder = true
-    case .report where new.name.hasPrefix("watchdog:"): isEndingInOrder = false
+    case .report: if new.report?.kind == .watchdog { isEndingInOrder = false }
     case .state:
       hasEndedInOrder = new.state == .notRunning && isEndingInOrder
       isEndingInOrder = false
       guard new.state == .notRunning else { break }
       openQuits = []
       work.loseProcess()
-    case .input, .ignored, .delegate, .notification, .task, .report: break
+    case .input, .ignored, .delegate, .notification, .task: break
     }
   }
 

@@ -61,11 +61,11 @@ extension PreviousExit.Kind {
   fileprivate static func ending(_ run: RunSummary, bootID: String?) -> PreviousExit.Kind {
     guard run.header != nil || run.records > 0 else { return run.damagedLines == 0 ? .firstRun : .unknown }
     let hasEnded = run.state == .notRunning
-    // A simulated device that was restarted by the script.
     if run.crash != nil { return .crashed }
-    if hasEnded, run.lastInput == DeviceInput.reboot.rawValue { return .deviceRestarted }
-    // A simulated crash has no signal.
-    if hasEnded, run.lastInput == DeviceInput.crash.rawValue { return .crashed }
+    // A script has restarted the simulated device, or played a crash, which has no signal.
+    let action = hasEnded ? run.lastInput.flatMap { DeviceInput(rawValue: $0) } : nil
+    if action == .reboot { return .deviceRestarted }
+    if action == .crash { return .crashed }
     if !run.overruns.isEmpty { return .watchdog }
     if hasEnded, run.wasToldToEnd { return .terminated }
     if run.stop != nil { return .unknown }

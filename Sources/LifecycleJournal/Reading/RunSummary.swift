@@ -176,12 +176,11 @@ public struct RunSummary: Sendable, Hashable {
 
 extension LifecycleRecord {
   /// Whether this is the report of an overrun.
-  var isOverrun: Bool {
-    kind == .report && (name.hasPrefix("watchdog:") || name.hasPrefix("backgroundTimeExpired:"))
-  }
+  var isOverrun: Bool { report?.kind == .watchdog || report?.kind == .backgroundTimeExpired }
 
   /// Whether an operation of a resource or a body was late outside a tear-down, for which no system ends a process.
   fileprivate var isOfOperation: Bool {
-    ["acquire", "release", "end"].contains { cause.rawValue == "\($0) of \(name.dropFirst("watchdog:".count))" }
+    guard let report, report.kind == .watchdog else { return false }
+    return BudgetOverrun.Operation.allCases.contains { cause == LifecycleCause($0, of: report.name) }
   }
 }

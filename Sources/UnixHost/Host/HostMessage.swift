@@ -93,7 +93,7 @@ extension HostMessage {
   init(_ overrun: BudgetOverrun, openCalls: [TracedCall] = []) {
     if let operation = overrun.operation {
       let names = overrun.culprits.joined(separator: ", ")
-      self.init(.error, "the \(operation) of \(names) overran its budget of \(overrun.budget)")
+      self.init(.error, "the \(operation.rawValue) of \(names) overran its budget of \(overrun.budget)")
       return
     }
     let reason =

@@ -99,18 +99,17 @@ import Scheduling
         hasBudget = true
         link.send(.budgetBegan(callback))
       case .overran(let overrun) where !hasBudget && overrun.callback != .shouldTerminate: report(HostMessage(overrun))
-      case .recorded(let record) where record.kind == .report && record.name.hasPrefix(refusal):
-        let name = record.name.dropFirst(refusal.count)
+      case .recorded(let record):
+        guard let refusal = record.report, refusal.kind == .refusedEndlessly else { break }
         report(
           HostMessage(
             .error,
-            "the background task \(name) is begun again and again although it is refused; its handlers are not called"))
+            "the background task \(refusal.name) is begun again and again although it is refused; its handlers are not called"
+          ))
       default: break
       }
     }
   }
-
-  private static let refusal = "refusedEndlessly:"
 
   /// Descriptors for the terminal or the manager, for the timers of libdispatch, which traps without a descriptor, and
   /// for the program.

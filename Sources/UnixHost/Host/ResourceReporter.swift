@@ -130,14 +130,13 @@ struct ResourceReports: Sendable, Hashable {
     guard !failure.isToldByResource else { return nil }
     let step = failure.eventName.rawValue
     let what =
-      switch step {
-      case _ where failure.event != nil: "threw an error while it handled \(step.bounded)"
-      case "release": "was released with an error"
-      case "run": "ended its loop with an error"
-      case "task": "ended with an error"
-      case "every": "threw an error, and goes on at its next time"
-      case _ where step.hasPrefix("run(while:"): "ended with an error"
-      default: "threw an error in \(step.bounded)"
+      switch failure.event == nil ? CallStep(rawValue: step) : nil {
+      case .release: "was released with an error"
+      case .run: "ended its loop with an error"
+      case .task, .whileRunning, .whileForeground, .whileActive: "ended with an error"
+      case .every: "threw an error, and goes on at its next time"
+      case .acquire, .check, .invalidate, .use, .backgroundTask, .observe: "threw an error in \(step)"
+      case nil: "threw an error \(failure.event == nil ? "in" : "while it handled") \(step.bounded)"
       }
     guard takeRoom(at: now) else {
       omitted += 1

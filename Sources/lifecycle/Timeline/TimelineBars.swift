@@ -196,12 +196,12 @@ struct TimelineBars {
     case .task: bar.style = "task"
     case .resource:
       // The resource is held from the end of an acquire to the beginning of a release.
-      close(lane, at: entry.step == "release" ? bar.begin : here)
+      close(lane, at: entry.callStep == .release ? bar.begin : here)
       bar.style = entry.step.cutForPicture
       bar.name = "\(name): \(bar.style)"
     }
     ended.append(bar)
-    if entry.kind == .resource, entry.step == "acquire", entry.outcome == .completed {
+    if entry.kind == .resource, entry.callStep == .acquire, entry.outcome == .completed {
       open(self.bar(lane, name, "held", "resource, held"))
     }
   }
