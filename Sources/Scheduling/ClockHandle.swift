@@ -7,7 +7,6 @@
 /// A clock of any type, whose instants are durations since the handle was made, so that they can be stored and
 /// compared.
 package struct ClockHandle: Sendable {
-  /// Returns the time since the handle was made.
   package let now: @Sendable () -> Duration
   package let sleepUntil: @Sendable (Duration) async throws -> Void
   /// The clock of the system; nil for any other clock.
@@ -52,7 +51,6 @@ package struct ClockHandle: Sendable {
       systemClock: nil, passTime: passTime)
   }
 
-  /// Makes a handle from its parts.
   package init(
     now: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void,
     systemClock: TimerThread.SystemClock? = nil, passTime: (@Sendable (String) -> Void)? = nil

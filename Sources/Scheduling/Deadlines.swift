@@ -48,7 +48,6 @@ package final class Deadlines: Sendable {
   /// Whether the deadlines are real: on a clock of the system, and not on one of a simulation or a test.
   package var areReal: Bool { clock.systemClock != nil }
 
-  /// Returns the instant after a delay, at most a century ahead.
   package func instant(after delay: Duration) -> Duration { clock.instant(after: delay) }
 
   /// Calls `action`, which must not block, when the deadline has passed, on the timer thread or on the task that

@@ -5,14 +5,10 @@
     internal import Darwin
   #endif
 
-  /// A value behind a lock that ThreadSanitizer can see.
-  ///
-  /// ThreadSanitizer does not see `Synchronization.Mutex`, because that library is not instrumented, and would report
-  /// false races.
+  /// A value behind a lock that ThreadSanitizer can see: it would report false races with the standard library's mutex,
+  /// whose library is not instrumented.
   public final class Guarded<Value: ~Copyable>: @unchecked Sendable {
-    /// The value with a byte beside it.
-    ///
-    /// A value of size zero would share the address of the next member, and cause false reports.
+    /// The value and a byte: a value of size zero would share the next member's address, and cause false reports.
     private struct Storage: ~Copyable {
       var value: Value
       let padding: UInt8 = 0
@@ -56,8 +52,8 @@
 
   /// A value behind a lock: the standard library's mutex, under a name that the ThreadSanitizer build can replace.
   ///
-  /// It is public, although no product has this module: the compiler inlines only what is public into other modules. Out
-  /// of line, each use would look up the metadata of generic types.
+  /// It is public because the compiler inlines only what is public into other modules. Out of line, each use would look
+  /// up the metadata of generic types.
   public struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
 

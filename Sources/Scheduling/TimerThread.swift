@@ -4,10 +4,8 @@ internal import CScheduling
 ///
 /// A sleeping task would need a thread of the pool to wake up, and so would the runtime's timers.
 package final class TimerThread: Sendable {
-  /// The thread of the process.
   package static let shared = TimerThread()
 
-  /// A clock of the system.
   package enum SystemClock: Int, Sendable {
     /// The clock that goes on while the machine sleeps.
     case continuous

@@ -8,7 +8,6 @@
   enum Calling {
     static let isDirect = false
 
-    /// The error that a handler threw.
     static func error(taking thrown: UnsafeMutableRawPointer) -> any Error {
       Unmanaged<BoxedError>.fromOpaque(thrown).takeRetainedValue().error
     }
@@ -17,7 +16,6 @@
   // MARK: Events
 
   extension Posting {
-    /// Posts an event to a topic that has this root and no flag.
     @inline(__always)
     static func deliver<E: EventBus.Event>(
       _ event: E, to topic: UnsafeMutablePointer<pubsub_topic>, from subject: UnsafeRawPointer?,
@@ -49,7 +47,6 @@
 
   // MARK: Owners
 
-  /// A weak reference to an object.
   struct ObjectReference: Sendable {
     private let reference: WeakReference
 
@@ -65,7 +62,6 @@
   struct OwnedCall: Sendable {
     private var reference: ObjectReference?
 
-    /// Makes the value for a subscription without an owner.
     init() {}
 
     init(_ owner: any AnyObject & Sendable) { reference = ObjectReference(owner) }
@@ -81,7 +77,6 @@
   }
 
   extension Registration {
-    /// Makes a registration for an owner, and its handler.
     static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       _ body: @escaping @Sendable (Owner, E) throws -> Void
@@ -95,7 +90,6 @@
       return (registration, handler)
     }
 
-    /// Makes a registration for an owner, and its main-actor handler.
     static func makeOwned<Owner: AnyObject & Sendable, E: EventBus.Event>(
       _ details: SubscriptionDetails, in core: BusCore, by owner: Owner,
       onMainActor body: @escaping @MainActor (Owner, E) throws -> Void

@@ -49,7 +49,6 @@ struct EventQueue {
 
   // MARK: Adding events
 
-  /// Adds an event, which was posted inside a handler of a report or not.
   @inline(__always)
   mutating func append<E>(_ event: E, _ purpose: HoldPurpose, inside report: SelfReport? = nil) {
     if report == nil, !isBounded, purpose.delivery == nil { return events.append(event, as: E.self) }

@@ -19,7 +19,6 @@ class Receiver: @unchecked Sendable {
   /// A mailbox drops those that it holds; the iterators of a sequence still return them.
   func close() { preconditionFailure("a subclass must override this method") }
 
-  /// The receiver, if it is a mailbox.
   var mailbox: (any AnyMailbox)? { nil }
 
   /// Holds an event and wakes the receiver; returns false if it did not take the event.

@@ -10,7 +10,6 @@ extension BusCore {
     return .passUnretained(withLock { store(of: description, &$0) })
   }
 
-  /// Returns the store of a type with its static type.
   func typedStore<E: EventBus.Event>(for type: E.Type) -> TopicStore<E> {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
@@ -40,7 +39,6 @@ extension BusCore {
     return withLock { _ in sites.site(subscriber.fileID, subscriber.line).takeUnretainedValue() }
   }
 
-  /// Adds the synchronous handler of a registration to a topic.
   func add(_ handler: pubsub_handler, _ registration: Registration, to store: Unmanaged<HandlerStore>) {
     store._withUnsafeGuaranteedRef { store in
       let isInserted = withLock { released in
@@ -148,7 +146,6 @@ extension pubsub_handler {
 // MARK: - Cancelling
 
 extension BusCore {
-  /// Removes a plain subscription.
   func remove(_ id: UInt64, from store: HandlerStore) {
     withLock { released in
       store.remove(id, &garbage, into: &released)
@@ -205,7 +202,6 @@ extension BusCore {
 // MARK: - Listing
 
 extension BusCore {
-  /// All subscriptions, in order of subscription.
   var listings: [EventBus.Listing] {
     withLock { released in
       let typed = stores.flatMap { store in

@@ -11,7 +11,6 @@ struct DeliveryOrder {
     let block: HandlerBlock?
     let slot: UnsafeMutablePointer<UnsafeRawPointer?>
     var index: Int
-    /// The number of handlers that remain.
     var count: Int
 
     init(_ block: HandlerBlock?, _ slot: UnsafeMutablePointer<UnsafeRawPointer?>, step: Int) {
@@ -32,7 +31,7 @@ struct DeliveryOrder {
   private let firstUnseen: UInt64
   /// 1, or -1 for reversed events.
   private let step: Int
-  /// The cursors of the blocks; the first one has the next handler, once ``front(_:)`` has looked.
+  /// The cursors of the blocks; the first one has the next handler, once ``order()`` has looked.
   private var (first, second, third): (Cursor, Cursor, Cursor)
   /// The slot in which the last handler is announced.
   private(set) var announced: UnsafeMutablePointer<UnsafeRawPointer?>?
@@ -59,8 +58,10 @@ struct DeliveryOrder {
   /// Announces the next handler, and returns it; nil at the end.
   mutating func next() -> HandlerPlace? {
     if looks { leaveLast() }
-    guard let cursor = front({ $0 }) else { return nil }
-    advance()
+    order()
+    let cursor = first
+    if cursor.count <= 0 { return nil }
+    first.advance(step)
     announced = cursor.slot
     defer { position += 1 }
     let block = cursor.block.unsafelyUnwrapped
@@ -76,7 +77,10 @@ struct DeliveryOrder {
 
   /// The priority of the next handler; nil at the end.
   var priority: Int? {
-    mutating get { front { $0.entry.priority } }
+    mutating get {
+      order()
+      return first.count > 0 ? first.entry.priority : nil
+    }
   }
 
   /// The number of handlers that remain, or a higher one.
@@ -84,13 +88,13 @@ struct DeliveryOrder {
 
   /// Skips this priority and all priorities before it.
   mutating func skip(through priority: Int) {
-    while let present = self.priority, present == priority || comesFirst(present, priority) { advance() }
+    while let present = self.priority, present == priority || comesFirst(present, priority) { first.advance(step) }
   }
 
   private func comesFirst(_ one: Int, _ other: Int) -> Bool { (one > other) == (step > 0) }
 
-  /// Returns a property of the cursor that has the next handler; nil at the end.
-  private mutating func front<Property>(_ property: (Cursor) -> Property) -> Property? {
+  /// Makes the cursor that has the next handler the first one.
+  private mutating func order() {
     skipUnseen(&first)
     if second.count > 0 || third.count > 0 {
       skipUnseen(&second)
@@ -98,10 +102,7 @@ struct DeliveryOrder {
       if comesFirst(third, second) { swap(&third, &second) }
       if comesFirst(second, first) { swap(&second, &first) }
     }
-    return first.count > 0 ? property(first) : nil
   }
-
-  private mutating func advance() { first.advance(step) }
 
   private func skipUnseen(_ cursor: inout Cursor) {
     while cursor.count > 0, cursor.entry.id >= firstUnseen { cursor.advance(step) }
@@ -151,7 +152,6 @@ struct HandlerPlace {
   }
 }
 
-/// The result of calling a synchronous handler.
 enum CallOutcome {
   case returned
   case threw(any Error)

@@ -50,7 +50,6 @@ struct HandlerBlock {
 
   let base: UnsafeMutablePointer<pubsub_block>
 
-  /// Makes the block to which a root points.
   init(root: UnsafeRawPointer) {
     base = UnsafeMutableRawPointer(mutating: root).assumingMemoryBound(to: pubsub_block.self)
   }
@@ -87,7 +86,6 @@ struct HandlerBlock {
   /// The indices of the handlers that have not been cancelled.
   var living: some Sequence<Int> { (0..<used).lazy.filter { !isCancelled(at: $0) } }
 
-  /// Whether a new handler of this priority can be appended.
   func canAppend(_ priority: Int) -> Bool {
     let used = used
     return used < capacity && (used == 0 || entries[used - 1].priority >= priority)

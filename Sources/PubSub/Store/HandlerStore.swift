@@ -5,7 +5,6 @@ internal import Scheduling
 ///
 /// Writers hold the bus's lock. Only they access the variables below; posts access ``topic`` and the constants.
 class HandlerStore: @unchecked Sendable {
-  /// The topic, which readers read first.
   let topic: UnsafeMutablePointer<pubsub_topic>
   /// The core, which keeps this store alive; it lives as long as a post is possible.
   var core: BusCore { unownedCore.takeUnretainedValue() }
@@ -77,7 +76,6 @@ class HandlerStore: @unchecked Sendable {
   /// Makes the handler that calls a wildcard's closure with an event of this topic.
   func handler(of wildcard: Wildcard) -> pubsub_handler { preconditionFailure("a subclass must override this method") }
 
-  /// Runs `body` under the order lock.
   func withOrder<Result>(_ body: () -> Result) -> Result {
     var result: Result?
     Hook.locks(self)

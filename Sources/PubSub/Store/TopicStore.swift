@@ -122,10 +122,8 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     return strengthened(kept.event)
   }
 
-  /// Returns the latest event of a subject, or, with nil, of the type.
   func latest(from subject: (any AnyObject & Sendable)?) -> E? { withOrder { latestInOrder(from: subject) } }
 
-  /// Removes the latest event of the type, and those of all subjects.
   override func removeLatest() {
     var removed: [ObjectIdentifier: KeptEvent] = [:]
     withTwoPlaces { _, former in

@@ -23,33 +23,26 @@ extension Cancellable {
   /// once. Any other wait inside a handler lasts 30 seconds at most, and one that would close a circle of waits does not
   /// begin; in both cases a time-out is reported.
   func drain() async {
-    guard let context = HandlerContext.enclosing else { return await idle() }
-    guard let mailbox else { return await idle(inside: context) }
+    guard let context = HandlerContext.enclosing, let mailbox else { return await idle() }
     if context.isChained(to: mailbox) { return }
     guard let token = WaitGraph.begin(in: context, awaiting: [.receiver(mailbox)]) else {
-      return reportTimeout(inside: context)
+      return reportTimeout(of: context.run)
     }
-    await idle(inside: context)
+    await idle()
     token.end()
   }
 
   private func idle() async {
-    await withUnsafeContinuation { continuation in whenIdle { continuation.resume() } }
-  }
-
-  private func idle(inside context: HandlerContext) async {
-    guard context.run != nil else { return await idle() }
-    let deadlines = core.deadlines
-    let outcome = OneShot()
-    let timer = deadlines.set(deadlines.now() + HandlerRun.waitBudget) { outcome.settle(false) }
+    let (deadlines, outcome, run) = (core.deadlines, OneShot(), HandlerContext.enclosing?.run)
+    let timer = run.map { _ in deadlines.set(deadlines.now() + HandlerRun.waitBudget) { outcome.settle(false) } }
     whenIdle { outcome.settle(true) }
     let wasDrained = await outcome.value
-    deadlines.clear(timer)
-    if !wasDrained { reportTimeout(inside: context) }
+    if let timer { deadlines.clear(timer) }
+    if !wasDrained { reportTimeout(of: run) }
   }
 
-  private func reportTimeout(inside context: HandlerContext) {
-    guard let run = context.run else { return }
+  private func reportTimeout(of run: HandlerRun?) {
+    guard let run else { return }
     core.reportFailure(DrainTimeout(subscriber: subscriber), of: run.receiver.subscriber, with: nil, in: run.eventType)
   }
 }

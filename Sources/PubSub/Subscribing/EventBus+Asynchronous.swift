@@ -1,7 +1,6 @@
 // Registering receivers, whose events the poster does not handle: mailboxes, and buffers of sequences.
 
 extension EventBus {
-  /// Registers a handler with a mailbox of its own.
   func registerMailbox<E: Event>(
     _ type: E.Type, _ details: SubscriptionDetails, _ replay: Replay<E>, _ buffering: Buffering, once: Bool,
     _ handler: Mailbox<E>.Handler
@@ -14,7 +13,6 @@ extension EventBus {
     return registration
   }
 
-  /// Registers a handler of every event, or of the events of one name, with a mailbox of its own.
   func registerWildcardMailbox(
     named name: EventName?, _ details: SubscriptionDetails, _ buffering: Buffering, once: Bool,
     _ handler: Mailbox<any Event>.Handler

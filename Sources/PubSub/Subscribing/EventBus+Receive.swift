@@ -51,8 +51,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
-  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  ///   - handler: called with the owner, which it must not capture, and each event; may throw.
   ///   - missed: called in the place of dropped events, with their number; nil to ignore the loss.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
@@ -84,8 +83,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
-  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  ///   - handler: called with the owner, which it must not capture, and each event; may throw.
   ///   - missed: called in the place of dropped events, with their number; nil to ignore the loss.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
@@ -146,8 +144,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
-  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  ///   - handler: called with the owner, which it must not capture, and each event; may throw.
   ///   - missed: called in the place of dropped events, with their number; nil to ignore the loss.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   /// - Complexity: linear in the number of event types that have been subscribed to.

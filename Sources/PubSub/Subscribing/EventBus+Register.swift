@@ -18,7 +18,6 @@ extension EventBus {
     return Subscription(registration)
   }
 
-  /// Registers a synchronous handler for an owner.
   func register<E: Event>(
     _ type: E.Type, _ only: OnceOnly?, _ owned: (registration: Registration, handler: pubsub_handler)
   ) -> OwnedSubscription {
@@ -27,7 +26,6 @@ extension EventBus {
     return OwnedSubscription(owned.registration)
   }
 
-  /// Registers a synchronous handler of every event, or of the events of one name.
   func register(
     _ registration: Registration, named name: EventName?, once: Bool,
     _ handler: @escaping @Sendable (any Event) throws -> Void

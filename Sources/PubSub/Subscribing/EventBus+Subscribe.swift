@@ -62,8 +62,10 @@ extension EventBus {
 
   /// Subscribes a handler for an owner; it is called on the poster's thread, before the post returns.
   ///
-  /// The bus keeps the owner alive during each call. The owner's class is `Sendable`: a class on the main actor, an
-  /// actor, or a final class whose stored properties are constants.
+  /// The bus keeps the owner alive during each call. A handler that captures the owner (`self.`), instead of using the
+  /// one that it is passed, keeps it alive as long as the bus. An error of the handler is posted as
+  /// ``EventBus/HandlerFailure``. The owner's class is `Sendable`: a class on the main actor, an actor, or a final class
+  /// whose stored properties are constants.
   ///
   /// - Parameters:
   ///   - type: the events.
@@ -74,8 +76,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
-  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  ///   - handler: called with the owner, which it must not capture, and each event; may throw.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: BusEvent>(
@@ -108,8 +109,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
-  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  ///   - handler: called with the owner, which it must not capture, and each event; may throw.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   @discardableResult
   public func subscribe<Owner: AnyObject & Sendable, E: MainActorEvent>(
@@ -167,8 +167,7 @@ extension EventBus {
   ///   - label: what reports call the subscriber; its source position if nil.
   ///   - fileID: the source position.
   ///   - line: the source position.
-  ///   - handler: called with the owner and each event. Use the owner that is passed: the bus keeps a captured one
-  ///     (`self.`) alive. An error that the handler throws is posted as ``EventBus/HandlerFailure``.
+  ///   - handler: called with the owner, which it must not capture, and each event; may throw.
   /// - Returns: the subscription, to cancel it earlier; may be discarded.
   /// - Complexity: linear in the number of event types that have been subscribed to.
   @discardableResult

@@ -5,10 +5,10 @@
 /// task begins to iterate. A body that an application runs again and again may iterate a sequence that was made outside
 /// of it: in each run, also the first, it gets the events since its own loop began.
 ///
-/// let prices = bus.events(PriceDidChange.self)
-/// await application.run(while: .active) {
-/// for await price in prices { show(price) }
-/// }
+///     let prices = bus.events(PriceDidChange.self)
+///     await application.run(while: .active) {
+///       for await price in prices { show(price) }
+///     }
 ///
 /// When the iterating task is cancelled or the bus is released, the iterator ends after the events that it holds. After
 /// the release of the sequence's subject no new event arrives, but the iterator may end much later, so cancel its task.

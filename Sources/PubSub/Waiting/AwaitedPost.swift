@@ -73,10 +73,8 @@ final class AwaitedPost: Sendable {
     (self.poster, self.now, self.errorsAreInLedger) = (poster, now, errorsAreInLedger)
   }
 
-  /// Whether the post waits for a handler at present.
   var isOpen: Bool { state.withLock { $0.open > 0 } }
 
-  /// Whether the wait has ended at the deadline.
   var isExpired: Bool { state.withLock { $0.isExpired } }
 
   /// Whether the wait is over and the post has been reported.
@@ -199,6 +197,5 @@ extension AwaitedPost {
     }
   }
 
-  /// Notes that the post has been reported.
   func noteReported() { state.withLock { $0.isReported = true } }
 }

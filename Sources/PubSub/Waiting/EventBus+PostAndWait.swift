@@ -38,11 +38,7 @@ extension EventBus {
 
   /// Posts a main-actor event, and waits for all of its handlers, including asynchronous ones.
   ///
-  /// Synchronous handlers run on the main actor. Otherwise it does what the method for a ``BusEvent`` does: priorities
-  /// run one after another, the asynchronous handlers of one side by side. At the deadline no further handler is
-  /// called, queued events are removed, and running handlers are cancelled. If the calling task is cancelled, the
-  /// handlers are cancelled. A subscriber whose handler waits for the caller's own is reported as
-  /// ``DeliveryReport/Outcome/skipped``.
+  /// It does what the method for a ``BusEvent`` does; synchronous handlers run on the main actor.
   ///
   /// - Parameters:
   ///   - event: what happened.
@@ -50,8 +46,8 @@ extension EventBus {
   ///   - budget: the time limit for the whole post; nil for no limit or, inside a handler, for 30 seconds.
   ///   - clock: measures the budget and the durations; nil for the bus's own clock, which also advances while the
   ///     machine sleeps.
-  /// - Returns: a delivery for each subscriber that the post reached. An error that a handler throws before the
-  ///   deadline is in this report. Every error is also posted as ``EventBus/HandlerFailure``.
+  /// - Returns: a delivery for each subscriber that the post reached, with an error that its handler threw before the
+  ///   deadline.
   @MainActor @discardableResult
   public func postAndWait<E: MainActorEvent>(
     _ event: E, from subject: (any AnyObject & Sendable)? = nil, within budget: Duration? = nil,

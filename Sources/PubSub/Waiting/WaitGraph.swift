@@ -35,9 +35,8 @@ enum WaitGraph {
     mutating func begin(in context: HandlerContext, awaiting awaited: @escaping @Sendable () -> [Target]) -> WaitToken {
       lastID += 1
       let token = WaitToken(context: context, id: lastID)
-      if let node = token.run { waits[node, default: []].append(Wait(id: lastID, work: nil, awaited: awaited)) }
-      if let node = token.owner {
-        waits[node, default: []].append(Wait(id: lastID, work: context.work, awaited: awaited))
+      for (node, work) in token.nodes {
+        waits[node, default: []].append(Wait(id: lastID, work: work, awaited: awaited))
       }
       return token
     }
@@ -87,7 +86,7 @@ enum WaitGraph {
   fileprivate static func end(_ token: WaitToken) {
     let ended = state.withLock { state -> [Wait] in
       var ended: [Wait] = []
-      for node in [token.run, token.owner].compactMap(\.self) {
+      for (node, _) in token.nodes {
         guard let waits = state.waits[node] else { continue }
         let others = waits.filter { $0.id != token.id }
         state.waits[node] = others.isEmpty ? nil : others
@@ -126,11 +125,13 @@ package struct WaitToken: Sendable {
   fileprivate let context: HandlerContext
   fileprivate let id: UInt64
 
-  fileprivate var run: WaitGraph.Node? {
-    context.run.map { .run(ObjectIdentifier($0.receiver), number: $0.number) }
+  /// The nodes that wait: the run, and the owner of the work.
+  fileprivate var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] {
+    var nodes: [(WaitGraph.Node, work: (any AwaitedWork)?)] = []
+    if let run = context.run { nodes.append((.run(ObjectIdentifier(run.receiver), number: run.number), nil)) }
+    if let work = context.work { nodes.append((.owner(ObjectIdentifier(work.owner)), work)) }
+    return nodes
   }
-
-  fileprivate var owner: WaitGraph.Node? { context.work.map { .owner(ObjectIdentifier($0.owner)) } }
 
   /// Ends the wait.
   package func end() { WaitGraph.end(self) }
