@@ -36,6 +36,8 @@ import Scheduling
   let phase: LifecyclePhase
   /// The process in which the body runs that runs now.
   var process: Int?
+  /// Whether the run was reported as late, so that nothing waits for it.
+  var isLate = false
   var caller: Task<Void, Never>?
 
   init(_ name: String, while phase: LifecyclePhase) { (self.name, self.phase) = (name, phase) }
@@ -115,7 +117,7 @@ extension RandomApplication {
       }
       fault("\(resource.name) is released while \(other.name) is \(other.status)")
     }
-    for body in bodies where body.phase.rank >= resource.phase.rank && body.process == process {
+    for body in bodies where body.phase.rank >= resource.phase.rank && body.process == process && !body.isLate {
       fault("\(resource.name) is released while \(body.name) runs")
     }
     resource.status = .releasing
@@ -131,7 +133,7 @@ extension RandomApplication {
     for resource in resources where resource.phase != .running && resource.status != .idle {
       fault("\(resource.name) is \(resource.status) at rest in \(application.state)")
     }
-    for body in bodies where body.phase != .running && body.process == process {
+    for body in bodies where body.phase != .running && body.process == process && !body.isLate {
       fault("\(body.name) runs at rest in \(application.state)")
     }
   }
@@ -176,7 +178,7 @@ extension RandomApplication {
     if body.process == process { fault("\(body.name) overlaps with itself") }
     if !body.phase.holds(in: application.state) { fault("\(body.name) begins in \(application.state)") }
     count("bodies")
-    body.process = process
+    (body.process, body.isLate) = (process, false)
     defer { if body.process == process { body.process = nil } }
     note("\(body.name) begins")
     if !isCalm, chance.once(in: 6) {
