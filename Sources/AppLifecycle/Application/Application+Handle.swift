@@ -15,7 +15,7 @@ extension Application {
   ///
   /// - in an asynchronous handler of a closing notification
   /// - in the acquire, release, `run` loop or health check of a managed resource
-  /// - in a body of ``run(while:after:label:fileID:line:_:)``, or of a `run` with `after:`
+  /// - in a body of ``run(while:after:label:fileID:line:_:)``, or of a `run` with an owner
   /// - in the operation of a ``performBackgroundTask(named:_:)``
   /// - in an asynchronous handler of a bus for which such code waits with `postAndWait` or `cancelAndDrain`, directly
   ///   or along a chain of waits

@@ -48,8 +48,7 @@ extension Application {
   ///   - onError: the reaction when `run` throws without having been asked to end.
   ///   - acquire: creates the handle. It takes an argument for each dependency, also for a handle of type `Void` (`_
   ///     in`). It runs on the main actor, as each closure of this call without `@concurrent`, and two runs never overlap in
-  ///     one process. When the process vanishes, the
-  ///     application cancels a running acquire, and drops its handle.
+  ///     one process. When the process vanishes, the application cancels a running acquire, and drops its handle.
   ///   - run: the loop to run while the handle is held. It begins on the main actor after the acquire. The release
   ///     begins with its end: the application cancels and awaits it, and then calls `release`. A loop that uses
   ///     ``withPhaseClosingHandler(operation:onClose:isolation:)`` is asked to end before it is cancelled.
