@@ -12,7 +12,7 @@ import Testing
   enum Load: String, CaseIterable, Sendable { case compute, block }
   enum Priority: String, CaseIterable, Sendable { case none, high, medium, low, background }
 
-  private static let budget = 600
+  private static let budget = 1200
 
   /// Runs a service under a pool, orders its end when it has launched, and returns its end.
   private func endService(_ pool: String) async throws -> (program: FinishedProgram, log: [String]) {

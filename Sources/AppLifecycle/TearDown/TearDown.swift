@@ -120,10 +120,12 @@ extension TearDown {
   }
 
   /// Asks at half of the time that is left whether the thread pool runs tasks.
+  ///
+  /// A loaded machine, too, answers late, so a budget that leaves it less than half a second to answer tells nothing.
   private func askPool(before deadline: Duration) -> Deadlines.ID? {
-    guard deadlines.areReal else { return nil }
-    let now = time.running.now()
-    return deadlines.set(now + max(.zero, deadline - now) / 2) { [tasks, weak self] in
+    let half = (deadline - time.running.now()) / 2
+    guard deadlines.areReal, half >= .milliseconds(500) else { return nil }
+    return deadlines.set(deadline - half) { [tasks, weak self] in
       tasks.startOnMainActor { [weak self] in self?.probe = ThreadPoolProbe() }
     }
   }
