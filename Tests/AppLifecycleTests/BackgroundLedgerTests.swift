@@ -79,7 +79,7 @@ import Testing
   /// An application in the background whose host stops it; the clocks of the background have no consequences.
   private func stop(
     within budget: Duration, _ body: @escaping @MainActor (Application, ManualClock) -> Void
-  ) async -> (log: [String], end: BackgroundTasksOutcome, length: Duration) {
+  ) async -> (log: [String], end: ApplicationState, length: Duration) {
     let clock = ManualClock()
     let application = Application(delegate: Bare(), clock: clock)
     var log: [String] = []
@@ -92,13 +92,13 @@ import Testing
     body(application, clock)
     _ = await clock.running { await application.handle(.home) }
     let began = clock.now
-    let end = await clock.running { await application.finishBackgroundTasks(within: budget, cause: "Ctrl-Z") }
-    return (log, end, began.duration(to: clock.now))
+    let end = await clock.running { await application.handleSuspension(cause: "Ctrl-Z", within: budget) }
+    return (log, end.to, began.duration(to: clock.now))
   }
 
   @Test func `without open tasks there is no wait`() async {
     let result = await stop(within: .seconds(5)) { application, _ in application.beginBackgroundTask(named: "a").end() }
-    #expect(result.log == [] && result.end == .finished && result.length == .zero)
+    #expect(result.log == [] && result.end == .suspended && result.length == .zero)
   }
 
   @Test func `tasks have half of the budget before they expire, and all of it to end`() async {
@@ -108,7 +108,7 @@ import Testing
       _ = application.beginBackgroundTask(named: "polite") { $0.end() }
     }
     #expect(result.log == ["2.0 expire:upload Ctrl-Z", "2.0 expire:polite Ctrl-Z"])
-    #expect(result.end == .finished && result.length == .seconds(2))
+    #expect(result.end == .suspended && result.length == .seconds(2))
   }
 
   @Test func `tasks that end in time leave the application free to begin others`() async {
@@ -134,7 +134,7 @@ import Testing
         "2.0 expire:a Ctrl-Z", "2.0 expire:b Ctrl-Z", "4.0 backgroundTimeExpired:a Ctrl-Z",
         "4.0 backgroundTimeExpired:b Ctrl-Z",
       ])
-    #expect(result.end == .timedOut(open: ["a", "b"]) && result.length == .seconds(4))
+    #expect(result.end == .suspended && result.length == .seconds(4))
   }
 
   @Test func `a budget that is used up expires them at once`() async {
@@ -144,7 +144,7 @@ import Testing
     }
     #expect(
       result.log == ["0.0 expire:a Ctrl-Z", "0.0 expire:b Ctrl-Z", "0.0 backgroundTimeExpired:b Ctrl-Z"])
-    #expect(result.end == .timedOut(open: ["b"]) && result.length == .zero)
+    #expect(result.end == .suspended && result.length == .zero)
   }
 
   @Test func `a return to the foreground ends the wait, before and after the expiration`() async {
@@ -157,7 +157,7 @@ import Testing
         }
       }
       #expect(result.log == expected, "after \(delay) s")
-      #expect(result.end == .notInBackground, "after \(delay) s")
+      #expect(result.end == .active, "after \(delay) s")
       #expect(result.length == .seconds(delay))
     }
   }
@@ -168,11 +168,11 @@ import Testing
         _ = application.beginBackgroundTask(named: "a")
         Task(executorPreference: clock.executor) {
           try? await clock.sleep(for: .seconds(delay))
-          await application.stopFinishingBackgroundTasks()
+          await application.revokeSuspensions()
         }
       }
       #expect(result.log == expected, "after \(delay) s")
-      #expect(result.end == .stopped, "after \(delay) s")
+      #expect(result.end == .background, "after \(delay) s")
       #expect(result.length == .seconds(delay))
     }
   }
@@ -183,12 +183,12 @@ import Testing
       _ = application.beginBackgroundTask(named: "a")
       Task(executorPreference: clock.executor) {
         try? await clock.sleep(for: .seconds(1))
-        #expect(await application.finishBackgroundTasks(within: .seconds(1), cause: "sleep") == .timedOut(open: ["a"]))
+        #expect(await application.finishBackgroundTasks(within: .seconds(1), cause: "sleep") == ["a"])
       }
     }
     #expect(
       result.log == ["1.5 expire:a sleep", "2.0 backgroundTimeExpired:a sleep", "4.0 backgroundTimeExpired:a Ctrl-Z"])
-    #expect(result.end == .timedOut(open: ["a"]) && result.length == .seconds(4))
+    #expect(result.end == .suspended && result.length == .seconds(4))
   }
 }
 

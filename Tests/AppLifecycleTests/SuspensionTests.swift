@@ -87,7 +87,7 @@ import Testing
         _ = run.application.beginBackgroundTask(named: "upload")
         let suspension = run.application.suspend()
         if delay > 0 { try await clock.advance(by: .seconds(delay)) }
-        run.application.stopFinishingBackgroundTasks()
+        run.application.revokeSuspensions()
         try await clock.advance(by: .seconds(10))
         #expect(await suspension.value == false)
         #expect(run.log == ["0.0 inactive", "0.0 background"])

@@ -26,6 +26,14 @@ import Testing
 
     /// Where the host has the application, as far as it knows; it tears nothing down twice.
     private enum Place { case front, behind, stopped, ended }
+    private struct Unfinished {
+      var id: Int
+      var isHosts: Bool
+      /// The state before a suspension; nil for another input.
+      var suspendsFrom: ApplicationState?
+      /// Whether a later input has revoked the suspension.
+      var isRevoked = false
+    }
     private var place = Place.front
     private var logindIsThere = false
     private var machineSleeps = false
@@ -37,8 +45,8 @@ import Testing
     private var wasRefused = false
     private var delayHasPassed = false
     private var deadlineIsArmed = false
-    /// What the application has not finished yet, oldest first; and whether it had an effect.
-    private var unfinished: [(id: Int, hadEffect: Bool, isHosts: Bool)] = []
+    /// What the application has not finished yet, oldest first.
+    private var unfinished: [Unfinished] = []
     private var deliveries = 0
     /// The last news that the machine was given.
     private var toldOfSleep = false
@@ -91,9 +99,7 @@ import Testing
       case .hostOpens: if place == .behind { host(.open, .front) }
       case .hostStops:
         guard place == .front || place == .behind else { break }
-        if place == .front { host(.home, .behind) }
-        finishAll()
-        host(.suspend, .stopped)
+        host(.suspend, .stopped, inOrder: true)
         finishAll()
         give(.processWillStop)
         if inhibitors > 0 { faults.append("stops with an inhibitor") }
@@ -114,7 +120,10 @@ import Testing
 
     private mutating func terminate() {
       guard place != .ended else { return }
-      if place == .stopped { goOn(.wake, .behind) }
+      if place == .stopped {
+        give(.processDidContinue)
+        place = .behind
+      }
       host(.shutDown, place)
     }
 
@@ -133,16 +142,19 @@ import Testing
       give(.news([news]))
     }
 
-    private mutating func host(_ input: SystemInput, _ next: Place) {
+    private mutating func host(_ input: SystemInput, _ next: Place, inOrder: Bool = false) {
       deliveries += 1
       place = next
-      give(.hostSends(HostDelivery(id: deliveries, input: input, cause: "host")))
+      give(.hostSends(HostDelivery(id: deliveries, input: input, cause: "host", inOrder: inOrder)))
     }
 
     private mutating func finishOldest() {
       guard !unfinished.isEmpty else { return }
-      let (id, hadEffect, isHosts) = unfinished.removeFirst()
-      if !isHosts { give(.transitionFinished(id: id, hadEffect: hadEffect, overruns: [])) }
+      let next = unfinished.removeFirst()
+      if let from = next.suspendsFrom {
+        if !next.isRevoked { _ = application.handle(.system(.suspend)) }
+        if !next.isHosts { give(.suspensionEnded(id: next.id, from: from, to: application.state)) }
+      }
       if application.state == .notRunning, unfinished.isEmpty, place != .ended {
         place = .ended
         give(.hostEnds)
@@ -167,10 +179,12 @@ import Testing
         inhibitors -= 1
       case .pass(let delivery): send(delivery, isHosts: true)
       case .send(let delivery): send(delivery, isHosts: false)
-      case .finishBackgroundTasks(let id, _):
-        if !deadlineIsArmed, !delayHasPassed { faults.append("gives background tasks no time") }
-        unfinished.append((id, true, false))
-      case .stopFinishingBackgroundTasks, .report, .reportDelay: break
+      case .suspend(let id, let budget):
+        if !deadlineIsArmed, !delayHasPassed { faults.append("suspends without a limit") }
+        if budget <= .zero { faults.append("gives the tear-down no time") }
+        suspend(id, isHosts: false)
+      case .revokeSuspension: revoke()
+      case .reportDelay: break
       case .armDeadline(let duration):
         deadlineIsArmed = duration != nil
         delayHasPassed = false
@@ -182,12 +196,15 @@ import Testing
       let before = application.state
       guard delivery.input != .terminate else {
         if before == .suspended { faults.append("asks a suspended application") }
-        return unfinished.append((delivery.id, false, isHosts))
+        revoke()
+        return unfinished.append(Unfinished(id: delivery.id, isHosts: isHosts))
       }
+      if delivery.inOrder { return suspend(delivery.id, isHosts: isHosts) }
+      if [.open, .wake, .unlock, .shutDown].contains(delivery.input) { revoke() }
+      // As `HostDelivery` does.
+      if delivery.input == .shutDown, before == .suspended { _ = application.handle(.system(.wake)) }
       let effects = application.handle(.system(delivery.input))
-      var isIgnored = false
       if case .ignore(let reason)? = effects.first {
-        isIgnored = true
         // The question whether it is in the foreground is asked whatever the answer may be.
         let isQuestion = delivery.input == .home && (!isHosts || machine.isAsleep)
         // What ends has nowhere to go.
@@ -200,8 +217,17 @@ import Testing
       if delivery.input == .shutDown, before.isInMemory, !effects.contains(.call(.willTerminate)) {
         faults.append("ends in \(before) without a word")
       }
-      unfinished.append((delivery.id, !isIgnored, isHosts))
+      unfinished.append(Unfinished(id: delivery.id, isHosts: isHosts))
     }
+
+    /// The application goes to the background at once; the rest follows when the delivery is finished.
+    private mutating func suspend(_ id: Int, isHosts: Bool) {
+      let from = application.state
+      if from.isForeground { _ = application.handle(.system(.home)) }
+      unfinished.append(Unfinished(id: id, isHosts: isHosts, suspendsFrom: from))
+    }
+
+    private mutating func revoke() { for index in unfinished.indices { unfinished[index].isRevoked = true } }
 
     /// What must be true between events.
     private mutating func check() {
@@ -218,7 +244,7 @@ import Testing
         if deadlineIsArmed { faults.append("has a deadline while awake") }
         if place != .stopped, !wasRefused, inhibitors + requests == 0 { faults.append("has no inhibitor while awake") }
         if place != .stopped, unfinished.isEmpty { checkState() }
-      case .leaving, .finishing, .suspending:
+      case .suspending:
         if unfinished.isEmpty { faults.append("waits in \(machine.phase) for nothing") }
         if !deadlineIsArmed, inhibitors > 0 { faults.append("holds its inhibitor without a limit") }
       case .asleep:

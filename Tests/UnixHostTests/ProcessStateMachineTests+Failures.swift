@@ -24,7 +24,7 @@ extension ProcessStateMachineTests {
     var machine = machine()
     _ = machine.handle(.started)
     #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
-    #expect(machine.handle(.transitionFinished(id: 1, overruns: [])) == [.waitForResources])
+    #expect(machine.handle(.transitionFinished(id: 1)) == [.waitForResources])
     #expect(machine.handle(.resourcesGivenUp).isEmpty)
     #expect(machine.handle(.mainActorAnswered(hasGivenUp: true)).isEmpty)
     // It tries again, which the host learns when it asks, or when the text about the resource changes.

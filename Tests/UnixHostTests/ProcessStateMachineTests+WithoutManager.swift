@@ -14,7 +14,7 @@ extension ProcessStateMachineTests {
       terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), launch: .launch, hangUpReloads: false))
     #expect(
       machine.handle(.started).first == .send(HostDelivery(id: 1, input: .launch, cause: "launch")))
-    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
+    _ = machine.handle(.transitionFinished(id: 1))
     _ = machine.handle(.resourcesHeld)
     return machine
   }

@@ -22,7 +22,7 @@ import Testing
     var machine = machine(watchdog: watchdog, orders: orders)
     _ = machine.handle(.started)
     _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
-    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
+    _ = machine.handle(.transitionFinished(id: 1))
     _ = machine.handle(.resourcesHeld)
     return machine
   }
@@ -38,7 +38,7 @@ import Testing
       ])
     // Pings before READY are none of the watchdog's.
     #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
-    #expect(machine.handle(.transitionFinished(id: 1, overruns: [])) == [.waitForResources])
+    #expect(machine.handle(.transitionFinished(id: 1)) == [.waitForResources])
     #expect(
       machine.handle(.resourcesHeld) == [
         .notify([.ready, .mainProcess(42)]), .armExtension(nil), .armHeartbeat(.seconds(2)),
@@ -87,11 +87,8 @@ import Testing
     #expect(machine.handle(.mainActorAnswered(hasGivenUp: false)).isEmpty)
     #expect(machine.handle(.heartbeatDue).isEmpty)
     #expect(machine.handle(.extensionDue) == [.notify([.extendTimeout(.seconds(10))]), .armExtension(.seconds(5))])
-    // What is told of an end that the host asked for comes with a report.
     #expect(machine.handle(.applicationBeganToEnd).isEmpty)
-    #expect(machine.handle(.applicationEnded(overruns: [])).isEmpty)
-    #expect(
-      machine.handle(.transitionFinished(id: 2, overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
+    #expect(machine.handle(.applicationEnded(overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
     #expect(machine.handle(self.signal(.terminate)).isEmpty)
   }
 
@@ -100,8 +97,7 @@ import Testing
     _ = machine.handle(signal(.terminate))
     #expect(
       machine.handle(
-        .transitionFinished(
-          id: 2,
+        .applicationEnded(
           overruns: [BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["a", "b", "a"])])) == [
           .report(BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["a", "b"])),
           .finish(status: 70, mainActorAnswers: true),
@@ -127,7 +123,7 @@ import Testing
         #expect(machine.handle(.signals([SignalRecord(signal: signal, arrived: time, taken: time)])).isEmpty)
       }
     }
-    #expect(machine.handle(.transitionFinished(id: 2, overruns: [])) == [.finish(status: 0, mainActorAnswers: true)])
+    #expect(machine.handle(.transitionFinished(id: 2)) == [.finish(status: 0, mainActorAnswers: true)])
     #expect(machine.repetitionsEnd == .milliseconds(3500))
   }
 
@@ -168,7 +164,7 @@ import Testing
       terms: Machine.Terms(process: 42, timeoutExtension: .seconds(10), orders: EndOrders(asking: causes)))
     _ = machine.handle(.started)
     _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
-    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
+    _ = machine.handle(.transitionFinished(id: 1))
     _ = machine.handle(.resourcesHeld)
     return machine
   }
@@ -193,7 +189,7 @@ import Testing
     #expect(machine.handle(.questionOpened) == [.armExtension(Machine.patience)])
     #expect(machine.handle(.extensionDue) == [.notify([.extendTimeout(.seconds(10))]), .armExtension(.seconds(5))])
     #expect(machine.handle(.questionRefused) == [.armExtension(nil)])
-    #expect(machine.handle(.transitionFinished(id: 2, overruns: [])).isEmpty)
+    #expect(machine.handle(.transitionFinished(id: 2)).isEmpty)
     #expect(machine.handle(.extensionDue).isEmpty)
     let second = SignalRecord(signal: .terminate, arrived: .seconds(60), taken: .seconds(60))
     #expect(
@@ -222,7 +218,7 @@ import Testing
       }
     }
     let start: [Machine.Event] = [
-      .started, .mainActorAnswered(hasGivenUp: false), .transitionFinished(id: 1, overruns: []), .resourcesHeld,
+      .started, .mainActorAnswered(hasGivenUp: false), .transitionFinished(id: 1), .resourcesHeld,
     ]
     for event in start {
       perform(machine.handle(event))
@@ -234,7 +230,7 @@ import Testing
       let next = [deadline, extensionDue, length].compactMap { $0 }.min()!
       now = next
       if next == length {
-        perform(machine.handle(.transitionFinished(id: 2, overruns: [])))
+        perform(machine.handle(.transitionFinished(id: 2)))
       } else if next == deadline {
         deadline = nil
         perform(machine.handle(.deadlinePassed))
@@ -267,7 +263,7 @@ import Testing
     let effects = machine.handle(.signals([copy, copy]))
     #expect(effects.last == .armDeadline(.milliseconds(3500)))
     #expect(machine.handle(.signals([SignalRecord(signal: .interrupt, arrived: .milliseconds(499))])).isEmpty)
-    #expect(machine.handle(.transitionFinished(id: 2, overruns: [])).last == .finish(status: 0, mainActorAnswers: true))
+    #expect(machine.handle(.transitionFinished(id: 2)).last == .finish(status: 0, mainActorAnswers: true))
   }
 
   @Test func reloadsWaitForTheStartAndForEachOther() {
@@ -276,7 +272,7 @@ import Testing
     _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
     #expect(machine.handle(signal(.hangUp)) == [.lookAtTerminal])
     #expect(machine.handle(.terminalLook(isGone: false)).isEmpty)
-    _ = machine.handle(.transitionFinished(id: 1, overruns: []))
+    _ = machine.handle(.transitionFinished(id: 1))
     let reload: [Effect] = [.notify([.reloading]), .reload, .askMainActor, .armExtension(Machine.patience)]
     #expect(machine.handle(.resourcesHeld) == [.notify([.ready, .mainProcess(42)]), .armExtension(nil)] + reload)
     _ = machine.handle(.mainActorAnswered(hasGivenUp: false))
@@ -336,7 +332,7 @@ import Testing
       }
     }
     let common: [Machine.Event] = [
-      .transitionFinished(id: 1, overruns: []), .resourcesHeld, .resourcesGivenUp, .reloaded(failure: nil),
+      .transitionFinished(id: 1), .resourcesHeld, .resourcesGivenUp, .reloaded(failure: nil),
       .reloaded(failure: "z"),
       .mainActorAnswered(hasGivenUp: false), .mainActorAnswered(hasGivenUp: true), .heartbeatDue, .extensionDue,
       .status("x"), .trouble("y"), .trouble(nil), .terminalLook(isGone: false), signal(.hangUp), signal(.continue),

@@ -36,10 +36,10 @@ import Testing
     private var isLeavingTerminal = false
     /// Deliveries that the application has not finished yet, oldest first.
     private var unfinished: [Int] = []
-    /// Whether the background tasks have been told of a stop since the application last came back.
-    private var tasksWereTold = false
-    /// Whether the main actor has let a deadline pass since then: it is not asked for more.
-    private var wasSilent = false
+    /// The suspension that goes on: its delivery suspends the application when it is finished, unless it was revoked.
+    private var suspension: Int?
+    /// The delivery with which the application ends.
+    private var ending: Int?
     private var isJob = false
     /// The deliveries that asked whether the program may end, as long as there is no answer.
     private var questions: [Int] = []
@@ -82,7 +82,6 @@ import Testing
         endLeaving(isComplete: false)
         guard deadlineIsArmed else { break }
         deadlineIsArmed = false
-        wasSilent = true
         give(.deadlinePassed)
       case .losesFocus: if machine.readsTerminal { give(.focus(false)) }
       case .getsFocus: if machine.readsTerminal { give(.focus(true)) }
@@ -146,7 +145,13 @@ import Testing
 
     private mutating func finishOldest() {
       guard !unfinished.isEmpty else { return }
-      give(.transitionFinished(id: unfinished.removeFirst(), overruns: []))
+      let id = unfinished.removeFirst()
+      if id == suspension {
+        suspension = nil
+        _ = application.handle(.system(.suspend))
+      }
+      if id == ending { give(.applicationEnded(overruns: [])) }
+      give(.transitionFinished(id: id))
     }
 
     /// As the driver does: an event's effects are performed in order, then come the answers.
@@ -186,12 +191,6 @@ import Testing
       case .send(let delivery):
         send(delivery)
         if delivery.input == .terminate { return [.questionOpened] }
-      case .finishBackgroundTasks(let id, _):
-        if application.state != .background { faults.append("ends background tasks in \(application.state)") }
-        if !deadlineIsArmed { faults.append("gives background tasks no time") }
-        if isJob { faults.append("ends the background tasks of a job that goes on") }
-        tasksWereTold = true
-        unfinished.append(id)
       case .setJobMode(let isOn):
         if isOn == isJob { faults.append("sets the mode *job* twice") }
         isJob = isOn
@@ -218,17 +217,28 @@ import Testing
       guard delivery.input != .terminate else {
         if !application.state.runsCode { faults.append("asks in \(application.state)") }
         if application.state.isForeground, !holdsTerminal { faults.append("asks without a screen") }
+        suspension = nil
         return questions.append(delivery.id)
       }
       unfinished.append(delivery.id)
       if delivery.input == .shutDown {
         unfinished += questions
         questions = []
+        ending = delivery.id
+        // As `HostDelivery` does.
+        if application.state == .suspended { _ = application.handle(.system(.wake)) }
       }
-      let tearsDown = delivery.input == .home || delivery.input == .shutDown
+      let tearsDown = delivery.input == .home || delivery.input == .shutDown || delivery.inOrder
       if tearsDown, holdsTerminal { faults.append("tears down with the terminal in its own modes") }
-      if delivery.input == .open || delivery.input == .wake { (tasksWereTold, wasSilent) = (false, false) }
       if delivery.input == .launchInBackground, !isJob { faults.append("launches a job without its mode") }
+      if delivery.inOrder {
+        if isJob { faults.append("suspends a job that goes on") }
+        if application.state.isForeground { _ = application.handle(.system(.home)) }
+        return suspension = delivery.id
+      }
+      // The machine cannot know how far a suspension is: the input that revokes it may find the application awake.
+      let revokes = [.open, .wake, .shutDown, .suspend].contains(delivery.input)
+      if revokes, suspension.take() != nil, delivery.input == .wake, application.state == .background { return }
       let before = application.state
       if case .ignore(let reason)? = application.handle(.system(delivery.input)).first, !applicationEndsItself {
         faults.append("sends \(delivery.input.scriptToken) in \(before): \(reason.rawValue)")
@@ -239,7 +249,6 @@ import Testing
       if holdsTerminal || isLeavingTerminal { faults.append("stops before the terminal is restored") }
       if application.state != .suspended { faults.append("stops in \(application.state)") }
       if machine.termination != nil { faults.append("stops though it is to end") }
-      if !tasksWereTold, !wasSilent { faults.append("stops without a word to the background tasks") }
       if isJob { faults.append("stops with the mode *job*") }
       if unfinished.contains(where: { $0 == machine.awaited }) { faults.append("stops during a tear-down") }
       defer { (stopIsRefused, stopMeetsTerminate, stopEndsInBackground) = (false, false, false) }

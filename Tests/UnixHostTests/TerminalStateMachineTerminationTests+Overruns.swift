@@ -11,11 +11,9 @@ extension TerminalStateMachineTerminationTests {
   @Test func aTearDownThatOverrunsIsNamedBeforeTheStop() {
     var host = Host.inForeground()
     host.beginStop()
-    host.finish(
-      BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed", "feed", "store"]))
-    host.finish()
+    let late = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed", "feed", "store"])
     #expect(
-      host.finish() == [
+      host.finish(late) == [
         .disarmDeadline, overrun(.didEnterBackground, .seconds(5), ["feed", "store"]), .stopSelf,
       ])
   }
@@ -29,27 +27,25 @@ extension TerminalStateMachineTerminationTests {
       ])
   }
 
-  @Test func aTaskThatDoesNotEndIsNamedBeforeTheStop() {
-    var host = Host.finishing()
-    host.finish(BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["save"]))
-    #expect(
-      host.finish() == [
-        .disarmDeadline, overrun(.didEnterBackground, .seconds(5), ["save"]), .stopSelf,
-      ])
+  /// It was named as silent, so what it had to say later is old news.
+  @Test func aMainActorThatAnswersAfterTheStopIsNotNamedTwice() {
+    var host = Host.inForeground()
+    host.beginStop()
+    host(.budgetBegan(.didEnterBackground))
+    host(.deadlinePassed)
+    host.signals(.continue)
+    host(.stopEnded(wasContinued: true))
+    host(.terminalLook(.foreground))
+    host(.terminalTaken(true))
+    let late = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"])
+    #expect(host(.budgetEnded(overruns: [late])).isEmpty)
   }
 
-  @Test func aMainActorThatHangsWhileTasksEndIsStoppedAllTheSame() {
-    var host = Host.finishing()
-    #expect(
-      host(.deadlinePassed) == [
-        send(4, .suspend, "Ctrl-Z"), overrun(.didEnterBackground, .seconds(5), []), .stopSelf,
-      ])
-  }
-
-  @Test func aMainActorThatDoesNotCommitSuspendedIsStoppedAllTheSame() {
-    var host = Host.finishing()
-    host.finish()
-    #expect(host(.deadlinePassed) == [.stopSelf])
+  @Test func aTearDownThatTheProgramBeganItselfIsNamedToo() {
+    var host = Host.inForeground()
+    let late = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"])
+    host(.budgetBegan(.didEnterBackground))
+    #expect(host(.budgetEnded(overruns: [late])) == [.report(late)])
   }
 
   @Test func aMainActorThatDoesNotAnswerIsEndedAllTheSame() {
@@ -80,7 +76,7 @@ extension TerminalStateMachineTerminationTests {
       BudgetOverrun(callback: .willTerminate, budget: .seconds(3), culprits: ["store"]))
     #expect(
       reported == [
-        .disarmDeadline, .disarmDeadline, overrun(.didEnterBackground, .seconds(5), ["feed"]),
+        .disarmDeadline, overrun(.didEnterBackground, .seconds(5), ["feed"]),
         overrun(.willTerminate, .seconds(3), ["store"]), .finish(status: 70, mainActorAnswers: true),
       ])
   }
@@ -94,10 +90,12 @@ extension TerminalStateMachineTerminationTests {
   @Test func anOverrunOnTheWayToTheEndShowsInTheStatus() {
     var host = Host.inForeground()
     host.beginStop()
+    host(.budgetBegan(.didEnterBackground))
     host.signals(.terminate)
-    host(.deadlinePassed)
+    let late = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"])
+    host(.budgetEnded(overruns: [late]))
     let effects = host.finish()
-    #expect(effects.contains(overrun(.didEnterBackground, .seconds(5), [])))
+    #expect(effects.contains(.report(late)))
     #expect(effects.last == .finish(status: 70, mainActorAnswers: true))
   }
 

@@ -26,7 +26,6 @@ import Testing
       for effect in effects {
         switch effect {
         case .send(let delivery): deliveries = delivery.id
-        case .finishBackgroundTasks(let id, _): deliveries = id
         case .giveTerminalBack where !terminalIsStalled:
           effects += machine.handle(.terminalLeft(isComplete: true))
         default: break
@@ -40,9 +39,11 @@ import Testing
       self(.signals(signals.map { SignalRecord(signal: $0) }))
     }
 
-    /// The application has handled the latest input, or finished its background tasks.
+    /// The application has handled the latest input, and ends with it if it is to end.
     @discardableResult mutating func finish(_ overruns: BudgetOverrun...) -> [Effect] {
-      self(.transitionFinished(id: deliveries, overruns: overruns))
+      if machine.phase == .terminating { return self(.applicationEnded(overruns: overruns)) }
+      self(.budgetBegan(.didEnterBackground))
+      return self(.budgetEnded(overruns: overruns)) + self(.transitionFinished(id: deliveries))
     }
 
     /// A program in the foreground, launched.
@@ -67,20 +68,10 @@ import Testing
       var host = inForeground()
       host.beginStop()
       host.finish()
-      host.finish()
-      host.finish()
       return host
     }
 
-    /// A program in the background whose tasks have been told of a stop.
-    static func finishing() -> Host {
-      var host = inForeground()
-      host.beginStop()
-      host.finish()
-      return host
-    }
-
-    /// Ctrl-Z, as far as the application's `home`.
+    /// Ctrl-Z, as far as the suspension of the application.
     @discardableResult mutating func beginStop() -> [Effect] {
       self(.signals([SignalRecord(signal: .stop, isFromKernel: true)]))
       return self(.stopPredicted(isPossible: true))
@@ -133,17 +124,14 @@ import Testing
 
   // MARK: Ctrl-Z and back
 
-  @Test func controlZTearsDownThenCommitsThenStops() {
+  @Test func controlZSuspendsThenStops() {
     var host = Host.inForeground()
     #expect(host(.signals([SignalRecord(signal: .stop, isFromKernel: true)])) == [.predictStop])
     #expect(
       host(.stopPredicted(isPossible: true)) == [
-        .giveTerminalBack(within: .milliseconds(5500)), send(2, .home, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
+        .giveTerminalBack(within: .milliseconds(5500)), .suspend(2, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
       ])
     #expect(!host.machine.readsTerminal)
-    // The time that is armed goes on: what is left of it is the background tasks'.
-    #expect(host.finish() == [.finishBackgroundTasks(id: 3, cause: "Ctrl-Z")])
-    #expect(host.finish() == [.disarmDeadline, send(4, .suspend, "Ctrl-Z"), .armDeadline(.milliseconds(500))])
     #expect(host.finish() == [.disarmDeadline, .stopSelf])
     #expect(host.machine.phase == .stopped)
   }
@@ -151,13 +139,13 @@ import Testing
   @Test func aStopThatAProcessSentIsNamedForItsSignal() {
     var host = Host.inForeground()
     host.signals(.stop)
-    #expect(host(.stopPredicted(isPossible: true)).contains(send(2, .home, "SIGTSTP")))
+    #expect(host(.stopPredicted(isPossible: true)).contains(.suspend(2, "SIGTSTP")))
   }
 
   @Test func withoutSignalsFromTheKeyboardTheKeyStops() {
     var host = Host.inForeground()
     #expect(host(.signals([SignalRecord(signal: .stop, isFromKernel: true)])) == [.predictStop])
-    #expect(host(.stopPredicted(isPossible: true)).contains(send(2, .home, "Ctrl-Z")))
+    #expect(host(.stopPredicted(isPossible: true)).contains(.suspend(2, "Ctrl-Z")))
   }
 
   @Test func foregroundAgainItTakesTheTerminalThenOpens() {
@@ -165,7 +153,7 @@ import Testing
     #expect(host.signals(.continue).isEmpty)
     #expect(host(.stopEnded(wasContinued: true)) == [.lookAtTerminal])
     #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
-    #expect(host(.terminalTaken(true)) == [send(5, .open, "fg", display: true)])
+    #expect(host(.terminalTaken(true)) == [send(3, .open, "fg", display: true)])
     #expect(host.machine.phase == .foreground)
   }
 
@@ -173,7 +161,7 @@ import Testing
     var host = Host.stopped()
     host.signals(.continue)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(5, .wake, "bg")])
+    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(3, .wake, "bg")])
     #expect(host.machine.phase == .background)
     #expect(host.machine.pollsTerminal)
   }
@@ -182,7 +170,7 @@ import Testing
     var host = Host.stopped()
     host(.stopEnded(wasContinued: true))
     host(.terminalLook(.foreground))
-    #expect(host(.terminalTaken(false)) == [.setJobMode(true), send(5, .wake, "bg")])
+    #expect(host(.terminalTaken(false)) == [.setJobMode(true), send(3, .wake, "bg")])
     #expect(host.machine.phase == .background)
   }
 
@@ -204,9 +192,8 @@ import Testing
     host.signals(.stop)
     #expect(
       host(.stopPredicted(isPossible: true)) == [
-        .setJobMode(false), .armDeadline(.milliseconds(5500)), .finishBackgroundTasks(id: 2, cause: "SIGTSTP"),
+        .setJobMode(false), .suspend(2, "SIGTSTP"), .armDeadline(.milliseconds(5500)),
       ])
-    #expect(host.finish() == [.disarmDeadline, send(3, .suspend, "SIGTSTP"), .armDeadline(.milliseconds(500))])
     #expect(host.finish() == [.disarmDeadline, .stopSelf])
   }
 
@@ -231,14 +218,14 @@ import Testing
     var host = Host.stopped()
     #expect(host(.stopEnded(wasContinued: false)) == [.lookAtTerminal])
     host(.terminalLook(.foreground))
-    #expect(host(.terminalTaken(true)) == [send(5, .open, "stop refused", display: true)])
+    #expect(host(.terminalTaken(true)) == [send(3, .open, "stop refused", display: true)])
   }
 
   @Test func aStopThatCameDuringTheStopFollowsIt() {
     var host = Host.stopped()
     host.signals(.continue, .stop)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(5, .wake, "bg"), .predictStop])
+    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(3, .wake, "bg"), .predictStop])
   }
 
   // MARK: During the tear-down
@@ -248,11 +235,9 @@ import Testing
     host.beginStop()
     #expect(host.signals(.stop).isEmpty)
     host.finish()
-    host.finish()
-    host.finish()
     host.signals(.continue)
     host(.stopEnded(wasContinued: true))
-    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(5, .wake, "bg")])
+    #expect(host(.terminalLook(.background)) == [.setJobMode(true), send(3, .wake, "bg")])
   }
 
   @Test func aContinueTakesTheStopBack() {
@@ -261,67 +246,32 @@ import Testing
     #expect(host.signals(.continue) == [.lookAtTerminal])
     #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
     #expect(host(.terminalTaken(true)) == [.disarmDeadline, send(3, .open, "SIGCONT", display: true)])
-    #expect(host(.transitionFinished(id: 2, overruns: [])).isEmpty)
+    #expect(host(.transitionFinished(id: 2)).isEmpty)
     #expect(host.machine.phase == .foreground)
   }
 
-  @Test func aContinueInTheBackgroundTakesTheStopBackAndFinishesTheTearDown() {
+  /// Whatever the suspension has come to: the application revokes it, or wakes.
+  @Test func aContinueInTheBackgroundTakesTheStopBack() {
     var host = Host.inForeground()
     host.beginStop()
     host.signals(.continue)
-    #expect(host(.terminalLook(.background)).isEmpty)
-    #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
+    #expect(host(.terminalLook(.background)) == [.setJobMode(true), .disarmDeadline, send(3, .wake, "SIGCONT")])
     #expect(host.machine.phase == .background)
-  }
-
-  @Test func aContinueTakesTheStopBackWhenSuspendedIsCommitted() {
-    var host = Host.inForeground()
-    host.beginStop()
-    host.finish()
-    host.finish()
-    host.signals(.continue)
-    #expect(
-      host(.terminalLook(.background)) == [
-        .setJobMode(true), .disarmDeadline, send(5, .wake, "SIGCONT"),
-      ])
-    #expect(host.machine.phase == .background)
-  }
-
-  // MARK: While background tasks end
-
-  @Test func aContinueInTheBackgroundLeavesTheTasksTheirTime() {
-    var host = Host.finishing()
-    #expect(host.signals(.continue) == [.lookAtTerminal])
-    #expect(
-      host(.terminalLook(.background)) == [.setJobMode(true), .disarmDeadline])
-    #expect(host.machine.phase == .background)
-    #expect(host.finish().isEmpty)
-    // The next stop gives them time of its own.
+    // Late code of the tear-down that goes on is named all the same.
+    let late = BudgetOverrun(callback: .didEnterBackground, budget: .seconds(5), culprits: ["feed"])
+    #expect(host.finish(late) == [.report(late)])
+    // The next stop has a suspension of its own.
     host.signals(.stop)
-    #expect(
-      host(.stopPredicted(isPossible: true)).contains(.finishBackgroundTasks(id: 4, cause: "SIGTSTP")))
-  }
-
-  @Test func aContinueInTheForegroundBringsTheProgramBackWhileTasksEnd() {
-    var host = Host.finishing()
-    host.signals(.continue)
-    #expect(host(.terminalLook(.foreground)) == [.takeTerminal])
-    #expect(host(.terminalTaken(true)) == [.disarmDeadline, send(4, .open, "SIGCONT", display: true)])
-    #expect(host(.transitionFinished(id: 3, overruns: [])).isEmpty)
-  }
-
-  @Test func aSecondStopWhileTasksEndIsTheSameStop() {
-    var host = Host.finishing()
-    #expect(host.signals(.stop).isEmpty)
-    #expect(host.finish().contains(send(4, .suspend, "Ctrl-Z")))
+    #expect(host(.stopPredicted(isPossible: true)).contains(.suspend(4, "SIGTSTP")))
   }
 
   @Test func aProgramThatLeavesForAnotherJobAndIsStoppedLetsItsTasksEnd() {
     var host = Host.inForeground()
     host.signals(.backgroundRead)
     host(.terminalLook(.background))
-    host.signals(.stop)
-    #expect(host.finish() == [.finishBackgroundTasks(id: 3, cause: "SIGTSTP")])
+    #expect(host.signals(.stop).isEmpty)
+    #expect(host.finish() == [.setJobMode(true), .disarmDeadline, .predictStop])
+    #expect(host(.stopPredicted(isPossible: true)).contains(.suspend(3, "SIGTSTP")))
   }
 
   @Test func aProgramThatLeavesForAnotherJobKeepsItsTasks() {
@@ -341,7 +291,7 @@ import Testing
     var host = Host.inForeground()
     host.beginStop()
     #expect(host.signals(.continue, .stop).isEmpty)
-    #expect(host.machine.phase == .leaving(stopCause: "Ctrl-Z"))
+    #expect(host.machine.phase == .suspending("Ctrl-Z"))
   }
 
   @Test func theTerminalMayBeLostWhileAStopIsTakenBack() {
@@ -349,8 +299,7 @@ import Testing
     host.beginStop()
     host.signals(.continue)
     host(.terminalLook(.foreground))
-    #expect(host(.terminalTaken(false)).isEmpty)
-    #expect(host.finish() == [.setJobMode(true), .disarmDeadline])
+    #expect(host(.terminalTaken(false)) == [.setJobMode(true), .disarmDeadline, send(3, .wake, "SIGCONT")])
     #expect(host.machine.phase == .background)
   }
 
@@ -392,7 +341,7 @@ import Testing
     host(.terminalLook(.background))
     #expect(host.signals(.stop).isEmpty)
     host.finish()
-    host.finish()
+    host(.stopPredicted(isPossible: true))
     #expect(host.finish() == [.disarmDeadline, .stopSelf])
   }
 
@@ -411,7 +360,7 @@ import Testing
     host(.focus(false))
     #expect(
       host.beginStop() == [
-        .giveTerminalBack(within: .milliseconds(5500)), send(3, .home, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
+        .giveTerminalBack(within: .milliseconds(5500)), .suspend(3, "Ctrl-Z"), .armDeadline(.milliseconds(5500)),
         send(4, .endInterruption(.focusLost), "focus"),
       ])
     #expect(host(.focus(false)).isEmpty)
@@ -430,5 +379,12 @@ import Testing
     #expect(host.signals(.windowChange) == [.requestDisplay])
     host.beginStop()
     #expect(host.signals(.windowChange).isEmpty)
+  }
+}
+
+extension TerminalStateMachine.Effect {
+  /// The suspension for a stop: the tear-down, the background tasks and *suspended*.
+  static func suspend(_ id: Int, _ cause: LifecycleCause) -> Self {
+    .send(TerminalStateMachine.Delivery(id: id, input: .suspend, cause: cause, inOrder: true))
   }
 }

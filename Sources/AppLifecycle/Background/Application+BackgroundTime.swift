@@ -178,7 +178,7 @@ extension Application {
       (callback, length) = (.willTerminate, configuration.willTerminateBudget)
       if let deadline = tearDown.deadline { end = now + (deadline - now) / 2 }
     }
-    let names = await background.finishTasks(by: end).open
+    let names = await background.finishTasks(by: end)
     guard !names.isEmpty else { return }
     for name in names { report(.backgroundTimeExpired, name, cause) }
     background.noteUnended()
@@ -211,66 +211,78 @@ extension Application {
   @discardableResult
   public nonisolated func suspend(cause: LifecycleCause? = nil) -> Task<Bool, Never> {
     let cause = cause ?? LifecycleCause(.suspend)
+    let suspension = beginSuspension(cause: cause)
+    return tasks.startOnMainActor { [self] in await finish(suspension, cause: cause).to == .suspended }
+  }
+
+  /// Suspends the application as ``suspend(cause:)`` does, for a host.
+  ///
+  /// - Parameters:
+  ///   - cause: the cause of the suspension.
+  ///   - budget: the time for the tear-down and the background tasks together; nil for the budget of `didEnterBackground`.
+  /// - Returns: the report of all steps, from the state before the first to the state after the last. The host learns of
+  ///   the overruns from the observers.
+  package func handleSuspension(cause: LifecycleCause, within budget: Duration? = nil) async -> TransitionReport {
+    await finish(beginSuspension(cause: cause), cause: cause, within: budget)
+  }
+
+  /// Revokes the suspensions that have begun, without another input.
+  package func revokeSuspensions() {
+    inbox.revokeSuspensions()
+    background.checkWaits()
+  }
+
+  private typealias BegunSuspension = (order: Int, home: InputAnswer)
+
+  /// Queues `home` before it returns: an input that is sent next must come after it.
+  private nonisolated func beginSuspension(cause: LifecycleCause) -> BegunSuspension {
     let home = InputAnswer()
-    // Queued before this method returns: an input that is sent next must come after it.
     let order = inbox.beginSuspension(with: PendingInput(input: .system(.home), cause: cause, answer: home), for: self)
-    return tasks.startOnMainActor { [self] in
-      let report = await tasks.waitOnMainActor { await home.report }
-      return await finishSuspension(since: order, after: report, cause: cause)
-    }
+    return (order, home)
   }
 
   /// Lets background tasks end after `home`, and suspends the application unless the suspension was revoked.
-  private func finishSuspension(since order: Int, after home: TransitionReport, cause: LifecycleCause) async -> Bool {
-    let budget = configuration.didEnterBackgroundBudget
+  private func finish(
+    _ suspension: BegunSuspension, cause: LifecycleCause, within budget: Duration? = nil
+  ) async -> TransitionReport {
+    let home = await tasks.waitOnMainActor { await suspension.home.report }
+    let budget = budget ?? configuration.didEnterBackgroundBudget
     let spent = home.outcome == .completed ? home.duration : .zero
-    let outcome = await finishBackgroundTasks(within: budget - spent, cause: cause) { [inbox] in
-      !inbox.hasRevokedSuspension(since: order)
+    let open = await finishBackgroundTasks(within: budget - spent, cause: cause) { [inbox] in
+      !inbox.hasRevokedSuspension(since: suspension.order)
     }
-    if !outcome.open.isEmpty {
-      note(
-        BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: outcome.open),
-        on: ownLedger.presentPage)
+    if !open.isEmpty {
+      note(BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: open), on: ownLedger.presentPage)
     }
     let answer = InputAnswer()
-    let suspend = PendingInput(input: .system(.suspend), cause: cause, answer: answer, suspension: order)
-    guard inbox.endSuspension(with: suspend, for: self) else { return false }
-    return await tasks.waitOnMainActor { await answer.report }.to == .suspended
+    let suspend = PendingInput(input: .system(.suspend), cause: cause, answer: answer, suspension: suspension.order)
+    var report = home
+    report.to = present.state
+    if inbox.endSuspension(with: suspend, for: self) {
+      report.to = await tasks.waitOnMainActor { await answer.report }.to
+    }
+    return report
   }
 
-  /// Waits for open background tasks to end before a host stops the process.
-  ///
-  /// ``suspend(cause:)`` does this and the inputs before and after it. A host calls this method only if its time for
-  /// background tasks is not the rest of the budget of `didEnterBackground`.
+  /// Waits for open background tasks to end, for a host that the system suspends itself.
   ///
   /// After half of the budget, the expiration handlers of the tasks that are still open run. The method returns as soon
   /// as no task is open, or when an input brings the application back to the foreground. A task that is still open when
   /// the budget has passed is reported. It continues when the process continues.
   ///
   /// - Parameters:
-  ///   - budget: the time that the tasks may take; a host passes the rest of the budget of `didEnterBackground`.
-  ///   - cause: the cause of the stop, for records.
-  /// - Returns: how the wait ended.
-  package func finishBackgroundTasks(within budget: Duration, cause: LifecycleCause) async -> BackgroundTasksOutcome {
-    await finishBackgroundTasks(within: budget, cause: cause) { true }
-  }
-
-  private func finishBackgroundTasks(
-    within budget: Duration, cause: LifecycleCause, while isWanted: @escaping @MainActor () -> Bool
-  ) async -> BackgroundTasksOutcome {
+  ///   - budget: the time that the tasks may take.
+  ///   - cause: the cause of the wait, for records.
+  ///   - isWanted: whether the tasks must still end; read again at each `BackgroundTaskManager.checkWaits()`.
+  /// - Returns: the names of the tasks that are still open after their time, in the order in which they began.
+  @discardableResult
+  package func finishBackgroundTasks(
+    within budget: Duration, cause: LifecycleCause, while isWanted: @escaping @MainActor () -> Bool = { true }
+  ) async -> [String] {
     ambientCause = cause
     defer { ambientCause = nil }
-    let outcome = await background.finishTasks(by: running.instant(after: budget), while: isWanted)
-    for name in outcome.open { report(.backgroundTimeExpired, name, cause) }
-    return outcome
-  }
-
-  /// Ends a wait in ``finishBackgroundTasks(within:cause:)``, for a host that does not stop the process after all.
-  ///
-  /// That call then returns ``BackgroundTasksOutcome/stopped``, and no further expiration handler runs. A suspension
-  /// that ``suspend(cause:)`` has begun is revoked.
-  package func stopFinishingBackgroundTasks() {
-    inbox.revokeSuspensions()
-    background.stopFinishingTasks()
+    let open = await background.finishTasks(by: running.instant(after: budget), while: isWanted)
+    for name in open { report(.backgroundTimeExpired, name, cause) }
+    return open
   }
 }

@@ -30,8 +30,6 @@ internal import Scheduling
 
   /// The waits for the end of the tasks: before the process is stopped, before the machine sleeps, or both.
   private var waiters: [OneShot] = []
-  /// The number of times that such a wait was revoked.
-  private var takenBack = 0
 
   /// Called when a deadline has passed.
   ///
@@ -287,13 +285,12 @@ extension BackgroundTaskManager {
   /// - Parameters:
   ///   - deadline: the end of the wait.
   ///   - isWanted: whether the tasks must still end; read again at each ``checkWaits()``.
-  /// - Returns: how the wait ended.
+  /// - Returns: the names of the tasks that are still open after their time, in the order in which they began; empty if
+  ///   the wait was no longer wanted, or the application is not in the background.
   func finishTasks(
     by deadline: Duration, while isWanted: @escaping @MainActor () -> Bool = { true }
-  ) async -> BackgroundTasksOutcome {
-    let order = takenBack
-    func isRevoked() -> Bool { order != takenBack || !isWanted() }
-    func mustFinish() -> Bool { !isRevoked() && time.isInBackground }
+  ) async -> [String] {
+    func mustFinish() -> Bool { isWanted() && time.isInBackground }
     let now = clock.now()
     await waitForTasks(until: now + max(.zero, deadline - now) / 2, while: mustFinish)
     // While a mode lasts, no task is refused, so handlers that begin new tasks could go on for ever: expire only the
@@ -302,15 +299,7 @@ extension BackgroundTaskManager {
     // Stop when all have ended: an expiration would make the state machine refuse further tasks.
     while mustFinish(), !time.tasks.isEmpty, let id = time.expireNext(notAfter: last) { expire(id) }
     await waitForTasks(until: deadline, while: mustFinish)
-    if isRevoked() { return .stopped }
-    if !time.isInBackground { return .notInBackground }
-    return time.tasks.isEmpty ? .finished : .timedOut(open: openTasks)
-  }
-
-  /// Ends the wait, because the process is not stopped after all.
-  func stopFinishingTasks() {
-    takenBack += 1
-    endWait()
+    return mustFinish() ? openTasks : []
   }
 
   /// Lets each wait find out whether it is still wanted.

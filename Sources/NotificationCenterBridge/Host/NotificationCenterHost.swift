@@ -228,6 +228,6 @@ extension Application {
     guard present.state == .background, !openBackgroundTasks.isEmpty else { return }
     // Expiration handlers run after half of the time that is passed here.
     let expiration = configuration.backgroundTaskAllowance - configuration.backgroundExpirationLead
-    _ = await finishBackgroundTasks(within: expiration * 2, cause: cause)
+    await finishBackgroundTasks(within: expiration * 2, cause: cause)
   }
 }

@@ -19,8 +19,8 @@ protocol HostMachine: Sendable {
 protocol HostEvent: Sendable {
   /// Caught signals, oldest first; one event has all signals that had arrived.
   static func signals(_ records: [SignalRecord]) -> Self
-  /// The application has handled the input with this number; these budgets were overrun.
-  static func transitionFinished(id: Int, overruns: [BudgetOverrun]) -> Self
+  /// The application has handled the input with this number.
+  static func transitionFinished(id: Int) -> Self
   /// The deadline that was armed last has passed.
   static var deadlinePassed: Self { get }
   /// The application was asked whether it may end, and has not answered yet.
@@ -45,11 +45,16 @@ struct HostDelivery: Sendable, Hashable {
   var cause: LifecycleCause
   /// Whether the screen must be drawn after the application has handled the input.
   var needsDisplay = false
+  /// Whether `suspend` comes in order: after the tear-down, and after the background tasks have ended or their time has.
+  ///
+  /// An input that arrives before the end revokes the suspension; see `Application.suspend(cause:)`.
+  var inOrder = false
 
   /// Sends the input to the application; wakes a suspended application before it ends, as it would end without a call.
   @MainActor func perform(on application: Application) async -> TransitionReport {
-    guard input == .shutDown || input == .terminate else { return await application.handle(input, cause: cause) }
-    return await application.handleAwake(input, cause: cause)
+    if input == .suspend, inOrder { return await application.handleSuspension(cause: cause) }
+    if input == .shutDown || input == .terminate { return await application.handleAwake(input, cause: cause) }
+    return await application.handle(input, cause: cause)
   }
 }
 

@@ -6,10 +6,10 @@ import AppLifecycle
 /// machine and the application. The host's inputs pass through it (``Event/hostSends(_:)``), because an application on
 /// a computer that is about to sleep must handle none.
 ///
-///              PrepareForSleep(true)         in background       tasks have ended         suspended
-///     awake ────────────────────────▶ leaving ─────────▶ finishing ─────────▶ suspending ─────────▶ asleep
-///       ▲                                │ PrepareForSleep(false), or logind is gone                  │
-///       └────────────────────────────────┴────────────────────────────────────────────────────────────┘
+///              PrepareForSleep(true)           suspended
+///     awake ────────────────────────▶ suspending ─────────▶ asleep
+///       ▲                                │ PrepareForSleep(false), or logind is gone
+///       └────────────────────────────────┴─────────────────────┘
 ///
 /// PrepareForShutdown(true), or an order to end that the host passes on, leads from each phase to *ending*.
 ///
@@ -57,9 +57,8 @@ struct LogindStateMachine: Sendable, Hashable {
     /// The user has pressed a key, or the terminal has gained the focus, so the user is present, whatever logind
     /// reported of a lock.
     case userIsPresent
-    /// The application has handled the input, or finished its background tasks, with this number; these budgets were
-    /// overrun.
-    case transitionFinished(id: Int, hadEffect: Bool, overruns: [BudgetOverrun])
+    /// The suspension with this number has ended: the application was in the first state, and is in the second.
+    case suspensionEnded(id: Int, from: ApplicationState, to: ApplicationState)
     /// The time of the last ``Effect/armDeadline(_:)`` has passed.
     case deadlinePassed
     /// The host is about to stop the process, for example on Ctrl-Z.
@@ -82,16 +81,14 @@ struct LogindStateMachine: Sendable, Hashable {
     case releaseInhibitor
     /// Sends the application an input of the host; the host receives the end of its transition.
     case pass(HostDelivery)
-    /// Sends the application an input; this machine receives the end of its transition.
+    /// Sends the application an input of this machine, which does not wait for its end.
     case send(HostDelivery)
-    /// Waits for the application's background tasks to end, within the armed time less a grace period.
-    case finishBackgroundTasks(id: Int, cause: LifecycleCause)
-    /// Cancels that wait.
-    case stopFinishingBackgroundTasks
+    /// Suspends the application, as `Application.suspend(cause:)` does, with this time for its tear-down and tasks.
+    case suspend(id: Int, within: Duration)
+    /// Revokes the suspension.
+    case revokeSuspension
     /// Arms the deadline after which ``Event/deadlinePassed`` comes; nil disarms it.
     case armDeadline(Duration?)
-    /// Reports the code that overran a budget.
-    case report(BudgetOverrun)
     /// Reports that logind's delay has passed before the tear-down was over.
     case reportDelay(Duration)
   }
@@ -102,11 +99,7 @@ struct LogindStateMachine: Sendable, Hashable {
   enum Phase: Sendable, Hashable {
     /// The inputs of the host pass.
     case awake
-    /// The application enters the background.
-    case leaving
-    /// The background tasks of the application end.
-    case finishing
-    /// The application commits *suspended*.
+    /// The application tears down, its background tasks end, and it commits *suspended*.
     case suspending
     /// The machine may sleep.
     case asleep
@@ -148,12 +141,12 @@ struct LogindStateMachine: Sendable, Hashable {
   private var wanted: Return?
   /// Whether the sleep ended before the tear-down.
   private var isComingBack = false
-  /// Whether this machine or the host has suspended the application, and neither has woken it.
-  private var mayBeSuspended = false
+  /// Whether the suspension was revoked, perhaps before another sleep.
+  private var isRevoked = false
   private var processIsStopped = false
   private var inhibitorWasRefused = false
   private var delayHasPassed = false
-  /// The number of the transition for which the phase waits.
+  /// The number of the suspension for which the phase waits.
   private var awaited: Int?
   private var deliveries = 0
   private var effects: [Effect] = []
@@ -161,13 +154,13 @@ struct LogindStateMachine: Sendable, Hashable {
   /// Whether the application is being suspended for a sleep, or sleeps.
   var isAsleep: Bool {
     switch phase {
-    case .leaving, .finishing, .suspending, .asleep: true
+    case .suspending, .asleep: true
     case .awake, .ending, .ended: false
     }
   }
 
   /// Whether the application has been suspended for the sleep, and so expects a gap in time.
-  var hasToldOfSleep: Bool { phase == .suspending || phase == .asleep }
+  var hasToldOfSleep: Bool { phase == .asleep }
 
   /// Handles an event, and returns the effects for the driver.
   ///
@@ -188,9 +181,7 @@ struct LogindStateMachine: Sendable, Hashable {
       inhibitorWasRefused = true
     case .hostSends(let delivery): admit(delivery)
     case .userIsPresent: yieldToUser()
-    case .transitionFinished(let id, let hadEffect, let overruns):
-      for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
-      if id == awaited { advance(hadEffect: hadEffect) }
+    case .suspensionEnded(let id, let from, let to): if id == awaited { endSuspension(from: from, to: to) }
     case .deadlinePassed:
       guard isAsleep || phase == .ending else { break }
       delayHasPassed = true
@@ -268,8 +259,8 @@ extension LogindStateMachine {
 
   private mutating func shutDown() {
     switch phase {
-    case .awake, .leaving, .finishing, .suspending, .asleep:
-      beginEnd(because: "shutdown", wakes: true)
+    case .awake, .suspending, .asleep:
+      beginEnd()
       send(.shutDown, "shutdown")
       emit(.armDeadline(delay))
     case .ending: emit(.armDeadline(delay))
@@ -280,13 +271,11 @@ extension LogindStateMachine {
   private mutating func goToSleep() {
     switch phase {
     case .awake:
-      phase = .leaving
+      phase = .suspending
       (origin, wanted, isComingBack) = (.nowhere, nil, false)
-      // The application ignores this input outside the foreground. So the answer shows its state after all running
-      // transitions.
-      awaited = send(.home, "sleep")
       emit(.armDeadline(delay))
-    case .leaving, .finishing, .suspending: isComingBack = false
+      suspend()
+    case .suspending: isComingBack = false
     // The end delays the sleep, too.
     case .ending: emit(.armDeadline(delay))
     case .asleep, .ended: break
@@ -297,10 +286,9 @@ extension LogindStateMachine {
   private mutating func wake() {
     switch phase {
     case .awake: inhibitorWasRefused = false
-    case .leaving, .suspending: isComingBack = true
-    case .finishing:
-      isComingBack = true
-      emit(.stopFinishingBackgroundTasks)
+    case .suspending:
+      (isComingBack, isRevoked) = (true, true)
+      emit(.revokeSuspension)
     case .asleep: comeBack()
     case .ending, .ended: break
     }
@@ -312,9 +300,7 @@ extension LogindStateMachine {
     (awaited, isComingBack) = (nil, false)
     (delayHasPassed, inhibitorWasRefused) = (false, false)
     emit(.armDeadline(nil))
-    let place = wanted ?? origin
-    if place != .nowhere { mayBeSuspended = false }
-    switch place {
+    switch wanted ?? origin {
     // A locked application cannot be opened.
     case .foreground where isLocked || toldOfLock:
       owed = .open
@@ -334,7 +320,7 @@ extension LogindStateMachine {
   private mutating func settleLock() {
     guard phase == .awake, isLocked != toldOfLock else { return }
     toldOfLock = isLocked
-    guard !isLocked else { return _ = send(.lock, "session lock") }
+    guard !isLocked else { return send(.lock, "session lock") }
     send(.unlock, "session unlock", needsDisplay: true)
     guard let input = owed else { return }
     owed = nil
@@ -361,34 +347,28 @@ extension LogindStateMachine {
       var end = delivery
       end.input = .shutDown
       return admit(end)
-    case .shutDown:
-      if phase != .ended { beginEnd(because: delivery.cause, wakes: isAsleep) }
+    case .shutDown: if phase != .ended { beginEnd() }
     case .open where isAsleep: return wanted = .foreground
     case .wake where isAsleep: return wanted = .background
     case .home where isAsleep:
       wanted = .background
       if toldOfLock { owed = .home }
-    case .open, .home:
+    case .suspend where isAsleep:
+      wanted = .nowhere
+      if toldOfLock { owed = .home }
+    case .open, .home, .suspend:
       owed = nil
       yieldToUser()
-    case .suspend:
-      mayBeSuspended = true
-      if isAsleep { wanted = .nowhere }
     case .launch, .launchInBackground, .wake, .terminate, .lock, .unlock, .setPasscode, .beginInterruption,
       .endInterruption, .memoryWarning, .significantTimeChange, .fetch, .connectScene, .openScene,
       .sendSceneToBackground, .unfocusScene, .focusScene, .reclaimScene, .closeScene:
       break
     }
-    if delivery.input == .open || delivery.input == .wake { mayBeSuspended = false }
     emit(.pass(delivery))
   }
 
-  /// Wakes the application if necessary, because it is about to end in order, and a suspended application receives no
-  /// calls.
-  private mutating func beginEnd(because cause: LifecycleCause, wakes: Bool) {
-    if phase == .finishing { emit(.stopFinishingBackgroundTasks) }
-    if wakes, mayBeSuspended { send(.wake, cause) }
-    mayBeSuspended = false
+  /// The end of the application revokes a suspension.
+  private mutating func beginEnd() {
     awaited = nil
     phase = .ending
   }
@@ -399,35 +379,32 @@ extension LogindStateMachine {
 extension LogindStateMachine {
   private mutating func emit(_ effect: Effect) { effects.append(effect) }
 
-  @discardableResult
-  private mutating func send(_ input: SystemInput, _ cause: LifecycleCause, needsDisplay: Bool = false) -> Int {
+  private mutating func send(_ input: SystemInput, _ cause: LifecycleCause, needsDisplay: Bool = false) {
     deliveries += 1
     emit(.send(HostDelivery(id: deliveries, input: input, cause: cause, needsDisplay: needsDisplay)))
-    return deliveries
   }
 
-  /// Ends the wait of the phase, because the application has finished.
-  private mutating func advance(hadEffect: Bool) {
+  private mutating func suspend() {
+    deliveries += 1
+    awaited = deliveries
+    isRevoked = false
+    emit(.suspend(id: deliveries, within: max(.zero, delay - HostBudgets().grace)))
+  }
+
+  /// Goes to sleep with the application, or comes back with it.
+  private mutating func endSuspension(from: ApplicationState, to: ApplicationState) {
     awaited = nil
-    switch phase {
-    case .leaving:
-      if hadEffect { origin = .foreground }
-      guard !isComingBack else { return comeBack() }
-      phase = .finishing
-      deliveries += 1
-      awaited = deliveries
-      emit(.finishBackgroundTasks(id: deliveries, cause: "sleep"))
-    case .finishing:
-      guard !isComingBack else { return comeBack() }
-      phase = .suspending
-      mayBeSuspended = true
-      awaited = send(.suspend, "sleep")
-    case .suspending:
-      if hadEffect, origin == .nowhere { origin = .background }
-      guard !isComingBack else { return comeBack() }
-      phase = .asleep
-      emit(.armDeadline(nil))
-    case .awake, .asleep, .ending, .ended: break
+    if origin == .nowhere {
+      switch from {
+      case .inactive, .active: origin = .foreground
+      case .background: origin = .background
+      case .notRunning, .suspended: break
+      }
     }
+    if isComingBack { return comeBack() }
+    // The machine was about to wake, and then to sleep again.
+    if isRevoked, to.runsCode { return suspend() }
+    phase = .asleep
+    emit(.armDeadline(nil))
   }
 }

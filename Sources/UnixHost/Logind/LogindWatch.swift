@@ -114,35 +114,19 @@ extension HostThread {
     case .requestInhibitor: logind?.connection.requestInhibitor()
     case .releaseInhibitor: logind?.connection.releaseInhibitor()
     case .pass(let delivery): give(delivery)
-    case .send(let delivery): give(delivery, answers: logind?.answers)
-    case .finishBackgroundTasks(let id, let cause): finishBackgroundTasks(id, because: cause)
-    case .stopFinishingBackgroundTasks:
-      parts.mailbox.send { [application = parts.application] in application.stopFinishingBackgroundTasks() }
+    case .send(let delivery): give(delivery, answers: false)
+    case .suspend(let id, let budget): suspend(id, within: budget)
+    case .revokeSuspension: parts.mailbox.send { [application = parts.application] in application.revokeSuspensions() }
     case .armDeadline(let duration): logind?.deadline = duration.map { .now + $0 }
-    case .report(let overrun): report(overrun)
     case .reportDelay(let delay):
       HostMessage(.error, "logind no longer waits for the tear-down: its delay of \(delay) has passed").send()
     }
   }
 
-  private func give(_ delivery: HostDelivery, answers: LogindAnswers?) {
-    let then = afterwards(delivery)
-    parts.mailbox.send { [application = parts.application] in
-      let report = await delivery.perform(on: application)
-      then()
-      answers?.send(
-        .transitionFinished(id: delivery.id, hadEffect: report.outcome == .completed, overruns: report.overruns))
-    }
-  }
-
-  /// Waits for the background tasks to end before the machine sleeps, within logind's delay less a grace period.
-  private func finishBackgroundTasks(_ id: Int, because cause: LifecycleCause) {
-    let now = Instant.now
-    let budget = max(.zero, (logind?.deadline ?? now) - now - HostBudgets().grace)
+  private func suspend(_ id: Int, within budget: Duration) {
     parts.mailbox.send { [application = parts.application, answers = logind?.answers] in
-      let open = await application.finishBackgroundTasks(within: budget, cause: cause).open
-      let overrun = BudgetOverrun(callback: .didEnterBackground, budget: budget, culprits: open)
-      answers?.send(.transitionFinished(id: id, hadEffect: true, overruns: open.isEmpty ? [] : [overrun]))
+      let report = await application.handleSuspension(cause: "sleep", within: budget)
+      answers?.send(.suspensionEnded(id: id, from: report.from, to: report.to))
     }
   }
 

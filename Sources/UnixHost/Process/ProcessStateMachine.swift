@@ -25,8 +25,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
     case started
     /// Signals that were caught, oldest first.
     case signals([SignalRecord])
-    /// The application has handled the input with this number; these budgets were overrun.
-    case transitionFinished(id: Int, overruns: [BudgetOverrun])
+    /// The application has handled the input with this number.
+    case transitionFinished(id: Int)
     /// The answer to ``Effect/waitForResources``: all are held.
     case resourcesHeld
     /// The answer to ``Effect/waitForResources``: one was given up.
@@ -174,7 +174,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
     switch event {
     case .started: start()
     case .signals(let records): for record in records where phase != .ended { take(record) }
-    case .transitionFinished(let id, let overruns): finishTransition(id, overruns)
+    case .transitionFinished(let id): finishTransition(id)
     case .resourcesHeld: if phase == .starting { enterRunning([.mainProcess(terms.process)]) }
     case .resourcesGivenUp: (awaitsResources, hasGivenUp) = (false, true)
     case .reloaded(let failure): endReload(failure)
@@ -203,9 +203,7 @@ struct ProcessStateMachine: HostMachine, Hashable {
       if phase != .stopping { budget = callback }
       emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
     case .budgetEnded(let overruns): endBudget(overruns)
-    case .applicationEnded(let overruns):
-      // An end that the host has ordered comes with a report soon.
-      if phase != .stopping || awaited == nil { finish(overruns, mainActorAnswers: true) }
+    case .applicationEnded(let overruns): finish(overruns, mainActorAnswers: true)
     }
     defer { effects = [] }
     return effects
@@ -318,9 +316,10 @@ extension ProcessStateMachine {
     for overrun in overruns { emit(.report(overrun.namingEachOnce)) }
   }
 
-  private mutating func finishTransition(_ id: Int, _ overruns: [BudgetOverrun]) {
+  private mutating func finishTransition(_ id: Int) {
     if id == awaited, phase == .stopping {
-      finish(overruns, mainActorAnswers: true)
+      // The application did not run, so it has not told of its end.
+      finish([], mainActorAnswers: true)
     } else if awaitsLaunch, phase == .starting {
       awaitsLaunch = false
       waitForResources()

@@ -11,7 +11,5 @@ final class JobMode: Sendable {
   @MainActor func set(_ isJob: Bool) {
     assertion?.end()
     assertion = isJob ? application.beginBackgroundMode(.job) : nil
-    // A job continues, so the stop for which its tasks were finishing does not come.
-    if isJob { application.stopFinishingBackgroundTasks() }
   }
 }

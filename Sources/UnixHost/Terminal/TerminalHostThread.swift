@@ -324,7 +324,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     case .confirmEndOfLending: parts.mailbox.send { [terminal] in terminal.lendingDidEnd() }
     case .requestDisplay: requestDisplay()
     case .send(let delivery): send(delivery)
-    case .finishBackgroundTasks(let id, let cause): finishBackgroundTasks(id, because: cause)
     case .setJobMode(let isJob): parts.mailbox.send { [jobMode] in jobMode.set(isJob) }
     case .armDeadline(let duration): arm(duration)
     case .disarmDeadline: arm(nil)
@@ -354,17 +353,6 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
     // The session may be unlocked while another job owns the terminal.
     guard delivery.needsDisplay, delivery.input != .unlock || machine.holdsTerminal else { return {} }
     return display
-  }
-
-  /// Waits for the application's background tasks to end before the process stops.
-  private func finishBackgroundTasks(_ id: Int, because cause: LifecycleCause) {
-    let end = Instant.now + timeLeft - machine.budgets.grace
-    parts.mailbox.send { [application = parts.application, link = parts.link, budgets = machine.budgets] in
-      let open = await application.finishBackgroundTasks(within: max(.zero, end - .now), cause: cause).open
-      let overrun = BudgetOverrun(
-        callback: .didEnterBackground, budget: budgets.length(of: .didEnterBackground), culprits: open)
-      link.send(.transitionFinished(id: id, overruns: open.isEmpty ? [] : [overrun]))
-    }
   }
 
   /// Posts an event of the terminal on the application's bus.

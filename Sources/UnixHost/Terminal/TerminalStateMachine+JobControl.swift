@@ -62,6 +62,8 @@ extension TerminalStateMachine {
     case .takeToOpen(let foreground, let background):
       guard isTaken else { return stayAfterAll(because: background) }
       stopWaiting()
+      // Also while a child process has the terminal, so that the program does not hold it.
+      afterLeaving = nil
       endFocusLost()
       enter(.foreground)
       applicationIsSuspended = false
@@ -103,13 +105,13 @@ extension TerminalStateMachine {
   /// Leaves the foreground, because another job has taken the terminal without a signal.
   private mutating func leave(because cause: LifecycleCause) {
     leaveLostTerminal()
-    goToBackground(because: cause, stopCause: nil)
+    goToBackground(because: cause)
   }
 
-  private mutating func goToBackground(because cause: LifecycleCause, stopCause: LifecycleCause?) {
+  private mutating func goToBackground(because cause: LifecycleCause) {
     forgetRefusal()
-    enter(.leaving(stopCause: stopCause))
-    send(.home, cause, within: budgets.didEnterBackground)
+    enter(.leaving)
+    wait(for: send(.home, cause), within: budgets.didEnterBackground)
     // End it only after the application has resigned; before that, the application would become active for a moment.
     endFocusLost()
   }
@@ -121,15 +123,14 @@ extension TerminalStateMachine {
     dropTerminal()
     guard ignoresHangUp else {
       termination = termination ?? "hang-up"
-      if phase == .stopped { stay(because: "hang-up") }
+      if phase == .stopped { enter(.background) }
       return
     }
     switch phase {
-    case .foreground: goToBackground(because: "hang-up", stopCause: nil)
+    case .foreground: goToBackground(because: "hang-up")
     // No shell is left that could continue a stopped process.
-    case .leaving where !tasksAreFinishing: enter(.leaving(stopCause: nil))
-    case .leaving, .suspending, .stopped: abandonStop(because: "hang-up")
-    case .starting, .background, .terminating, .ended: break
+    case .suspending, .stopped: abandonStop(because: "hang-up")
+    case .starting, .background, .leaving, .terminating, .ended: break
     }
   }
 }
@@ -151,35 +152,17 @@ extension TerminalStateMachine {
       if screenWasLeft, holdsTerminal { takeTerminal(.takeToRedraw(orLeave: cause)) }
       return
     }
-    if phase == .foreground {
-      giveTerminalBack(within: budgets.didEnterBackground + budgets.grace)
-      goToBackground(because: cause, stopCause: cause)
-    } else {
-      enter(.leaving(stopCause: cause))
-      emit(.armDeadline(budgets.didEnterBackground + budgets.grace))
-      finishBackgroundTasks(because: cause)
-    }
-  }
-
-  /// Lets the application commit *suspended*, and then stops, so that records and status are correct while the program
-  /// is stopped.
-  ///
-  /// If the main actor has not answered for a whole budget, the host does not wait for it again.
-  private mutating func suspend(because cause: LifecycleCause, waits: Bool = true) {
+    if phase == .foreground { giveTerminalBack(within: budgets.didEnterBackground + budgets.grace) }
+    forgetRefusal()
+    enter(.suspending(cause))
     applicationIsSuspended = true
-    if waits {
-      enter(.suspending)
-      send(.suspend, cause, within: .zero)
-    } else {
-      send(.suspend, cause)
-      stop()
-    }
+    wait(for: send(.suspend, cause, inOrder: true), within: budgets.didEnterBackground)
+    endFocusLost()
   }
 
   /// Stops the process once the terminal has accepted the leaving sequences.
   mutating func stop() {
     guard !isLeavingTerminal else {
-      enter(.suspending)
       afterLeaving = .stop
       return
     }
@@ -201,20 +184,17 @@ extension TerminalStateMachine {
   private mutating func answerContinuedWhileLeaving(isOurs: Bool) {
     if isOurs {
       takeTerminal(.takeToOpen(foreground: "SIGCONT", background: "SIGCONT"))
-    } else if phase == .suspending || tasksAreFinishing {
-      leaveLostTerminal()
-      abandonStop(because: "SIGCONT")
     } else {
       leaveLostTerminal()
-      enter(.leaving(stopCause: nil))
+      if case .suspending = phase { abandonStop(because: "SIGCONT") }
     }
   }
 
   /// Continues after a stop.
   mutating func resume(wasContinued: Bool) {
     guard phase == .stopped else { return }
-    if let cause = termination {
-      stay(because: cause)
+    if termination != nil {
+      enter(.background)
     } else if wasContinued {
       ask(.lookAtTerminal, .resume(foreground: "fg", background: "bg"))
     } else {
@@ -226,12 +206,8 @@ extension TerminalStateMachine {
 // MARK: - Waiting
 
 extension TerminalStateMachine {
-  mutating func finishTransition(_ id: Int, overruns: [BudgetOverrun]) {
+  mutating func finishTransition(_ id: Int) {
     guard id == awaited else { return }
-    note(overruns)
-    if case .leaving(let stopCause?) = phase, termination == nil, !tasksAreFinishing {
-      return finishBackgroundTasks(because: stopCause)
-    }
     stopWaiting()
     advance(mainActorAnswers: true)
   }
@@ -243,32 +219,38 @@ extension TerminalStateMachine {
     advance(mainActorAnswers: false)
   }
 
+  /// Stores the overruns of a budget that has ended, unless the host has reported them already.
+  ///
+  /// If the program goes on without a wait of the host, it reports them at once.
+  mutating func endBudget(_ overruns: [BudgetOverrun]) {
+    guard budgetUnderWay.take() != nil else { return }
+    note(overruns)
+    if phase == .foreground || phase == .background { reportOverruns() }
+  }
+
   /// Stores the overruns that the application has reported.
   mutating func note(_ overruns: [BudgetOverrun]) { self.overruns += overruns.map(\.namingEachOnce) }
 
   /// Notes an overrun of a main actor that has not answered in time, and so could not name the budget.
   private mutating func noteSilence() {
+    let budget = budgetUnderWay.take()
     switch phase {
-    case .leaving: overruns.append(budgets.silence(in: .didEnterBackground))
-    case .terminating: overruns.append(budgets.silence(in: budgetUnderWay ?? .willTerminate))
-    case .starting, .foreground, .background, .suspending, .stopped, .ended: break
+    case .leaving, .suspending: overruns.append(budgets.silence(in: .didEnterBackground))
+    case .terminating: overruns.append(budgets.silence(in: budget ?? .willTerminate))
+    case .starting, .foreground, .background, .stopped, .ended: break
     }
   }
 
   /// Ends the wait of the phase, because the application has finished or its time has passed.
   private mutating func advance(mainActorAnswers: Bool) {
     switch phase {
-    case .leaving(let stopCause):
-      if let cause = termination {
-        terminate(cause)
-      } else if let cause = stopCause {
-        suspend(because: cause, waits: mainActorAnswers)
-      } else {
-        reportOverruns()
-        enter(.background)
-      }
-    case .suspending:
-      if let cause = termination { terminate(cause) } else { stop() }
+    case .leaving:
+      reportOverruns()
+      enter(.background)
+    case .suspending(let cause):
+      // The process stops all the same, and records and status show it as suspended.
+      if !mainActorAnswers { send(.suspend, cause) }
+      stop()
     case .terminating: finish(mainActorAnswers: mainActorAnswers)
     case .starting, .foreground, .background, .stopped, .ended: break
     }

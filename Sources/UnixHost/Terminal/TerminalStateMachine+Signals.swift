@@ -42,7 +42,7 @@ extension TerminalStateMachine {
     // A shell that hangs up also sends SIGTERM, and two threads may receive the two in either order.
     termination = termination ?? gist.hangUp ?? gist.order
     if let cause = gist.question { wantQuestion(because: cause) }
-    coalesceStop()
+    if isStopping { wantedStop = nil }
     guard termination == nil else { return }
     if gist.wasContinued {
       takeContinue()
@@ -64,16 +64,11 @@ extension TerminalStateMachine {
     enter(.ended)
   }
 
-  /// Combines the signal with a running stop, so that no second stop follows.
-  private mutating func coalesceStop() {
-    guard let cause = wantedStop else { return }
+  /// Whether a signal to stop asks for nothing new.
+  private var isStopping: Bool {
     switch phase {
-    case .leaving(let earlier):
-      // An application that is leaving because another job has the terminal also stops.
-      enter(.leaving(stopCause: earlier ?? cause))
-      wantedStop = nil
-    case .suspending, .terminating: wantedStop = nil
-    case .starting, .foreground, .background, .stopped, .ended: break
+    case .suspending, .terminating: true
+    case .starting, .foreground, .background, .leaving, .stopped, .ended: false
     }
   }
 

@@ -5,15 +5,11 @@ extension TerminalStateMachine {
   mutating func terminate(_ cause: LifecycleCause) {
     wantedQuestion = nil
     giveTerminalBack(within: timeToLeave)
-    if applicationIsSuspended {
-      applicationIsSuspended = false
-      send(.wake, cause)
-    }
-    let isInForeground = phase == .foreground
+    let isTornDown = phase == .background
     enter(.terminating)
-    send(
-      .shutDown, cause,
-      within: isInForeground ? budgets.didEnterBackground + budgets.willTerminate : budgets.willTerminate)
+    wait(
+      for: send(.shutDown, cause),
+      within: isTornDown ? budgets.willTerminate : budgets.didEnterBackground + budgets.willTerminate)
   }
 
   /// Follows an end without an order of the host, or one to which the delegate has agreed; the budgets apply to it,
@@ -33,15 +29,14 @@ extension TerminalStateMachine {
   /// Arms the deadline of each budget on the application's way to the end; time left of one budget is not added to the
   /// next.
   mutating func followBudget(of callback: ApplicationCallback) {
-    guard phase == .terminating, afterLeaving == nil else { return }
     budgetUnderWay = callback
+    guard phase == .terminating, afterLeaving == nil else { return }
     emit(.armDeadline(budgets.length(of: callback) + budgets.grace))
   }
 
   /// Reacts to the end of the application.
   mutating func followEnd(_ overruns: [BudgetOverrun]) {
-    // An end that the host has ordered comes with a report soon.
-    guard phase != .terminating || awaited == nil && afterLeaving == nil else { return }
+    guard phase != .terminating || afterLeaving == nil else { return }
     enter(.terminating)
     note(overruns)
     finish(mainActorAnswers: true)

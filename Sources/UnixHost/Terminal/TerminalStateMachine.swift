@@ -7,18 +7,20 @@ import AppLifecycle
 /// It holds no descriptor, reads no clock and calls no other code. ``TerminalHostThread`` performs the effects in
 /// order. If an effect is a question, the answer is the next event. The diagram shows job control:
 ///
-///                      SIGTSTP                 torn down              committed
-///     foreground ────────────────▶ leaving ───────────────▶ suspending ─────────▶ stopped
-///      ▲  ▲  │                        │ SIGCONT                  │ SIGCONT           │ SIGCONT
-///      │  └──┼────────────────────────┴──────────────────────────┴───────────────────┤ (terminal ours)
-///      │     │ terminal lost to another job                                          │
-///      │     └───▶ leaving ──▶ background ◀──────────────────────────────────────────┘ (terminal another's)
+///                      SIGTSTP                   suspended
+///     foreground ────────────────▶ suspending ───────────────▶ stopped
+///      ▲  ▲  │                        │   ▲ SIGCONT                │ SIGCONT
+///      │  └──┼────────────────────────┼───┼────────────────────────┤ (terminal ours)
+///      │     │ terminal lost          │   │ SIGTSTP                │
+///      │     └───▶ leaving ─────▶ background ◀─────────────────────┘ (terminal another's)
 ///      └──── terminal ours again ──┘
 ///
-/// In *leaving* the background tasks of a program that stops end, also if it stops in the background.
+/// In *suspending* the application tears down, its background tasks end, and it commits *suspended*:
+/// `Application.suspend(cause:)` does all three, also for a program that stops in the background.
 ///
-/// From each phase SIGTERM, SIGINT, SIGHUP and a hang-up lead to *terminating*, and from there to *ended*. A running
-/// tear-down is finished first. The host never waits for the application longer than its budget and a grace period.
+/// From each phase SIGTERM, SIGINT, SIGHUP and a hang-up lead to *terminating*, and from there to *ended*. The
+/// application finishes a running tear-down first. The host never waits for the application longer than its budgets and
+/// a grace period.
 ///
 /// The host gives the terminal back before a tear-down begins, not after it. Another process of the same job may stop
 /// or end at once, and then the shell takes the terminal while this program still tears down. A terminal that is not
@@ -74,16 +76,15 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case hangUp
     /// The terminal's input has ended: Ctrl-D on a terminal in canonical mode.
     case endOfInput
-    /// The application has handled the input, or finished its background tasks, with this number; these budgets were
-    /// overrun.
-    case transitionFinished(id: Int, overruns: [BudgetOverrun])
+    /// The application has handled the input with this number.
+    case transitionFinished(id: Int)
     /// The time of the last ``Effect/armDeadline(_:)`` has passed.
     case deadlinePassed
     /// The application has begun to end.
     case applicationBeganToEnd
     /// A budget of the application has begun.
     case budgetBegan(ApplicationCallback)
-    /// A transition with a budget has ended; the answer to the host's own input has its overruns.
+    /// A transition with a budget has ended; these budgets were overrun.
     case budgetEnded(overruns: [BudgetOverrun])
     /// The application is no longer running; these budgets were overrun.
     case applicationEnded(overruns: [BudgetOverrun])
@@ -121,12 +122,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case confirmEndOfLending
     /// Sends an input to the application.
     case send(Delivery)
-    /// Waits for the application's background tasks to end, within the armed time less the grace period; a transition
-    /// with this number.
-    case finishBackgroundTasks(id: Int, cause: LifecycleCause)
     /// Begins or ends the background mode *job*.
-    ///
-    /// When it begins, a stop for which background tasks were finishing has been cancelled.
     case setJobMode(Bool)
     /// Arms the deadline after which ``Event/deadlinePassed`` comes, instead of an earlier one.
     case armDeadline(Duration)
@@ -164,11 +160,10 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case foreground
     /// Another job owns the terminal, or there is none.
     case background
-    /// The application enters the background; then, if there is a cause for a stop, its background tasks end and the
-    /// process stops.
-    case leaving(stopCause: LifecycleCause?)
-    /// The application commits *suspended*, and then the process stops.
-    case suspending
+    /// The application enters the background, because another job owns the terminal.
+    case leaving
+    /// The application is suspended, for this cause, and then the process stops.
+    case suspending(LifecycleCause)
     /// The process is stopped, or was just continued.
     case stopped
     /// The application ends.
@@ -236,6 +231,7 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var terminalIsUnrestored = false
   /// Whether there is a terminal that the program can gain again.
   var hasTerminal = false
+  /// Whether the application was suspended, or is being suspended, and was not woken.
   var applicationIsSuspended = false
   var focusIsLost = false
   /// The cause of the end, once it has been decided.
@@ -254,11 +250,9 @@ struct TerminalStateMachine: HostMachine, Hashable {
   var hasReportedRefusal = false
   /// The number of the delivery for which the phase waits.
   var awaited: Int?
-  /// Whether the background tasks are finishing for the stop to which the phase leads.
-  var tasksAreFinishing = false
   /// Overruns that are reported only after the terminal has been given back.
   var overruns: [BudgetOverrun] = []
-  /// The budget that has begun on the application's way to the end; nil if none has.
+  /// The budget of the application that runs; nil if none does, or if the host has reported that it was overrun.
   var budgetUnderWay: ApplicationCallback?
   private var runsAsJob = false
   private var deliveries = 0
@@ -313,11 +307,11 @@ struct TerminalStateMachine: HostMachine, Hashable {
     case .lending(.end): endLending()
     case .hangUp: loseTerminal()
     case .endOfInput: termination = termination ?? "end of input"
-    case .transitionFinished(let id, let overruns): finishTransition(id, overruns: overruns)
+    case .transitionFinished(let id): finishTransition(id)
     case .deadlinePassed: passDeadline()
     case .applicationBeganToEnd: followBeginningOfEnd()
     case .budgetBegan(let callback): followBudget(of: callback)
-    case .budgetEnded: break
+    case .budgetEnded(let overruns): endBudget(overruns)
     case .applicationEnded(let overruns): followEnd(overruns)
     }
     settle()
@@ -331,10 +325,11 @@ struct TerminalStateMachine: HostMachine, Hashable {
     guard question == nil else { return }
     settleLending()
     if afterLeaving != nil { return settleAfterLeaving() }
-    guard phase == .foreground || phase == .background else { return }
-    if let cause = termination {
-      return terminate(cause)
+    switch phase {
+    case .foreground, .background, .leaving, .suspending: if let cause = termination { return terminate(cause) }
+    case .starting, .stopped, .terminating, .ended: return
     }
+    guard phase == .foreground || phase == .background else { return }
     // Ask before a stop that is wanted at the same time; the stop lets the application put the question aside.
     if let cause = wantedQuestion {
       wantedQuestion = nil
@@ -372,8 +367,6 @@ extension TerminalStateMachine {
   mutating func enter(_ phase: Phase) {
     self.phase = phase
     if phase == .terminating { refuseLending() }
-    if case .leaving = phase { return }
-    tasksAreFinishing = false
   }
 
   mutating func emit(_ effect: Effect) { effects.append(effect) }
@@ -385,24 +378,19 @@ extension TerminalStateMachine {
 
   /// Sends an input to the application.
   @discardableResult
-  mutating func send(_ input: SystemInput, _ cause: LifecycleCause, needsDisplay: Bool = false) -> Int {
+  mutating func send(
+    _ input: SystemInput, _ cause: LifecycleCause, needsDisplay: Bool = false, inOrder: Bool = false
+  ) -> Int {
     deliveries += 1
-    emit(.send(Delivery(id: deliveries, input: input, cause: cause, needsDisplay: needsDisplay)))
+    emit(
+      .send(Delivery(id: deliveries, input: input, cause: cause, needsDisplay: needsDisplay, inOrder: inOrder)))
     return deliveries
   }
 
-  /// Sends the application an input for which the new phase waits, within a budget and the grace period.
-  mutating func send(_ input: SystemInput, _ cause: LifecycleCause, within budget: Duration) {
-    awaited = send(input, cause)
+  /// Waits in the new phase for the end of a delivery, within a budget and the grace period.
+  mutating func wait(for delivery: Int, within budget: Duration) {
+    awaited = delivery
     emit(.armDeadline(budget + budgets.grace))
-  }
-
-  /// Waits for the background tasks to end, within the armed time.
-  mutating func finishBackgroundTasks(because cause: LifecycleCause) {
-    tasksAreFinishing = true
-    deliveries += 1
-    awaited = deliveries
-    emit(.finishBackgroundTasks(id: deliveries, cause: cause))
   }
 
   mutating func stopWaiting() {
