@@ -130,6 +130,9 @@ import UnixHost
     #expect(keys("\u{1B}\u{1B}q") == [.escape, .alt("q")])
     #expect(keys("\u{1B}\u{1B}\u{1B}[A") == [.escape, .alt(.up)])
     #expect(keys("\u{1B}\u{1B}[200~q\u{1B}[201~") == [.escape, .paste("q")])
+    #expect(keys("\u{1B}\u{1B}]1x\u{7}q") == [.escape, "q"])
+    // Nor is it Alt with a key that breaks an answer off.
+    #expect(keys("\u{1B}\u{1B}]1x\u{1B}[A") == [.escape, .up])
   }
 
   @Test func `A character may come in pieces, and broken ones stop nothing`() {

@@ -87,6 +87,21 @@ import Testing
     #expect(!parser.isUnfinished)
   }
 
+  /// As the decoder does: after a parameter neither `ESC O` nor an intermediate `$` can be a key.
+  @Test(arguments: [("\u{1B}O5", "P"), ("\u{1B}[4;1$", "y")])
+  func aSequenceWithAParameterIsDecided(beginning: String, end: String) {
+    var parser = TerminalInputParser()
+    #expect(parser.feed(bytes(beginning)).isEmpty)
+    #expect(!parser.isUndecided && parser.flush().isEmpty)
+    #expect(parser.feed(bytes(end)) == [plain(beginning + end)])
+  }
+
+  @Test func aKeyOfRxvtIsPassedOnAtOnce() {
+    var parser = TerminalInputParser()
+    #expect(parser.feed(bytes("\u{1B}[7$")) == [plain("\u{1B}[7$")])
+    #expect(!parser.isUnfinished)
+  }
+
   @Test(arguments: ["\u{1B}", "\u{1B}[", "\u{1B}O", "\u{1B}[1;", "\u{1B}[M ", "\u{1B}[[", "\u{1B}[?"])
   func aSequenceWithoutItsRestIsPassedOn(text: String) {
     var parser = TerminalInputParser()

@@ -70,22 +70,4 @@ package struct SignalKeys: Sendable, Hashable {
 
   /// Returns the meaning of a byte; nil for a byte that is plain input.
   func key(_ byte: UInt8) -> Key? { keys[byte] }
-
-  /// A limit above the length of the sequence of any key that makes a signal.
-  private static let lengthLimit = 64
-
-  /// Returns the meaning and the length of the key with which bytes begin, as its byte or as the control sequence that
-  /// xterm and kitty send instead; nil if they begin with other input.
-  func prefix(of bytes: some Collection<UInt8>) -> (key: Key, length: Int)? {
-    guard let first = bytes.first else { return nil }
-    if let key = key(first) { return (key, 1) }
-    guard first == 0x1B, !keys.isEmpty else { return nil }
-    let sequence = Array(bytes.prefix(Self.lengthLimit))
-    guard sequence.starts(with: [0x1B, UInt8(ascii: "[")]),
-      let end = sequence.dropFirst(2).firstIndex(where: { !(0x30...0x3F).contains($0) })
-    else { return nil }
-    let pressed = KeyMap.controlSequence(Array(sequence[2..<end]), final: sequence[end])
-    guard pressed.count == 1, let byte = pressed[0].byte, let key = key(byte) else { return nil }
-    return (key, end + 1)
-  }
 }
