@@ -150,11 +150,18 @@ extension RecordingTerminal {
   public func send(_ bytes: [UInt8]) {
     guard terminal.isHeld else { return }
     for element in parser.feed(bytes) + parser.flush() {
-      guard case .bytes(let bytes) = element else { continue }
-      let keys = decoder.decode(bytes) + decoder.flush()
-      application.bus.post(
-        Terminal.DidReceiveInput(application: application, terminal: terminal, keys: keys, bytes: bytes),
-        from: terminal)
+      if case .bytes(let bytes) = element {
+        post(decoder.decode(bytes) + decoder.flush(), bytes)
+      } else {
+        // As with a host, a report ends what the decoder has begun.
+        let keys = decoder.breakOff()
+        if !keys.isEmpty { post(keys, []) }
+      }
     }
+  }
+
+  private func post(_ keys: [Terminal.Key], _ bytes: [UInt8]) {
+    application.bus.post(
+      Terminal.DidReceiveInput(application: application, terminal: terminal, keys: keys, bytes: bytes), from: terminal)
   }
 }

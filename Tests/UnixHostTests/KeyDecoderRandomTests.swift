@@ -98,7 +98,13 @@ import Testing
     var keys: [Key] = []
 
     mutating func take(_ elements: [TerminalInputParser.Element]) {
-      for case .bytes(let bytes) in elements { keys += decoder.decode(bytes) + decoder.flush() }
+      for element in elements {
+        if case .bytes(let bytes) = element {
+          keys += decoder.decode(bytes) + decoder.flush()
+        } else {
+          keys += decoder.breakOff()
+        }
+      }
     }
   }
 
@@ -133,6 +139,42 @@ import Testing
     aloneKeys += alone.flush()
     #expect(host.keys == keys, "seed \(seed)")
     #expect(aloneKeys == keys, "seed \(seed)")
+  }
+
+  /// The parser takes reports of the focus out, and the decoder ignores them.
+  @Test func `Whatever bytes come, parser and decoder give the keys of the decoder alone`() {
+    let seed = UInt64.random(in: .min ... .max)
+    print("KeyDecoderRandomTests: seed \(seed)")
+    var random = SplitMix64(seed: seed)
+    let telling = [
+      "\u{1B}", "\u{1B}[I", "\u{1B}[1;", "\u{1B}O5", "\u{1B}[M", "\u{1B}]1", "\u{1B}[7$", "\u{1B}[[", "\u{1B}P", "[",
+      "A", "q", "7", "$", "\\", "\u{7}", "\r", "é", "👶", "\u{1B}[200~", "\u{1B}[201~", "\u{1B}[20",
+    ]
+    for _ in 1...5000 {
+      let bytes = (0..<Int.random(in: 1...8, using: &random)).flatMap { _ in
+        Int.random(in: 0..<8, using: &random) == 0
+          ? [UInt8.random(in: 0...0xFF, using: &random)] : Array(telling.randomElement(using: &random)!.utf8)
+      }
+      var (host, alone, keys) = (Host(), Terminal.KeyDecoder(), [Key]())
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = Array(rest.prefix(Int.random(in: 1...6, using: &random)))
+        rest = rest.dropFirst(piece.count)
+        host.take(host.parser.feed(piece))
+        keys += alone.decode(piece)
+        #expect(host.parser.isUndecided == alone.isUndecided, "seed \(seed): \(bytes)")
+        if rest.isEmpty || Int.random(in: 0..<8, using: &random) == 0 {
+          host.take(host.parser.breakOff())
+          host.keys += host.decoder.breakOff()
+          keys += alone.breakOff()
+        } else if Bool.random(using: &random) {
+          host.take(host.parser.flush())
+          keys += alone.flush()
+        }
+      }
+      #expect(host.keys == keys, "seed \(seed): \(bytes)")
+      #expect(!host.parser.isUnfinished && host.decoder == alone, "seed \(seed): \(bytes)")
+    }
   }
 
   @Test func `Whatever bytes come, and however they are cut, nothing stops the keys that follow`() {

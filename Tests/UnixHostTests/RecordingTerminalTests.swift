@@ -75,6 +75,9 @@ import UnixHostTesting
     program.terminal.press("a", .control("c"), .control("z"), .control("\\"), "b")
     program.terminal.send(Array("\u{1B}[Ic\u{1B}[O".utf8))
     #expect(program.keys == ["a", "b", "c"])
+    // What a report breaks off does not take the next key for its rest.
+    program.terminal.send(Array("\u{1B}\u{1B}[1;\u{1B}[Iq".utf8))
+    #expect(program.keys == ["a", "b", "c", .escape, "q"])
   }
 
   @Test func `A character that is sent in two pieces is one key`() {

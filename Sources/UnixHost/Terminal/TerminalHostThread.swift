@@ -178,8 +178,11 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
         // The parser holds back undecided bytes, so bytes that are still undecided here are keys.
         deliver(decoder.decode(bytes) + decoder.flush(), bytes)
       case .focus(let isFocused):
+        breakOffDecoder()
         takeFocus(isFocused)
       case .signalKey(let key):
+        // Input that waits may belong to what the decoder has begun.
+        if waiting.isEmpty { breakOffDecoder() }
         let now = SignalPipe.now
         process(.signals([SignalRecord(signal: key.signal, isFromKernel: true, arrived: now, taken: now)]))
         readsAgain = .now + Self.leavingKeyPause
@@ -226,9 +229,17 @@ final class TerminalHostThread: HostThread<TerminalStateMachine> {
       guard readsInput else { return followUnfinished() }
       idleDeadline = nil
       take(parser.breakOff())
-      let keys = decoder.breakOff()
-      if !keys.isEmpty { deliver(keys, []) }
+      breakOffDecoder()
     }
+  }
+
+  /// Ends what the decoder has begun, because its rest does not come.
+  ///
+  /// A report or a key that makes a signal does so, too: the decoder does not see it, and would count the next key as
+  /// the rest.
+  private func breakOffDecoder() {
+    let keys = decoder.breakOff()
+    if !keys.isEmpty { deliver(keys, []) }
   }
 
   /// Follows whether too much input waits for the main actor.

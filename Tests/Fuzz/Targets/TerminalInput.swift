@@ -44,13 +44,20 @@ enum TerminalInput {
     try promise(decoder.decode([0x71]) == ["q"], "a key after the end is swallowed")
   }
 
-  /// However the bytes are cut, the keys are the same.
+  /// However the bytes are cut, and whether or not the parser takes reports out first, the keys are the same.
   private static func decoder(_ choices: Choices, seed: Int) throws {
     var (whole, cut) = (Terminal.KeyDecoder(), Terminal.KeyDecoder())
     let keys = whole.decode(Array(choices.rest))
     let pieces = choices.pieces(seed: seed).flatMap { cut.decode(Array($0)) }
     try promise(keys == pieces && whole == cut, "the keys depend on the cuts")
     try promise(keys.count <= 2 * choices.rest.count, "keys are invented")
+
+    var (parser, decoder) = (TerminalInputParser(), Terminal.KeyDecoder())
+    let elements = choices.pieces(seed: seed).flatMap { parser.feed($0) } + parser.breakOff()
+    let passedOn = elements.flatMap { element in
+      if case .bytes(let bytes) = element { decoder.decode(bytes) } else { decoder.breakOff() }
+    }
+    try promise(passedOn + decoder.breakOff() == keys + whole.breakOff(), "parser and decoder disagree")
   }
 
   private static func screen(_ choices: Choices, seed: Int, size: (rows: Int, columns: Int)) throws {
