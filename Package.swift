@@ -40,7 +40,8 @@ let package = Package(
     .target(name: "CSimulation"),
     .target(name: "AppLifecycleTesting", dependencies: ["AppLifecycle", "CSimulation", "PubSub", "Scheduling"]),
     // For tests: it links Swift Testing, which no program may.
-    .target(name: "AppLifecycleTestSupport", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub"]),
+    .target(
+      name: "AppLifecycleTestSupport", dependencies: ["AppLifecycle", "AppLifecycleTesting", "PubSub", "Scheduling"]),
     .target(name: "CUnixHost"),
     .target(
       name: "UnixHost",
@@ -245,7 +246,9 @@ let package = Package(
     .testTarget(
       name: "PausingGameTests",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "PausingGame", "PseudoTerminal", "PubSub", "TestTraits", "UnixHost",
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PausingGame", "PseudoTerminal", "PubSub",
+        "TestTraits",
+        "UnixHost",
       ]),
     .testTarget(
       name: "DocumentationTests",

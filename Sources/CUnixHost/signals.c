@@ -47,14 +47,13 @@ static void record_signal(int number, siginfo_t *info, void *context) {
   // Leave the screen as early as possible: a wrapper in the same job has also received this signal, and may already
   // have stopped or ended, after which the shell takes the terminal.
   if (number == SIGTSTP || number == SIGTERM || number == SIGINT || number == SIGHUP) unixhost_emergency_leave();
-  struct unixhost_signal record = {
-      number, info ? info->si_code : 0, info ? info->si_pid : 0, info ? info->si_uid : 0, arrived};
+  struct unixhost_signal record = {number, info ? info->si_code : 0, arrived};
   int writer = atomic_load(&record_writer);
   if (writer >= 0 && write(writer, &record, sizeof record) != (ssize_t)sizeof record) {
     atomic_fetch_or(&unrecorded, UINT64_C(1) << (number & 63));
     // The reader may have emptied the pipe in between, and may be waiting now. A record without a signal wakes it; a
     // pipe that is still full wakes it by itself.
-    struct unixhost_signal wake = {0, 0, 0, 0, 0};
+    struct unixhost_signal wake = {0, 0, 0};
     ssize_t ignored = write(writer, &wake, sizeof wake);
     (void)ignored;
   }
@@ -179,7 +178,7 @@ bool unixhost_signal_next(struct unixhost_signal *record) {
     uint64_t bit = UINT64_C(1) << number;
     if (!(left & bit)) continue;
     atomic_fetch_and(&unrecorded, ~bit);
-    *record = (struct unixhost_signal){number, 0, 0, 0, unixhost_now()};
+    *record = (struct unixhost_signal){number, 0, unixhost_now()};
     return true;
   }
   return false;

@@ -63,7 +63,7 @@ package final class TimerThread: Sendable {
     while true {
       let (due, wait) = state.withLock { takeDue(&$0) }
       for action in due { action() }
-      if due.isEmpty { scheduling_timer_wait(Int64(wait.nanoseconds)) }
+      if due.isEmpty { scheduling_timer_wait(wait.nanoseconds + 1) }
     }
   }
 
@@ -81,9 +81,4 @@ package final class TimerThread: Sendable {
     }
     return (due, wait)
   }
-}
-
-extension Duration {
-  /// The whole nanoseconds, rounded up.
-  fileprivate var nanoseconds: Int128 { (attoseconds + 999_999_999) / 1_000_000_000 }
 }

@@ -80,9 +80,6 @@ package struct TerminalScreen: Sendable, CustomStringConvertible {
   /// Returns whether a line contains `text`.
   package func contains(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
 
-  /// Returns the first line that contains `text`.
-  package func line(containing text: String) -> String? { lines.first { $0.contains(text) } }
-
   /// The cursor's row and column, from 0.
   package var cursor: (row: Int, column: Int) { (page.row, page.column) }
 

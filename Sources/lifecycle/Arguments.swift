@@ -46,10 +46,10 @@ struct Arguments {
   }
 }
 
-extension String? {
+extension String {
   /// Sets the one file that a command works on.
   mutating func takeFile(_ path: String, for command: String) throws(UsageError) {
-    guard self == nil else { throw UsageError("'\(command)' takes one file, not '\(path)', too") }
+    guard isEmpty else { throw UsageError("'\(command)' takes one file, not '\(path)', too") }
     self = path
   }
 }

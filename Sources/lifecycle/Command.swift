@@ -1,58 +1,75 @@
-import AppLifecycle
-
-/// The command that the arguments ask for.
-enum Command: Equatable {
-  case help(String)
-  case simulate(SimulateCommand)
-  case log(LogCommand)
-  case sessions(SessionsCommand)
-  case timeline(TimelineCommand)
-  case names(NamesCommand)
-  case states(StatesCommand)
-  case completion(Completion)
-
-  /// Reads the arguments, without the program's name.
-  init(_ arguments: ArraySlice<String>) throws(UsageError) {
-    switch arguments.first {
-    case "completion": self = try Self.completion(arguments.dropFirst())
-    case let name? where Help.commands.contains(name):
-      var rest = Arguments(arguments.dropFirst())
-      self = try Self.command(name, &rest)
-    case "help": self = .help(try Help.text(of: arguments.dropFirst().first))
-    case "--help", "-h": self = .help(Help.overview)
-    case let other?: throw UsageError(unknownCommand: other)
-    case nil:
-      throw UsageError(
-        "a command is missing; there is \(Help.commands.map { "'\($0)'" }.joined(separator: ", "))")
-    }
-  }
-
-  private static func completion(_ arguments: ArraySlice<String>) throws(UsageError) -> Command {
-    if let first = arguments.first, ["--help", "-h"].contains(first) { return .help(Help.completion) }
-    guard arguments.count == 1, let shell = arguments.first.flatMap(Completion.init(rawValue:)) else {
-      throw UsageError("'completion' needs a shell: bash, zsh or fish")
-    }
-    return .completion(shell)
-  }
-
-  private static func command(_ name: String, _ arguments: inout Arguments) throws(UsageError) -> Command {
-    switch name {
-    case "simulate": try SimulateCommand(&arguments).map { .simulate($0) } ?? .help(Help.simulate)
-    case "log": try LogCommand(&arguments).map { .log($0) } ?? .help(Help.log)
-    case "sessions": try SessionsCommand(&arguments).map { .sessions($0) } ?? .help(Help.sessions)
-    case "timeline": try TimelineCommand(&arguments).map { .timeline($0) } ?? .help(Help.timeline)
-    case "states": try StatesCommand(&arguments).map { .states($0) } ?? .help(Help.states)
-    default: try NamesCommand(&arguments).map { .names($0) } ?? .help(Help.names)
-    }
-  }
+/// What a command does, with its arguments.
+protocol Action: SendableMetatype {
+  /// Reads the arguments; nil for help.
+  init?(_ arguments: inout Arguments) throws(UsageError)
+  @MainActor func run() async throws -> ExitStatus
 }
 
-/// An error: the arguments are invalid.
-struct UsageError: Error {
-  /// The reason in one line.
-  ///
-  /// Characters of repeated arguments that a terminal would obey are written out.
-  let message: String
+/// A command of the tool, with everything that depends on its name.
+struct Command: Sendable {
+  /// An option, with the words that complete its value: none if the value is a file or a text, nil if there is no value.
+  typealias Option = (name: String, values: [String]?)
 
-  init(_ message: String) { self.message = message.printable }
+  let name: String
+  /// The purpose in one line, without an apostrophe: the shells quote with it.
+  let purpose: String
+  let options: [Option]
+  var takesFile = false
+  let help: String
+  let action: any Action.Type
+
+  /// The commands, in the order of the help text.
+  static let all = [
+    Command(
+      name: "simulate", purpose: "play a script on a simulated system",
+      options: [("--profile", ["app", "scene"]), ("--format", ["table", "jsonl"]), ("--replay", [])],
+      help: Help.simulate, action: SimulateCommand.self),
+    Command(
+      name: "log", purpose: "the events of a program",
+      options: [("--follow", nil)] + Selection.options + [("--json", nil), ("--color", ["auto", "always", "never"])],
+      takesFile: true, help: Help.log, action: LogCommand.self),
+    Command(
+      name: "sessions", purpose: "one line for each run",
+      options: [("--json", nil), ("--color", ["auto", "always", "never"])],
+      takesFile: true, help: Help.sessions, action: SessionsCommand.self),
+    Command(
+      name: "timeline", purpose: "a picture of the runs",
+      options: [("-o", []), ("--format", ["html", "json"])] + Selection.options,
+      takesFile: true, help: Help.timeline, action: TimelineCommand.self),
+    Command(
+      name: "states", purpose: "the states and the changes between them",
+      options: [
+        ("-o", []), ("--format", StatesCommand.Form.allCases.map(\.rawValue)), ("--profile", ["app", "scene"]),
+      ],
+      help: Help.states, action: StatesCommand.self),
+    Command(
+      name: "names", purpose: "every event with its raw name", options: [("--json", nil)], help: Help.names,
+      action: NamesCommand.self),
+    Command(
+      name: "completion", purpose: "words for a shell to complete", options: [], help: Help.completion,
+      action: Completion.self),
+  ]
+
+  /// Returns the command of a name; nil if there is none.
+  static func named(_ name: String?) -> Command? { all.first { $0.name == name } }
+
+  /// The names of all commands, in quotes.
+  static var list: String { all.map { "'\($0.name)'" }.joined(separator: ", ") }
+
+  /// Runs the command that the arguments name, without the program's name.
+  @MainActor static func run(_ arguments: ArraySlice<String>) async throws -> ExitStatus {
+    var rest = Arguments(arguments.dropFirst())
+    let help: String
+    switch arguments.first {
+    case nil: throw UsageError("a command is missing; there is \(list)")
+    case "--help", "-h": help = Help.overview
+    case "help": help = try Help.text(of: arguments.dropFirst().first)
+    case let name?:
+      guard let command = named(name) else { throw UsageError(unknownCommand: name) }
+      if let action = try command.action.init(&rest) { return try await action.run() }
+      help = command.help
+    }
+    try StandardStreams.write(help, to: .output)
+    return .success
+  }
 }

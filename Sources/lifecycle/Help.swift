@@ -1,22 +1,10 @@
 /// The help texts of the tool.
 enum Help {
-  /// The commands, in the order of the help text.
-  static let commands = ["simulate", "log", "sessions", "timeline", "states", "names", "completion"]
-
-  /// The help text of a command, or of all commands for nil.
-  static func text(of command: String?) throws(UsageError) -> String {
-    switch command {
-    case nil: overview
-    case "simulate": simulate
-    case "log": log
-    case "sessions": sessions
-    case "timeline": timeline
-    case "states": states
-    case "names": names
-    case "completion": completion
-    case "help": overview
-    case let other?: throw UsageError(unknownCommand: other)
-    }
+  /// Returns the help text of a command, or of all commands for nil and for `help` itself.
+  static func text(of name: String?) throws(UsageError) -> String {
+    guard let name, name != "help" else { return overview }
+    guard let command = Command.named(name) else { throw UsageError(unknownCommand: name) }
+    return command.help
   }
 
   static let overview = """

@@ -21,20 +21,10 @@ import AppLifecycleTesting
 
   @MainActor private static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {
     do {
-      switch try Command(arguments) {
-      case .help(let text): try StandardStreams.write(text, to: .output)
-      case .simulate(let simulation): try await simulation.run()
-      case .log(let log): return try log.run()
-      case .sessions(let sessions): return try sessions.run()
-      case .timeline(let timeline): return try timeline.run()
-      case .names(let names): return try names.run()
-      case .states(let states): return try states.run()
-      case .completion(let shell): try StandardStreams.write(shell.script, to: .output)
-      }
-      return .success
+      return try await Command.run(arguments)
     } catch let error as UsageError {
       // The message names the command's own help if the command is known.
-      let command = arguments.first.flatMap { Help.commands.contains($0) ? "\($0) " : nil } ?? ""
+      let command = Command.named(arguments.first).map { "\($0.name) " } ?? ""
       return complain("lifecycle: \(error.message)\nTry 'lifecycle \(command)--help'.", .usage)
     } catch let error as ScriptError {
       return complain(error.description, .badScript)
@@ -54,17 +44,4 @@ import AppLifecycleTesting
     try? StandardStreams.write(message + "\n", to: .error)
     return status
   }
-}
-
-/// The exit status of the tool.
-enum ExitStatus: Int32 {
-  case success = 0
-  /// The journal was read, and something in it is damaged or missing.
-  case damaged = 1
-  /// The script, or the trace that was to be replayed, has a mistake; nothing was played.
-  case badScript = 2
-  /// The arguments are invalid: EX_USAGE of `sysexits.h`.
-  case usage = 64
-  /// Reading or writing failed: EX_IOERR of `sysexits.h`.
-  case inputOutput = 74
 }

@@ -1,10 +1,9 @@
 import AppLifecycle
 
 /// `lifecycle names`: prints every event of the life cycle with the platform's name for it.
-struct NamesCommand: Equatable {
+struct NamesCommand: Action {
   var isJSON = false
 
-  /// Reads the arguments; nil for help.
   init?(_ arguments: inout Arguments) throws(UsageError) {
     while let argument = try arguments.next() {
       switch argument {

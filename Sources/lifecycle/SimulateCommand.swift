@@ -2,7 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 
 /// `lifecycle simulate`: plays a script on a simulated system with a bare application, and prints the record.
-struct SimulateCommand: Equatable {
+struct SimulateCommand: Action {
   /// The source of the script.
   enum Source: Equatable {
     case standardInput
@@ -28,7 +28,6 @@ struct SimulateCommand: Equatable {
   /// The profile; nil for the one that a trace shows, or the app-based one for a script.
   var profile: Profile?
 
-  /// Reads the arguments; nil for help.
   init?(_ arguments: inout Arguments) throws(UsageError) {
     var scripts: [String] = []
     while let argument = try arguments.next() {
@@ -50,7 +49,7 @@ struct SimulateCommand: Equatable {
   }
 
   /// Plays the script; prints nothing on standard output unless the whole script can be played.
-  @MainActor func run() async throws {
+  @MainActor func run() async throws -> ExitStatus {
     var profile = profile ?? .app
     let script: Script
     switch source {
@@ -69,5 +68,6 @@ struct SimulateCommand: Equatable {
     case .table: try StandardStreams.write(record.table, to: .output)
     case .jsonl: try StandardStreams.write(record.jsonLines, to: .output)
     }
+    return .success
   }
 }

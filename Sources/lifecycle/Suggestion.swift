@@ -1,15 +1,14 @@
 extension UsageError {
   /// An error: the command has no such option; the message names a similar one.
   init(unknownOption option: String, of command: String) {
-    let options = Completion.commands.first { $0.name == command }?.options.map(\.name) ?? []
+    let options = Command.named(command)?.options.map(\.name) ?? []
     self.init("there is no option '\(option)'" + Self.suggestion(for: option, among: options + ["--help"]))
   }
 
   /// An error: there is no such command.
   init(unknownCommand command: String) {
-    let suggestion = Self.suggestion(for: command, among: Help.commands)
-    let all = Help.commands.map { "'\($0)'" }.joined(separator: ", ")
-    self.init("there is no command '\(command)'" + (suggestion.isEmpty ? "; there is \(all)" : suggestion))
+    let suggestion = Self.suggestion(for: command, among: Command.all.map(\.name))
+    self.init("there is no command '\(command)'" + (suggestion.isEmpty ? "; there is \(Command.list)" : suggestion))
   }
 
   /// The text `; did you mean 'log'?`, or an empty one if no word is similar.

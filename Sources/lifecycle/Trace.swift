@@ -1,10 +1,5 @@
 import AppLifecycle
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import LifecycleJournal
 
 /// A recorded run in the record's format: one JSON object a line.
 enum Trace {
@@ -18,17 +13,10 @@ enum Trace {
   static func read(_ path: String) throws -> [LifecycleRecord] {
     let bytes =
       path == "-" ? try StandardStreams.readAll(of: 0, "standard input") : try StandardStreams.readFile(path)
-    let decoder = JSONDecoder()
-    var records: [LifecycleRecord] = []
-    for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-      guard !line.isEmpty else { continue }
-      do {
-        records.append(try decoder.decode(LifecycleRecord.self, from: Data(line)))
-      } catch {
-        throw Damage(line: index + 1)
-      }
+    // The last line may lack its line feed.
+    return try JournalReader(source: MemorySource(bytes + [UInt8(ascii: "\n")])).map { entry in
+      guard case .line(.record(let record)) = entry.content else { throw Damage(line: entry.number) }
+      return record
     }
-    return records
   }
 }

@@ -1,3 +1,4 @@
+import Scheduling
 import TestTraits
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
 
   @Test(arguments: [[], ["a"], ["b", "a"], ["a", "a", "b"], ["x", "y", "z", "a", "b", "c", "d"]])
   func `leaves just what fails`(wanted: [String]) async throws {
-    var random = RandomNumbers(seed: 1)
+    var random = SplitMix64(seed: 1)
     for length in 0..<40 {
       var script = (0..<length).map { _ in ["a", "b", "c", "d", "e"].randomElement(using: &random)! }
       // At random places, in order.

@@ -102,7 +102,6 @@ struct Element {
 
   subscript(_ attribute: String) -> String? { attributes[attribute] }
   var classes: [String] { (attributes["class"] ?? "").split(separator: " ").map(String.init) }
-  func number(_ attribute: String) -> Double? { attributes[attribute].flatMap(Double.init) }
 
   /// Those in a text that a browser has written.
   static func all(in html: String) -> [Element] {

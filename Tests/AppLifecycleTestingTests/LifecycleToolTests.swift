@@ -237,13 +237,5 @@ enum Tool {
     }
   }
 
-  /// Beside the test program, where the build puts both.
-  static let executable: URL = {
-    #if os(Linux)
-      let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    #else
-      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL ?? Bundle.main.bundleURL
-    #endif
-    return tests.deletingLastPathComponent().appending(path: "lifecycle")
-  }()
+  static let executable = URL(ofProduct: "lifecycle")
 }

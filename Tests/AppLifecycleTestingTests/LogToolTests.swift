@@ -34,15 +34,13 @@ import Testing
     let kept = try FileManager.default.contentsOfDirectory(atPath: folder.path).count
     #expect(kept > 3)
     let all = try Tool.run("log", "--json", path)
-    let records = try lines(all.output).map { try JSONDecoder().decode(LifecycleRecord.self, from: Data($0.utf8)) }
+    let records = try lines(all.output).map { try #require(LifecycleRecord(jsonLine: String($0))) }
     #expect(records.callbacks.count == 16)
     for session in ["2", "-2"] {
       let second = try Tool.run("log", "--json", "--session", session, path)
       let replayed = try Tool.run(["simulate", "--replay", "-", "--format", "jsonl"], input: second.output)
       let expected = try await SimulatedSystem().play("launch; home; wait:2s; open")
-      let played = try lines(replayed.output).map {
-        try JSONDecoder().decode(LifecycleRecord.self, from: Data($0.utf8))
-      }
+      let played = try lines(replayed.output).map { try #require(LifecycleRecord(jsonLine: String($0))) }
       #expect(played.callbacks == expected.callbacks && played.last?.instant == expected.last?.instant)
     }
     #expect(try lines(Tool.run("log", "--json", "--session", "last", path).output).count < 20)

@@ -71,7 +71,7 @@ import Testing
     #expect(lines.count == LifecycleRecord.Kind.allCases.count + 1)
     #expect(lines.first?.contains("\\u007f\\u0080") == true && lines.first?.contains("\\u009b") == true)
     for line in lines {
-      let record = try JSONDecoder().decode(LifecycleRecord.self, from: Data(line.utf8))
+      let record = try #require(LifecycleRecord(jsonLine: String(line)))
       let value = "a\(Self.controls)[2J\u{A0}é"
       #expect(record.scene == value && record.cause.rawValue == value && record.name.hasSuffix(value))
       #expect(record.jsonLine == line)

@@ -1,4 +1,6 @@
 import AppLifecycle
+import Scheduling
+import Testing
 
 /// A state machine beside the rules that watch it.
 struct WatchedMachine: Hashable {
@@ -54,16 +56,44 @@ struct Exploration {
   }
 }
 
-/// Numbers that a printed seed reproduces.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
+/// Every sequence of some inputs, up to a length.
+struct EverySequence {
+  let inputs: [LifecycleInput]
+  private(set) var count = 0
+  private var path: [LifecycleInput]
 
-  init(seed: UInt64) { state = seed | 1 }
+  init(of inputs: [LifecycleInput], after beginning: [LifecycleInput] = []) {
+    (self.inputs, path) = (inputs, beginning)
+  }
 
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state &* 0x2545_F491_4F6C_DD1D
+  /// Plays the sequences on a machine; records the first that breaks a rule, and returns false then.
+  mutating func keepTheRules(on machine: WatchedMachine, upTo length: Int) -> Bool {
+    guard length > 0 else { return true }
+    for input in inputs {
+      var next = machine
+      path.append(input)
+      count += 1
+      let violations = next.take(input)
+      guard violations.isEmpty else {
+        Issue.record("\(path.map(\.scriptToken).joined(separator: "; ")): \(violations)")
+        return false
+      }
+      guard keepTheRules(on: next, upTo: length - 1) else { return false }
+      path.removeLast()
+    }
+    return true
+  }
+}
+
+/// Plays 200 random sequences of 200 inputs, and expects that they keep every rule.
+func playAtRandom(_ inputs: [LifecycleInput], on beginning: WatchedMachine, seed: UInt64) {
+  var random = SplitMix64(seed: seed)
+  for _ in 0..<200 {
+    var machine = beginning
+    for step in 0..<200 {
+      let violations = machine.take(inputs.randomElement(using: &random)!)
+      #expect(violations.isEmpty, "seed \(seed), step \(step)")
+      guard violations.isEmpty else { return }
+    }
   }
 }

@@ -23,32 +23,15 @@ import Testing
   }
 
   @Test func `every sequence of up to four inputs keeps every rule`() {
-    var sequences = 0
-    var path: [LifecycleInput] = []
-    func extend(_ machine: WatchedMachine) -> Bool {
-      guard path.count < 4 else { return true }
-      for input in Self.inputs {
-        var next = machine
-        path.append(input)
-        sequences += 1
-        let violations = next.take(input)
-        guard violations.isEmpty else {
-          Issue.record("\(path.map(\.scriptToken).joined(separator: "; ")): \(violations)")
-          return false
-        }
-        guard extend(next) else { return false }
-        path.removeLast()
-      }
-      return true
-    }
-    #expect(extend(WatchedMachine()))
-    #expect(sequences == 27 + 27 * 27 + 27 * 27 * 27 + 27 * 27 * 27 * 27)
-    print("life cycle: \(sequences) sequences of up to four inputs")
+    var sequences = EverySequence(of: Self.inputs)
+    let keepsTheRules = sequences.keepTheRules(on: WatchedMachine(), upTo: 4)
+    #expect(keepsTheRules)
+    #expect(sequences.count == 27 + 27 * 27 + 27 * 27 * 27 + 27 * 27 * 27 * 27)
+    print("life cycle: \(sequences.count) sequences of up to four inputs")
   }
 
   @Test func `random long sequences with many interruptions keep every rule`() {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
     let names = ["call", "alert", "faceID", "controlCenter", "notificationCenter", "appSwitcher", "launching", "x"]
     let inputs =
       Self.inputs
@@ -56,14 +39,7 @@ import Testing
         [.system(.beginInterruption(reason)), .system(.endInterruption(reason))]
       }
     print("life cycle: random sequences, seed \(seed)")
-    for _ in 0..<200 {
-      var machine = WatchedMachine()
-      for step in 0..<200 {
-        let violations = machine.take(inputs.randomElement(using: &random)!)
-        #expect(violations.isEmpty, "seed \(seed), step \(step)")
-        guard violations.isEmpty else { return }
-      }
-    }
+    playAtRandom(inputs, on: WatchedMachine(), seed: seed)
   }
 
   @Test func `the watching rules are sharp: each kind of mistake is noticed`() {

@@ -12,7 +12,6 @@ import Testing
 
   @MainActor private final class Model {
     var lines: [String] = []
-    weak var gone: Model?
   }
 
   private let system = SimulatedSystem()

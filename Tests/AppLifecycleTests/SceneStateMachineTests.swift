@@ -50,36 +50,20 @@ import Testing
 
   @Test(arguments: [[], [.launch], [.launch, .openScene("b")], [.launch, .openScene("b"), .lock]] as [[SystemInput]])
   func `every sequence of up to three inputs keeps every rule`(beginning: [SystemInput]) {
-    var sequences = 0
-    var path = beginning.map(LifecycleInput.system)
-    func extend(_ machine: WatchedMachine, by length: Int) -> Bool {
-      guard length > 0 else { return true }
-      for input in Self.inputs {
-        var next = machine
-        path.append(input)
-        sequences += 1
-        let violations = next.take(input)
-        guard violations.isEmpty else {
-          Issue.record("\(path.map(\.scriptToken).joined(separator: "; ")): \(violations)")
-          return false
-        }
-        guard extend(next, by: length - 1) else { return false }
-        path.removeLast()
-      }
-      return true
-    }
+    let path = beginning.map(LifecycleInput.system)
     var machine = WatchedMachine(profile: .scenes)
     for input in path { #expect(machine.take(input) == []) }
-    #expect(extend(machine, by: 3))
+    var sequences = EverySequence(of: Self.inputs, after: path)
+    let keepsTheRules = sequences.keepTheRules(on: machine, upTo: 3)
+    #expect(keepsTheRules)
     let count = Self.inputs.count
-    #expect(sequences == count + count * count + count * count * count)
+    #expect(sequences.count == count + count * count + count * count * count)
     let text = beginning.map(\.scriptToken).joined(separator: "; ")
-    print("life cycle with scenes: \(sequences) sequences of up to three inputs after '\(text)'")
+    print("life cycle with scenes: \(sequences.count) sequences of up to three inputs after '\(text)'")
   }
 
   @Test func `random long sequences with many scenes, odd names and interruptions keep every rule`() {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
     let odd: [SceneIdentifier] = ["", " ", "a:b", "\u{0}", "é", "e\u{301}x", "main ", "Main", "🪟"]
     let reasons: [DeactivationReason] = ["call", "appSwitcher", "launching", ""]
     let inputs =
@@ -88,14 +72,7 @@ import Testing
         [.beginInterruption(reason), .endInterruption(reason), .endInterruption(reason)]
       }.map(LifecycleInput.system)
     print("life cycle with scenes: random sequences, seed \(seed)")
-    for _ in 0..<200 {
-      var machine = WatchedMachine(profile: .scenes)
-      for step in 0..<200 {
-        let violations = machine.take(inputs.randomElement(using: &random)!)
-        #expect(violations.isEmpty, "seed \(seed), step \(step)")
-        guard violations.isEmpty else { return }
-      }
-    }
+    playAtRandom(inputs, on: WatchedMachine(profile: .scenes), seed: seed)
   }
 
   static let sharpnessCases: [(before: [SystemInput], input: SystemInput)] = [

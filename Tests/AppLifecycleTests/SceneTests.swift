@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import PubSub
+import Scheduling
 import TestTraits
 import Testing
 
@@ -395,7 +396,7 @@ extension WindowDelegate: SceneDelegate {
 
   @Test func `whatever happens, in whatever order, the record keeps the rules`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     print("scenes: random scripts, seed \(seed)")
     let tokens =
       "launch launch:background open home lock unlock passcode:on passcode:off interrupt:call end:call switcher "

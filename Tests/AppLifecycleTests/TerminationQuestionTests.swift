@@ -9,7 +9,6 @@ import Testing
 @MainActor @Suite(.timeLimit(.hang)) struct `The question whether it may end` {
   /// Answers as the test says.
   @MainActor final class Asked {
-    weak var application: Application?
     var causes: [String] = []
     /// What the answer is; a test may wait in it.
     var answer: @MainActor (LifecycleCause) async -> TerminateReply = { _ in .now }
@@ -23,7 +22,6 @@ import Testing
   init() {
     system = SimulatedSystem { [delegate] in delegate }
     (clock, application) = (system.clock, system.application)
-    delegate.application = application
   }
 
   private func sleep(_ seconds: Int64, then reply: TerminateReply) {

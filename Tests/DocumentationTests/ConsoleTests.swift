@@ -58,15 +58,7 @@ import Testing
     #expect(try Self.sessions.count >= 8)
   }
 
-  /// Beside the test program, where the build puts both.
-  private static let tool: URL = {
-    #if os(Linux)
-      let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    #else
-      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL ?? Bundle.main.bundleURL
-    #endif
-    return tests.deletingLastPathComponent().appending(path: "lifecycle")
-  }()
+  private static let tool = URL(ofProduct: "lifecycle")
 }
 
 extension String {

@@ -132,15 +132,7 @@ private func connectedSocket(to port: UInt16) throws -> Int32 {
   let flags = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
   let descriptor = socket(AF_INET, flags, 0)
   guard descriptor >= 0 else { throw SystemError("socket") }
-  var address = sockaddr_in()
-  address.sin_family = sa_family_t(AF_INET)
-  address.sin_port = port.bigEndian
-  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-  let result = withUnsafePointer(to: address) {
-    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-    }
-  }
+  let result = withLoopback(port) { connect(descriptor, $0, $1) }
   var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
   guard result == 0 || errno == EINPROGRESS && poll(&ready, 1, 10_000) == 1 && ready.revents == Int16(POLLOUT) else {
     close(descriptor)

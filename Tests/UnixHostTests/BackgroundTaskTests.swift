@@ -12,14 +12,11 @@ import Testing
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command("--task save", Self.budget))
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
+        try await probe.launch("--task save", Self.budget, on: terminal)
+        try await terminal.stopJob(in: shell)
         #expect(probe.log.lines.contains("expire save"))
         #expect(!terminal.text.contains("overran"))
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
+        try await probe.comeBack(visit: 2, on: terminal)
       }
       let lines = probe.log.lines
       let expired = try #require(lines.firstIndex(of: "expire save"))
@@ -32,33 +29,28 @@ import Testing
   @Test(arguments: [Shell.bash, .dash]) func aTaskThatDoesNotEndIsNamed(shell: Shell) async throws {
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command("--open-task upload", Self.budget))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch("--open-task upload", Self.budget, on: terminal)
         terminal.control("Z")
         try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 2.0 seconds: upload")
         try await terminal.jobHasStopped(in: shell)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
+        try await probe.comeBack(visit: 2, on: terminal)
       }
       #expect(probe.log.lines.contains("report backgroundTimeExpired:upload background Ctrl-Z"))
     }
   }
 
   @Test(arguments: [Shell.bash, .dash]) func aReturnLeavesTheTaskItsTime(shell: Shell) async throws {
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        // So much time that the task cannot expire during the test.
-        terminal.line(probe.command("--task save", "--budget 600000"))
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.control("Z")
-        try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
-        try probe.signal(SIGCONT)
-        try await probe.isActive(visit: 2, on: terminal)
-        #expect(!terminal.text.contains(shell.stopMark))
-        #expect(!probe.log.lines.contains("expire save"))
-        // Before the shell goes, which the program would notice.
-        probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"))
-      }
+    try await shell.runProbe { probe, terminal in
+      // So much time that the task cannot expire during the test.
+      try await probe.launch("--task save", "--budget 600000", on: terminal)
+      terminal.control("Z")
+      try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
+      try probe.signal(SIGCONT)
+      try await probe.isActive(visit: 2, on: terminal)
+      #expect(!terminal.text.contains(shell.stopMark))
+      #expect(!probe.log.lines.contains("expire save"))
+      // Before the shell goes, which the program would notice.
+      probe.expectRecords(.launch(), .leave("Ctrl-Z"), .comeBack("SIGCONT"))
     }
   }
 
@@ -66,8 +58,7 @@ import Testing
   @Test func atATerminationTasksExpireBeforeIt() async throws {
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in
-        terminal.line(probe.command("--task save", Self.budget))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch("--task save", Self.budget, on: terminal)
         try probe.signal(SIGTERM)
         try await probe.isNotRunning()
         #expect(!terminal.text.contains("overran"))
@@ -82,8 +73,7 @@ import Testing
   @Test func aTaskThatDoesNotEndAtATerminationIsNamed() async throws {
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in
-        terminal.line(probe.command("--open-task upload", Self.budget))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch("--open-task upload", Self.budget, on: terminal)
         try probe.signal(SIGTERM)
         try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 2.0 seconds: upload")
         try await probe.isNotRunning()
@@ -95,35 +85,25 @@ import Testing
   }
 
   @Test(arguments: Shell.allCases) func aJobInTheBackgroundHasAllTheTime(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
-        #expect(probe.times == ["limited"])
-        terminal.line("bg")
-        try await probe.log.line(startingWith: "state background background bg")
-        try await probe.log.line(startingWith: "time unlimited")
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
-        // The mode ended with the return. Looked at while the shell lives: its end hangs up the stopped job, which wakes for that.
-        #expect(probe.times == ["limited", "unlimited", "limited"])
-      }
+    try await shell.runProbe { probe, terminal in
+      try await probe.launch(on: terminal)
+      try await terminal.stopJob(in: shell)
+      #expect(probe.times == ["limited"])
+      terminal.line("bg")
+      try await probe.log.line(startingWith: "state background background bg")
+      try await probe.log.line(startingWith: "time unlimited")
+      try await probe.comeBack(visit: 2, on: terminal)
+      try await terminal.stopJob(in: shell)
+      // The mode ended with the return. Looked at while the shell lives: its end hangs up the stopped job, which wakes for that.
+      #expect(probe.times == ["limited", "unlimited", "limited"])
     }
   }
 
   @Test(arguments: Shell.allCases) func aJobThatIsStartedInTheBackgroundHasAllTheTime(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command() + " &")
-        try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
-        #expect(probe.times == ["unlimited"])
-      }
+    try await shell.runProbe { probe, terminal in
+      terminal.line(probe.command() + " &")
+      try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background &")
+      #expect(probe.times == ["unlimited"])
     }
   }
 }

@@ -30,8 +30,7 @@ import Testing
   @Test func aReleaseOfAnHourEndsWithItsBudgetAndTheForegroundHoldsTheResourceAgain() async throws {
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in
-        terminal.line(probe.command("--slow 3600000", "--budget 500"))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch("--slow 3600000", "--budget 500", on: terminal)
         terminal.control("Z")
         try await terminal.wait(for: "applicationDidEnterBackground overran its budget of 0.5 seconds: slow")
         try await terminal.jobHasStopped(in: .bash)

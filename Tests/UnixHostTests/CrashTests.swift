@@ -17,8 +17,7 @@ import Testing
         terminal.line("ulimit -c 0")
         try await terminal.prompt()
         let before = terminal.modes
-        terminal.line(probe.command(options))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(options, on: terminal)
         try await body(probe, terminal)
         #expect(terminal.modes == before)
         #expect(terminal.screen.isLeftInOrder())
@@ -91,11 +90,9 @@ import Testing
       terminal.send("z")
       try await probe.log.line(startingWith: "input 7A")
       #expect(!terminal.text.contains("a message on standard error"))
-      terminal.control("Z")
-      try await terminal.jobHasStopped(in: .dash)
+      try await terminal.stopJob(in: .dash)
       #expect(terminal.screen.contains("a message on standard error"))
-      terminal.line("fg")
-      try await probe.isActive(visit: 2, on: terminal)
+      try await probe.comeBack(visit: 2, on: terminal)
       terminal.send("q")
       try await terminal.prompt()
       // Once only.
@@ -109,16 +106,14 @@ import Testing
       terminal.send("s")
       let line = try await probe.log.line(startingWith: "child ")
       let child = try #require(Int32(line.dropFirst("child ".count)))
-      terminal.control("Z")
-      try await terminal.jobHasStopped(in: .dash)
+      try await terminal.stopJob(in: .dash)
       terminal.line("bg")
       try await probe.log.line(startingWith: "state background background bg")
       // The program is in the background, and its screen was left long ago.
       kill(child, SIGUSR1)
       try await terminal.wait(for: "late words of a child")
       try await probe.log.line(startingWith: "child exited with 7")
-      terminal.line("fg")
-      try await probe.isActive(visit: 2, on: terminal)
+      try await probe.comeBack(visit: 2, on: terminal)
       terminal.send("q")
       try await terminal.prompt()
       // Once only, both.
@@ -133,8 +128,7 @@ import Testing
 
   @Test func aBlockedMainActorStillStops() async throws {
     try await underDash("--block \(Self.forever) --budget 100") { probe, terminal in
-      terminal.control("Z")
-      try await terminal.jobHasStopped(in: .dash)
+      try await terminal.stopJob(in: .dash)
       #expect(terminal.text.contains("applicationDidEnterBackground overran its budget"))
       #expect(terminal.text.contains("applicationDidEnterBackground blocks the main actor"))
       #expect(terminal.screen.isLeftInOrder())
@@ -157,8 +151,7 @@ import Testing
 
   @Test func aBlockedMainActorThatComesBackGoesOn() async throws {
     try await underDash("--block-gate gate --budget 100") { probe, terminal in
-      terminal.control("Z")
-      try await terminal.jobHasStopped(in: .dash)
+      try await terminal.stopJob(in: .dash)
       #expect(terminal.text.contains("applicationDidEnterBackground overran its budget"))
       terminal.line("fg")
       // Its host has the terminal again, while its main actor is still where it was.

@@ -8,12 +8,9 @@ import Testing
   private let focusOut = "\u{1B}[O"
 
   private func withActiveProbe(_ body: (ProbeSession, PseudoTerminal) async throws -> Void) async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        try await body(probe, terminal)
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch(on: terminal)
+      try await body(probe, terminal)
     }
   }
 
@@ -23,8 +20,7 @@ import Testing
       try await probe.log.line(startingWith: "state inactive inactive focus")
       terminal.send(focusIn)
       try await probe.log.line(startingWith: "notification UIApplicationDidBecomeActiveNotification active focus")
-      terminal.send("q")
-      try await probe.isNotRunning()
+      try await probe.quit(on: terminal)
       // A report is no input.
       #expect(probe.log.lines.filter { $0.hasPrefix("input") } == ["input 71"])
       probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .quit("q"))
@@ -34,8 +30,7 @@ import Testing
   @Test func repeatedReportsSayNothingNew() async throws {
     try await withActiveProbe { probe, terminal in
       terminal.send(focusIn + focusIn + focusOut + focusOut + focusIn + focusIn)
-      terminal.send("q")
-      try await probe.isNotRunning()
+      try await probe.quit(on: terminal)
       probe.expectRecords(.launch(), .resign("focus"), .activate("focus"), .quit("q"))
     }
   }
@@ -44,8 +39,7 @@ import Testing
     try await withActiveProbe { probe, terminal in
       terminal.send("\u{1B}[200~a\(focusOut)b\u{1B}[201~")
       try await probe.log.line("end of the paste") { $0.hasSuffix("1B5B3230317E") }
-      terminal.send("q")
-      try await probe.isNotRunning()
+      try await probe.quit(on: terminal)
       let input = probe.log.lines.filter { $0.hasPrefix("input ") }.map { $0.dropFirst("input ".count) }.joined()
       #expect(input == "1B5B3230307E61" + "1B5B4F" + "62" + "1B5B3230317E" + "71")
       probe.expectRecords(.launch(), .quit("q"))
@@ -59,8 +53,7 @@ import Testing
       // A mouse press of the old kind: three bytes of any value follow.
       terminal.send("\u{1B}[M O!")
       try await probe.log.line("mouse press") { $0.hasSuffix("1B5B4D204F21") }
-      terminal.send("q")
-      try await probe.isNotRunning()
+      try await probe.quit(on: terminal)
       let input = probe.log.lines.filter { $0.hasPrefix("input ") }.map { $0.dropFirst("input ".count) }.joined()
       #expect(input == "1B4F49" + "1B5B313B324F" + "1B5B5A" + "1B5B4D204F21" + "71")
       probe.expectRecords(.launch(), .quit("q"))
@@ -71,8 +64,7 @@ import Testing
     try await withActiveProbe { probe, terminal in
       terminal.send("\u{1B}")
       try await probe.log.line(startingWith: "input 1B")
-      terminal.send("q")
-      try await probe.isNotRunning()
+      try await probe.quit(on: terminal)
       #expect(probe.log.lines.filter { $0.hasPrefix("input") } == ["input 1B", "input 71"])
     }
   }
@@ -82,12 +74,9 @@ import Testing
     try await withActiveProbe { probe, terminal in
       terminal.send(focusOut)
       try await probe.log.line(startingWith: "state inactive inactive focus")
-      terminal.control("Z")
-      try await terminal.jobHasStopped(in: .dash)
-      terminal.line("fg")
-      try await probe.isActive(visit: 2, on: terminal)
-      terminal.send("q")
-      try await probe.isNotRunning()
+      try await terminal.stopJob(in: .dash)
+      try await probe.comeBack(visit: 2, on: terminal)
+      try await probe.quit(on: terminal)
       probe.expectRecords(
         .launch(), .resign("focus"), .enterBackground("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"),
         .quit("q"))
@@ -98,20 +87,17 @@ import Testing
   ///
   /// One that comes later cannot be told from what the user types for the shell.
   @Test func noReportReachesTheShell() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command(probe.gateOptions))
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.send(focusOut + "\u{1A}")
-        try await probe.log.line(startingWith: "release begin")
-        // They are switched off before the tear-down, which may take its time.
-        try await terminal.waitForScreen("no focus reports") { !$0.modes.contains(1004) }
-        try probe.gate.open()
-        try await terminal.jobHasStopped(in: .dash)
-        terminal.line("echo done")
-        let printed = try await terminal.prompt()
-        #expect(printed == "echo done\r\ndone\r\n")
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch(probe.gateOptions, on: terminal)
+      terminal.send(focusOut + "\u{1A}")
+      try await probe.log.line(startingWith: "release begin")
+      // They are switched off before the tear-down, which may take its time.
+      try await terminal.waitForScreen("no focus reports") { !$0.modes.contains(1004) }
+      try probe.gate.open()
+      try await terminal.jobHasStopped(in: .dash)
+      terminal.line("echo done")
+      let printed = try await terminal.prompt()
+      #expect(printed == "echo done\r\ndone\r\n")
     }
   }
 }

@@ -59,13 +59,10 @@ import Testing
           terminal.line("POOL='saver \(load):\(priority)' \(probe.command("--budget", "\(Self.budget)"))")
           try await probe.log.line(startingWith: "pool prepared")
           try await probe.isActive(visit: 1, on: terminal)
-          terminal.control("Z")
-          try await terminal.jobHasStopped(in: .bash)
+          try await terminal.stopJob(in: .bash)
           #expect(terminal.screen.isLeftInOrder(at: .bash))
-          terminal.line("fg")
-          try await probe.isActive(visit: 2, on: terminal)
-          terminal.send("q")
-          try await probe.isNotRunning()
+          try await probe.comeBack(visit: 2, on: terminal)
+          try await probe.quit(on: terminal)
           try await terminal.prompt()
         }
         if !probe.log.lines.contains("saved") {
@@ -87,21 +84,18 @@ import Testing
   }
 
   @Test(arguments: ["q", "\u{3}", "\u{1A}"]) func withoutThreadsATerminalProgramObeys(key: String) async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.bash.run { terminal in
-        terminal.line("POOL=no-threads \(probe.command("--budget", "\(Self.budget)"))")
-        try await probe.log.line(startingWith: "pool prepared")
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.send(key)
-        if key == "\u{1A}" {
-          try await terminal.jobHasStopped(in: .bash)
-          terminal.line("fg")
-          try await probe.isActive(visit: 2, on: terminal)
-          terminal.send("q")
-        }
-        try await probe.isNotRunning()
-        try await terminal.prompt()
+    try await Shell.bash.runProbe { probe, terminal in
+      terminal.line("POOL=no-threads \(probe.command("--budget", "\(Self.budget)"))")
+      try await probe.log.line(startingWith: "pool prepared")
+      try await probe.isActive(visit: 1, on: terminal)
+      terminal.send(key)
+      if key == "\u{1A}" {
+        try await terminal.jobHasStopped(in: .bash)
+        try await probe.comeBack(visit: 2, on: terminal)
+        terminal.send("q")
       }
+      try await probe.isNotRunning()
+      try await terminal.prompt()
     }
   }
 }

@@ -38,12 +38,10 @@ import Testing
           terminal.line(probe.command() + " &")
           try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification")
         } else {
-          terminal.line(probe.command())
-          try await probe.isActive(visit: 1, on: terminal)
+          try await probe.launch(on: terminal)
         }
         if place == .stopped || place == .background {
-          terminal.control("Z")
-          try await terminal.jobHasStopped(in: shell)
+          try await terminal.stopJob(in: shell)
         }
         if place == .background {
           terminal.line("bg")

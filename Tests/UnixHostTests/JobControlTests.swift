@@ -9,30 +9,24 @@ import Testing
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(on: terminal)
         #expect(terminal.screen.showsAlternate && !terminal.screen.showsCursor)
         #expect(terminal.screen.modes.isSuperset(of: [1004, 2004]))
         #expect(terminal.modes?.isCanonical == false && terminal.modes?.sendsSignals == false)
 
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
+        try await terminal.stopJob(in: shell)
         #expect(terminal.screen.isLeftInOrder(at: shell))
 
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
+        try await probe.comeBack(visit: 2, on: terminal)
         #expect(terminal.screen.showsAlternate)
 
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
+        try await terminal.stopJob(in: shell)
         terminal.line("bg")
         try await probe.log.line(startingWith: "state background background bg")
         try await terminal.prompt()
-        terminal.line("fg")
-        try await probe.isActive(visit: 3, on: terminal)
+        try await probe.comeBack(visit: 3, on: terminal)
 
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.quit(on: terminal)
         try await terminal.prompt()
         #expect(try await terminal.status(in: shell) == 0)
         #expect(terminal.screen.isLeftInOrder(at: shell))
@@ -52,10 +46,8 @@ import Testing
         try await terminal.prompt()
         // In the background it leaves the terminal alone.
         #expect(!terminal.screen.showsAlternate && !terminal.screen.modes.contains(1004))
-        terminal.line("fg")
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.comeBack(visit: 1, on: terminal)
+        try await probe.quit(on: terminal)
         try await terminal.prompt()
       }
       probe.expectRecords(.launchInBackground("&"), .comeBack("fg"), .quit("q"))
@@ -84,10 +76,8 @@ import Testing
         } else {
           try await terminal.wait(for: shell.stopMark)
         }
-        terminal.line("fg")
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.comeBack(visit: 1, on: terminal)
+        try await probe.quit(on: terminal)
       }
       probe.expectRecords(
         .launchInBackground("&"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg"), .quit("q"))
@@ -108,10 +98,8 @@ import Testing
         try await probe.isActive(visit: 1, on: terminal)
         if byKey { terminal.control("Z") } else { try probe.signal(SIGTSTP) }
         try await terminal.jobHasStopped(in: shell)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.comeBack(visit: 2, on: terminal)
+        try await probe.quit(on: terminal)
         // The prompt comes only when the reader has ended, too.
         try await terminal.prompt()
       }
@@ -137,8 +125,7 @@ import Testing
           terminal.line("fg")
         }
         try await probe.isActive(visit: Self.scriptRounds + 1, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.quit(on: terminal)
         try await terminal.wait(for: "after the program")
       }
       let round: [Records] = [.leave("SIGTSTP"), .suspend("SIGTSTP"), .wake("fg"), .comeBack("fg")]
@@ -184,66 +171,53 @@ import Testing
 
   /// The window may have changed while the program could not hear of it.
   @Test func theSizeIsReadAgainOnReturn() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        try await probe.log.line(startingWith: "display 24x80")
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: .dash)
-        terminal.resize(rows: 11, columns: 33)
-        terminal.line("fg")
-        try await probe.log.line(startingWith: "display 11x33")
-        terminal.resize(rows: 12, columns: 34)
-        try await probe.log.line(startingWith: "display 12x34")
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch(on: terminal)
+      try await probe.log.line(startingWith: "display 24x80")
+      try await terminal.stopJob(in: .dash)
+      terminal.resize(rows: 11, columns: 33)
+      terminal.line("fg")
+      try await probe.log.line(startingWith: "display 11x33")
+      terminal.resize(rows: 12, columns: 34)
+      try await probe.log.line(startingWith: "display 12x34")
     }
   }
 
   /// A mode that another process changes while the program has the terminal is no reason to take the program's for the shell's.
   @Test(arguments: [SIGSTOP, SIGCONT]) func changedRawModesAreNotTheShells(signal: Int32) async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        let before = terminal.modes
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        try terminal.change(.otherEraseKey)
-        try terminal.change(.rawOutput)
-        try probe.signal(signal)
-        if signal == SIGSTOP {
-          try await terminal.jobHasStopped(in: .dash)
-          // Dash leaves the terminal in the program's modes, where the return key gives another character.
-          terminal.send("fg\n")
-        }
-        try await probe.log.line(startingWith: "continued")
-        terminal.send("q")
-        try await probe.isNotRunning()
-        try await terminal.prompt()
-        #expect(terminal.modes == before)
+    try await Shell.dash.runProbe { probe, terminal in
+      let before = terminal.modes
+      try await probe.launch(on: terminal)
+      try terminal.change(.otherEraseKey)
+      try terminal.change(.rawOutput)
+      try probe.signal(signal)
+      if signal == SIGSTOP {
+        try await terminal.jobHasStopped(in: .dash)
+        // Dash leaves the terminal in the program's modes, where the return key gives another character.
+        terminal.send("fg\n")
       }
+      try await probe.log.line(startingWith: "continued")
+      try await probe.quit(on: terminal)
+      try await terminal.prompt()
+      #expect(terminal.modes == before)
     }
   }
 
   /// What the shell set while the program was stopped is what the program gives back at its end.
   @Test func modesThatTheShellSetMeanwhileAreKept() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        let before = terminal.modes
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: .dash)
-        #expect(terminal.modes == before)
-        terminal.line("stty -echo")
-        try await terminal.prompt()
-        let changed = terminal.modes
-        #expect(changed != before)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await terminal.prompt()
-        #expect(terminal.modes == changed)
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      let before = terminal.modes
+      try await probe.launch(on: terminal)
+      try await terminal.stopJob(in: .dash)
+      #expect(terminal.modes == before)
+      terminal.line("stty -echo")
+      try await terminal.prompt()
+      let changed = terminal.modes
+      #expect(changed != before)
+      try await probe.comeBack(visit: 2, on: terminal)
+      terminal.send("q")
+      try await terminal.prompt()
+      #expect(terminal.modes == changed)
     }
   }
 
@@ -252,19 +226,16 @@ import Testing
   @Test(arguments: [Shell.bash, .dash]) func aSecondStopDuringTheTearDownIsOne(shell: Shell) async throws {
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command(probe.gateOptions))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(probe.gateOptions, on: terminal)
         terminal.control("Z")
         try await probe.log.line(startingWith: "release begin")
         try probe.signal(SIGTSTP)
         terminal.control("Z")
         try probe.gate.open(2)
         try await terminal.jobHasStopped(in: shell)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
+        try await probe.comeBack(visit: 2, on: terminal)
         // Had the second stop been kept, it would come now, and not the key.
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.quit(on: terminal)
       }
       probe.expectRecords(
         .launch(), .leave("Ctrl-Z"), .suspend("Ctrl-Z"), .wake("fg"), .comeBack("fg"), .quit("q"))
@@ -274,8 +245,7 @@ import Testing
   @Test(arguments: [Shell.bash, .dash]) func aContinueDuringTheTearDownCancelsTheStop(shell: Shell) async throws {
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command(probe.gateOptions))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(probe.gateOptions, on: terminal)
         terminal.control("Z")
         try await probe.log.line(startingWith: "release begin")
         try probe.signal(SIGCONT)
@@ -283,8 +253,7 @@ import Testing
         try await probe.log.line(startingWith: "release cancelled")
         try await probe.isActive(visit: 2, on: terminal)
         try probe.gate.open()
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.quit(on: terminal)
         try await terminal.prompt()
         #expect(!terminal.text.contains(shell.stopMark))
       }
@@ -295,8 +264,7 @@ import Testing
   @Test(arguments: [Shell.bash, .dash]) func anOrderToEndDuringTheTearDownFollowsIt(shell: Shell) async throws {
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command(probe.gateOptions))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(probe.gateOptions, on: terminal)
         terminal.control("Z")
         try await probe.log.line(startingWith: "release begin")
         try probe.signal(SIGTERM)

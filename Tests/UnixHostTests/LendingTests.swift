@@ -16,8 +16,7 @@ import Testing
     try await ProbeSession.run { probe in
       if let file { try probe.directory.write(file, to: "text") }
       try await shell.run(directory: probe.directory.path) { terminal in
-        terminal.line(probe.command("--modes --child '\(command)'"))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch("--modes --child '\(command)'", on: terminal)
         terminal.send(key)
         try await body(probe, terminal)
       }
@@ -25,8 +24,7 @@ import Testing
   }
 
   private func quit(_ probe: ProbeSession, _ terminal: PseudoTerminal, in shell: Shell = .dash) async throws {
-    terminal.send("q")
-    try await probe.isNotRunning()
+    try await probe.quit(on: terminal)
     try await terminal.prompt()
     #expect(try await terminal.status(in: shell) == 0)
     #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
@@ -67,8 +65,7 @@ import Testing
     try await withChild(Self.lineReader, key: key, in: shell) { probe, terminal in
       try await terminal.wait(for: "child 2")
       for _ in 1...2 {
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
+        try await terminal.stopJob(in: shell)
         terminal.line("fg")
         try await probe.log.line(startingWith: "state inactive inactive fg")
       }

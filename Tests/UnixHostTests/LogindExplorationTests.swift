@@ -19,7 +19,8 @@ import Testing
   }
 
   /// A logind, a host and an application that the machine stands between; it notes what must never be.
-  struct World: Sendable {
+  struct World: ExploredWorld, Sendable {
+    let hasEnded = false
     var machine = LogindStateMachine()
     var application = LifecycleStateMachine()
     var faults: [String] = []
@@ -294,24 +295,10 @@ import Testing
 
   @Test(.longRunning, arguments: Action.allCases)
   func everyShortSequenceKeepsTheRules(first: Action) {
-    func explore(_ world: World, _ past: [Action], depth: Int) -> Bool {
-      for action in Action.allCases {
-        var next = world
-        next.act(action)
-        var last = next
-        last.end()
-        guard last.faults.isEmpty else {
-          Issue.record("after \(past + [action]): \(last.faults)")
-          return false
-        }
-        if depth > 1, !explore(next, past + [action], depth: depth - 1) { return false }
-      }
-      return true
-    }
     for beginning in Self.beginnings {
       var world = World()
       for action in beginning + [first] { world.act(action) }
-      guard explore(world, beginning + [first], depth: beginning.count == 2 ? 3 : 2) else { return }
+      guard world.explore(after: beginning + [first], depth: beginning.count == 2 ? 3 : 2) else { return }
     }
   }
 
@@ -334,13 +321,6 @@ import Testing
     let actions =
       Action.allCases.filter { $0 != .hostTerminates && $0 != .shutsDown }
       + Array(repeating: [.applicationFinishes, .grants], count: 4).flatMap { $0 }
-    var past: [Action] = []
-    for _ in 0..<200 where world.faults.isEmpty {
-      let action = actions.randomElement(using: &random)!
-      past.append(action)
-      world.act(action)
-    }
-    world.end()
-    #expect(world.faults.isEmpty, "seed \(seed): after \(past.suffix(12))")
+    world.live(actions, seed: seed, using: &random)
   }
 }

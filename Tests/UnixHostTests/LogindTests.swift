@@ -41,8 +41,7 @@
 
     private func quit(_ probe: ProbeSession, _ terminal: PseudoTerminal) async throws {
       try probe.gate.open()
-      terminal.send("q")
-      try await probe.isNotRunning()
+      try await probe.quit(on: terminal)
     }
 
     // MARK: Sleep
@@ -161,19 +160,15 @@
     @Test func aStoppedJobHoldsNoInhibitor() async throws {
       try await withLogind { probe, logind in
         try await Shell.bash.run(environment: ["DBUS_SYSTEM_BUS_ADDRESS": logind.address]) { terminal in
-          terminal.line(probe.command())
-          try await probe.isActive(visit: 1, on: terminal)
+          try await probe.launch(on: terminal)
           try await logind.log.line(startingWith: "inhibitor taken")
-          terminal.control("Z")
-          try await terminal.jobHasStopped(in: .bash)
+          try await terminal.stopJob(in: .bash)
           try await logind.log.line(startingWith: "inhibitor released, open: 0")
           try await logind.tell("sleep")
           try await logind.tell("wake")
-          terminal.line("fg")
-          try await probe.isActive(visit: 2, on: terminal)
+          try await probe.comeBack(visit: 2, on: terminal)
           try await logind.log.line(startingWith: "inhibitor taken")
-          terminal.send("q")
-          try await probe.isNotRunning()
+          try await probe.quit(on: terminal)
         }
         // Of a sleep that it could not see, because it was stopped itself, it is told nothing.
         probe.expectRecords(

@@ -33,11 +33,9 @@ import Testing
         #expect(terminal.screen.showsAlternate && terminal.modes?.isCanonical == false)
         // The shell shares its descriptors, so they must still wait.
         #expect(try waits(terminal.child.pid))
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: .dash)
+        try await terminal.stopJob(in: .dash)
         #expect(terminal.screen.isLeftInOrder())
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
+        try await probe.comeBack(visit: 2, on: terminal)
         terminal.send("q")
         try await terminal.prompt()
         #expect(try await terminal.status(in: .dash) == 0)
@@ -63,34 +61,30 @@ import Testing
   /// A descriptor that is shared and waits must not make the host wait.
   @Test(arguments: Lack.allCases) func aTerminalThatIsNotReadDoesNotHoldUpTheHost(lack: Lack) async throws {
     try await Lack.isPossibleOrCancel()
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(lack.command(probe.command("--budget 60000")))
-        try await probe.isActive(visit: 1, on: terminal)
-        try await terminal.pauseReading()
-        try terminal.fill()
-        try probe.signal(SIGTERM)
-        try await probe.isNotRunning()
-        terminal.resumeReading()
-        try await terminal.prompt()
-        #expect(try await terminal.status(in: .dash) == 0)
-        #expect(terminal.screen.isLeftInOrder())
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      terminal.line(lack.command(probe.command("--budget 60000")))
+      try await probe.isActive(visit: 1, on: terminal)
+      try await terminal.pauseReading()
+      try terminal.fill()
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+      terminal.resumeReading()
+      try await terminal.prompt()
+      #expect(try await terminal.status(in: .dash) == 0)
+      #expect(terminal.screen.isLeftInOrder())
     }
   }
 
   /// A terminal of another session is not the program's, and the message says why it found none.
   @Test func theReasonIsPrinted() async throws {
     try await Lack.isPossibleOrCancel()
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(Lack.names.command("setsid -w \(probe.command("--main"))"))
-        try await terminal.wait(for: "/dev/tty cannot be opened (No such file or directory)")
-        try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background")
-        try probe.signal(SIGTERM)
-        try await probe.isNotRunning()
-        try await terminal.prompt()
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      terminal.line(Lack.names.command("setsid -w \(probe.command("--main"))"))
+      try await terminal.wait(for: "/dev/tty cannot be opened (No such file or directory)")
+      try await probe.log.line(startingWith: "notification UIApplicationDidFinishLaunchingNotification background")
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+      try await terminal.prompt()
     }
   }
 }

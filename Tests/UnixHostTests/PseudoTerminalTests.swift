@@ -366,16 +366,7 @@ private struct Client: Sendable {
 
   init(port: UInt16) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let result = withUnsafePointer(to: address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { [descriptor] in
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    if result != 0 {
+    if withLoopback(port, { [descriptor] in connect(descriptor, $0, $1) }) != 0 {
       let error = SystemError("connect")
       Glibc.close(descriptor)
       throw error

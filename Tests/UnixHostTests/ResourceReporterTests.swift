@@ -29,7 +29,7 @@ import Testing
   @Test func theFirstFailureIsReportedAtOnceAndTheSuccessAfterIt() {
     var reports = ResourceReports()
     #expect(reports.take(health(.acquiring), at: .zero) == nil)
-    let text = "“server” cannot be acquired: in use; trying again in 0.25 s"
+    let text = "“server” cannot be acquired: in use; trying again in 0.250 s"
     #expect(reports.take(failing(1), at: .zero)?.message?.text == text)
     #expect(reports.trouble == text)
     #expect(reports.take(health(.acquiring, failures: 1), at: .zero) == nil)
@@ -89,7 +89,7 @@ import Testing
     #expect(reports.take(failing(2), at: .zero) == nil)
     #expect(
       reports.take(failing(3, error: "no route"), at: .zero)?.message?.text
-        == "“server” cannot be acquired: no route; trying again in 0.25 s")
+        == "“server” cannot be acquired: no route; trying again in 0.250 s")
     #expect(reports.take(failing(4, error: "no route"), at: .zero) == nil)
   }
 
@@ -103,10 +103,10 @@ import Testing
     #expect(reports.trouble == nil)
     // After a wait.
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
-    #expect(reports.take(failing(1), at: .zero)?.message?.text == "“server” broke: in use; trying again in 0.25 s")
+    #expect(reports.take(failing(1), at: .zero)?.message?.text == "“server” broke: in use; trying again in 0.250 s")
     #expect(
       reports.take(failing(2, error: "refused"), at: .zero)?.message?.text
-        == "“server” cannot be acquired: refused; trying again in 0.25 s")
+        == "“server” cannot be acquired: refused; trying again in 0.250 s")
     #expect(reports.take(health(.held), at: .zero)?.message?.text == "“server” has been acquired after 2 failures")
     // Given up.
     _ = reports.take(health(.releasing, isBroken: true), at: .zero)
@@ -154,7 +154,7 @@ import Testing
   @Test func theTroubleNamesTheFirstOfSeveral() {
     var reports = ResourceReports()
     for name in ["a", "b", "c"] { _ = reports.take(failing(1, name: name), at: .zero) }
-    let tail = "cannot be acquired: in use; trying again in 0.25 s"
+    let tail = "cannot be acquired: in use; trying again in 0.250 s"
     #expect(reports.trouble == "“a” \(tail) (and 2 more)")
     _ = reports.take(health(.held, name: "a"), at: .zero)
     #expect(reports.trouble == "“b” \(tail) (and 1 more)")
@@ -168,14 +168,14 @@ import Testing
     let name = String(repeating: "n", count: 100_000)
     let line = try #require(reports.take(failing(1, error: error, name: name), at: .zero)?.message?.text)
     #expect(line.contains(#"no\u{A}\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E} route"#))
-    #expect(line.contains("…; trying again in 0.25 s"))
+    #expect(line.contains("…; trying again in 0.250 s"))
     #expect(line.utf8.count < 8000)
     #expect(!line.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
   }
 
   @Test(arguments: [
-    (Duration.zero, "0 s"), (.milliseconds(5), "0.01 s"), (.milliseconds(212), "0.21 s"), (.milliseconds(500), "0.5 s"),
-    (.seconds(1), "1 s"), (.milliseconds(1740), "1.7 s"), (.milliseconds(24_400), "24 s"), (.seconds(3600), "3600 s"),
+    (Duration.zero, "0 s"), (.milliseconds(5), "0.005 s"), (.microseconds(212_900), "0.212 s"), (.seconds(1), "1 s"),
+    (.milliseconds(1740), "1.740 s"), (.milliseconds(24_400), "24.400 s"), (.seconds(3600), "3600 s"),
   ])
   func aWaitIsShort(wait: Duration, text: String) {
     var reports = ResourceReports()
@@ -237,8 +237,8 @@ import Testing
       #expect(end.ending == .exited(0))
       let lines = end.errors.split(separator: "\n")
       try #require(lines.count == 3, "\(end.errors)")
-      #expect(lines[0].wholeMatch(of: /ServiceProbe: .* trying again in 0\.2\d? s/) != nil, "\(lines[0])")
-      #expect(lines[1].wholeMatch(of: /ServiceProbe: .* trying again in 0\.(4\d?|5) s/) != nil, "\(lines[1])")
+      #expect(lines[0].wholeMatch(of: /ServiceProbe: .* trying again in 0\.2\d\d s/) != nil, "\(lines[0])")
+      #expect(lines[1].wholeMatch(of: /ServiceProbe: .* trying again in 0\.(4\d\d|500) s/) != nil, "\(lines[1])")
       #expect(lines.prefix(2).allSatisfy { $0.hasPrefix("ServiceProbe: \(first)") })
       #expect(lines[2] == "ServiceProbe: “socket” has been acquired after 2 failures")
     }

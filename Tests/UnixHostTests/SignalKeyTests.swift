@@ -47,21 +47,15 @@ import Testing
   }
 
   @Test func `Ctrl-Z stops a program in a paste without an end, and the paste is over after fg`() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.send("\u{1B}[200~half")
-        try await probe.log.line("the paste") { $0.hasSuffix("68616C66") }
-        // A key that comes after the stop would stop nothing, or stand at the shell's prompt.
-        try await Task.sleep(for: .seconds(1.1))
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: .dash)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch(on: terminal)
+      terminal.send("\u{1B}[200~half")
+      try await probe.log.line("the paste") { $0.hasSuffix("68616C66") }
+      // A key that comes after the stop would stop nothing, or stand at the shell's prompt.
+      try await Task.sleep(for: .seconds(1.1))
+      try await terminal.stopJob(in: .dash)
+      try await probe.comeBack(visit: 2, on: terminal)
+      try await probe.quit(on: terminal)
     }
   }
 
@@ -108,19 +102,17 @@ import Testing
   }
 
   @Test func `Ctrl-Z as a sequence stops the program`() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command())
-        for (visit, key) in [(1, "\u{1B}[122;5u"), (2, "\u{1B}[27;5;122~")] {
-          try await probe.isActive(visit: visit, on: terminal)
-          terminal.send(key)
-          try await terminal.jobHasStopped(in: .dash)
-          terminal.line("fg")
-        }
-        try await probe.isActive(visit: 3, on: terminal)
-        terminal.send("\u{1B}[113;129:1u")
-        try await probe.isNotRunning()
+    try await Shell.dash.runProbe { probe, terminal in
+      terminal.line(probe.command())
+      for (visit, key) in [(1, "\u{1B}[122;5u"), (2, "\u{1B}[27;5;122~")] {
+        try await probe.isActive(visit: visit, on: terminal)
+        terminal.send(key)
+        try await terminal.jobHasStopped(in: .dash)
+        terminal.line("fg")
       }
+      try await probe.isActive(visit: 3, on: terminal)
+      terminal.send("\u{1B}[113;129:1u")
+      try await probe.isNotRunning()
     }
   }
 
@@ -149,17 +141,12 @@ import Testing
   }
 
   @Test func `Ctrl-Z is a key, although SIGTSTP was ignored`() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.bash.run { terminal in
-        terminal.line("sh -c \"trap '' TSTP; exec \(probe.command())\"")
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: .bash)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
-      }
+    try await Shell.bash.runProbe { probe, terminal in
+      terminal.line("sh -c \"trap '' TSTP; exec \(probe.command())\"")
+      try await probe.isActive(visit: 1, on: terminal)
+      try await terminal.stopJob(in: .bash)
+      try await probe.comeBack(visit: 2, on: terminal)
+      try await probe.quit(on: terminal)
     }
   }
 
@@ -170,8 +157,7 @@ import Testing
         terminal.line("sh -c \"trap '' TSTP; \(probe.command()); true\"")
         try await probe.isActive(visit: 1, on: terminal)
         terminal.control("Z")
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.quit(on: terminal)
         try await terminal.prompt()
       }
       probe.expectRecords(.launch(), .quit("q"))

@@ -31,8 +31,7 @@ import Testing
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(on: terminal)
         try await probe.log.line(startingWith: "display")
         try probe.signal(SIGSTOP)
         try await terminal.jobHasStopped(in: shell)
@@ -43,8 +42,7 @@ import Testing
           $0.showsAlternate && $0.modes.contains(1004) && $0.lines[0] == "state active visit 1"
         }
         #expect(terminal.modes?.isCanonical == false && terminal.modes?.echoes == false)
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.quit(on: terminal)
         try await terminal.prompt()
         #expect(terminal.screen.isLeftInOrder(at: shell))
       }
@@ -57,18 +55,15 @@ import Testing
   @Test(arguments: [Shell.bash, .dash]) func stoppedFromOutsideAndContinuedInTheBackground(shell: Shell) async throws {
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(on: terminal)
         try probe.signal(SIGSTOP)
         try await terminal.jobHasStopped(in: shell)
         try await terminal.resetModes()
         terminal.line("bg")
         try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
         try await terminal.prompt()
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.comeBack(visit: 2, on: terminal)
+        try await probe.quit(on: terminal)
       }
       // Dash's `fg` sends SIGCONT: it may come before the host has heard that the application has left, and then counts as
       // one that took the leaving back.

@@ -16,15 +16,26 @@ import Testing
     try probe.signal(SIGCONT)
   }
 
-  @Test func aServiceThatIsStoppedWhileItEndsEndsInOrder() async throws {
+  /// Runs a service that waits at its gate, once a signal has brought it there: stops it, and runs `body` after it continues.
+  private func runService(
+    gate: String, after signal: Int32, at line: String, _ body: (ProbeSession) async throws -> Void,
+    check: (ProbeSession, FinishedProgram) -> Void
+  ) async throws {
     try await ProbeSession.run("ServiceProbe") { probe in
-      async let finished = runProgram(probe.arguments("--gate", probe.gate.path) + Self.budget)
+      async let finished = runProgram(probe.arguments(gate, probe.gate.path) + Self.budget)
       try await probe.log.line(startingWith: "acquire end")
-      try probe.signal(SIGTERM)
-      try await probe.log.line(startingWith: "release begin")
+      try probe.signal(signal)
+      try await probe.log.line(startingWith: line)
       try await stop(probe)
-      try probe.gate.open()
-      let run = try await finished
+      try await body(probe)
+      check(probe, try await finished)
+    }
+  }
+
+  @Test func aServiceThatIsStoppedWhileItEndsEndsInOrder() async throws {
+    try await runService(gate: "--gate", after: SIGTERM, at: "release begin") {
+      try $0.gate.open()
+    } check: { probe, run in
       #expect(run.ending == .exited(0), "\(run.errors)")
       #expect(probe.log.lines.contains("release end"))
       #expect(!probe.log.lines.contains { $0.hasPrefix("report ") })
@@ -32,16 +43,11 @@ import Testing
   }
 
   @Test func aServiceThatIsStoppedWhileItReloadsReloadsInOrder() async throws {
-    try await ProbeSession.run("ServiceProbe") { probe in
-      async let finished = runProgram(probe.arguments("--reload-gate", probe.gate.path) + Self.budget)
-      try await probe.log.line(startingWith: "acquire end")
-      try probe.signal(SIGHUP)
-      try await probe.log.line(startingWith: "reload begin")
-      try await stop(probe)
+    try await runService(gate: "--reload-gate", after: SIGHUP, at: "reload begin") { probe in
       try probe.gate.open()
       try await probe.log.line(startingWith: "reload end")
       try probe.signal(SIGTERM)
-      let run = try await finished
+    } check: { _, run in
       #expect(run.ending == .exited(0))
       #expect(!run.errors.contains("overran"), "\(run.errors)")
     }
@@ -49,27 +55,19 @@ import Testing
 
   /// What is late without the stop is still late.
   @Test func aServiceThatIsStoppedAndThenLateIsEnded() async throws {
-    try await ProbeSession.run("ServiceProbe") { probe in
-      async let finished = runProgram(probe.arguments("--gate", probe.gate.path) + Self.budget)
-      try await probe.log.line(startingWith: "acquire end")
-      try probe.signal(SIGTERM)
-      try await probe.log.line(startingWith: "release begin")
-      try await stop(probe)
-      #expect(try await finished.ending == .exited(70))
+    try await runService(gate: "--gate", after: SIGTERM, at: "release begin") { _ in
+    } check: { probe, run in
+      #expect(run.ending == .exited(70))
       #expect(probe.log.lines.contains { $0.hasPrefix("report watchdog:socket") })
     }
   }
 
   /// The host's own deadline has the same time.
   @Test func aServiceWhoseMainActorIsBusyIsNotEndedForAStop() async throws {
-    try await ProbeSession.run("ServiceProbe") { probe in
-      async let finished = runProgram(probe.arguments("--block-gate", probe.gate.path) + Self.budget)
-      try await probe.log.line(startingWith: "acquire end")
-      try probe.signal(SIGTERM)
-      try await probe.log.line(startingWith: "delegate applicationWillTerminate")
-      try await stop(probe)
-      try probe.gate.open()
-      let run = try await finished
+    let call = "delegate applicationWillTerminate"
+    try await runService(gate: "--block-gate", after: SIGTERM, at: call) {
+      try $0.gate.open()
+    } check: { _, run in
       #expect(run.ending == .exited(0), "\(run.errors)")
     }
   }
@@ -108,24 +106,18 @@ import Testing
 
   /// A shell's stop: the application is suspended meanwhile, and a check is under way.
   @Test func aStopByTheShellDoesNotCountEither() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.bash.run { terminal in
-        terminal.line(probe.command("--check-gate", probe.gate.path))
-        try await probe.isActive(visit: 1, on: terminal)
-        try await probe.log.line(startingWith: "check begin")
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: .bash)
-        _ = try await runProgram(["sleep", "9"])
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        try probe.gate.open()
-        try await probe.log.line(startingWith: "check ")
-        #expect(probe.log.lines.contains("check end"))
-        try await probe.log.line(startingWith: "check begin")
-        #expect(!probe.log.lines.contains("connection released"))
-        terminal.send("q")
-        try await probe.isNotRunning()
-      }
+    try await Shell.bash.runProbe { probe, terminal in
+      try await probe.launch("--check-gate", probe.gate.path, on: terminal)
+      try await probe.log.line(startingWith: "check begin")
+      try await terminal.stopJob(in: .bash)
+      _ = try await runProgram(["sleep", "9"])
+      try await probe.comeBack(visit: 2, on: terminal)
+      try probe.gate.open()
+      try await probe.log.line(startingWith: "check ")
+      #expect(probe.log.lines.contains("check end"))
+      try await probe.log.line(startingWith: "check begin")
+      #expect(!probe.log.lines.contains("connection released"))
+      try await probe.quit(on: terminal)
     }
   }
 }

@@ -259,15 +259,11 @@ import Testing
   @Test func aStopOfItsOwnIsNoNews() async throws {
     try await ProbeSession.run { probe in
       try await Shell.bash.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: .bash)
+        try await probe.launch(on: terminal)
+        try await terminal.stopJob(in: .bash)
         try await pass(seconds: 3)
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await probe.isNotRunning()
+        try await probe.comeBack(visit: 2, on: terminal)
+        try await probe.quit(on: terminal)
       }
       #expect(!probe.log.lines.contains { $0.hasPrefix("suspended") })
     }

@@ -6,17 +6,13 @@ import Testing
 @Suite(.serialized, .timeLimit(.hang)) struct TerminalKeyTests {
   /// Sends text, waits for what ends it, and returns the keys of all.
   private func keys(_ text: String, until last: String) async throws -> [String] {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command("--keys"))
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.send(text)
-        try await probe.log.line("the last key") { $0.hasPrefix("keys ") && $0.hasSuffix(last) }
-        let keys = probe.log.lines.filter { $0.hasPrefix("keys ") }.flatMap { $0.dropFirst(5).split(separator: " ") }
-        terminal.send("q")
-        try await probe.isNotRunning()
-        return keys.map(String.init)
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch("--keys", on: terminal)
+      terminal.send(text)
+      try await probe.log.line("the last key") { $0.hasPrefix("keys ") && $0.hasSuffix(last) }
+      let keys = probe.log.lines.filter { $0.hasPrefix("keys ") }.flatMap { $0.dropFirst(5).split(separator: " ") }
+      try await probe.quit(on: terminal)
+      return keys.map(String.init)
     }
   }
 

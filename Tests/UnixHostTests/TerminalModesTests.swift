@@ -37,8 +37,7 @@ import Testing
         terminal.line("ulimit -c 0; printf '\\033]2;the shell\\007'")
         try await terminal.prompt()
         try await terminal.waitForScreen("the shell's title") { $0.title == "the shell" }
-        terminal.line(probe.command("--modes"))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch("--modes", on: terminal)
         try await terminal.waitForScreen("all modes", where: isOn)
         switch way {
         case .key(let key): terminal.send(String(key))
@@ -51,8 +50,7 @@ import Testing
         if way.isStop {
           try await terminal.jobHasStopped(in: .dash)
           #expect(isOff(terminal.screen, in: .dash, title: "the shell"), "\(terminal.screen)")
-          terminal.line("fg")
-          try await probe.isActive(visit: 2, on: terminal)
+          try await probe.comeBack(visit: 2, on: terminal)
           try await terminal.waitForScreen("all modes", where: isOn)
           terminal.send("q")
         }
@@ -63,45 +61,36 @@ import Testing
   }
 
   @Test(arguments: Shell.allCases) func everyShellHasItsTerminalBack(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command("--modes"))
-        try await probe.isActive(visit: 1, on: terminal)
-        try await terminal.waitForScreen("all modes", where: isOn)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
-        #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
-        terminal.line("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        try await terminal.waitForScreen("all modes", where: isOn)
-        // At a SIGSTOP they stay, and what the terminal stacks must not be stacked twice then.
-        try probe.signal(SIGSTOP)
-        try await terminal.jobHasStopped(in: shell)
-        terminal.plainLine("fg")
-        try await probe.log.line(startingWith: "continued")
-        try await probe.log.line(startingWith: "display")
-        try await terminal.waitForScreen("all modes", where: isOn)
-        terminal.send("q")
-        try await terminal.prompt()
-        #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
-      }
+    try await shell.runProbe { probe, terminal in
+      try await probe.launch("--modes", on: terminal)
+      try await terminal.waitForScreen("all modes", where: isOn)
+      try await terminal.stopJob(in: shell)
+      #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
+      try await probe.comeBack(visit: 2, on: terminal)
+      try await terminal.waitForScreen("all modes", where: isOn)
+      // At a SIGSTOP they stay, and what the terminal stacks must not be stacked twice then.
+      try probe.signal(SIGSTOP)
+      try await terminal.jobHasStopped(in: shell)
+      terminal.plainLine("fg")
+      try await probe.log.line(startingWith: "continued")
+      try await probe.log.line(startingWith: "display")
+      try await terminal.waitForScreen("all modes", where: isOn)
+      terminal.send("q")
+      try await terminal.prompt()
+      #expect(terminal.screen.isLeftInOrder(at: shell), "\(terminal.screen)")
     }
   }
 
   /// A program without a screen has modes, too.
   @Test func aProgramWithoutAScreenEndsItsModes() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command("--modes --plain"))
-        try await probe.isActive(visit: 1, on: terminal)
-        try await terminal.waitForScreen("all modes") {
-          $0.modes.contains(1003) && $0.keyFlags == 5 && $0.cursorShape == 6
-        }
-        terminal.send("q")
-        try await terminal.prompt()
-        #expect(terminal.screen.isLeftInOrder(), "\(terminal.screen)")
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch("--modes --plain", on: terminal)
+      try await terminal.waitForScreen("all modes") {
+        $0.modes.contains(1003) && $0.keyFlags == 5 && $0.cursorShape == 6
       }
+      terminal.send("q")
+      try await terminal.prompt()
+      #expect(terminal.screen.isLeftInOrder(), "\(terminal.screen)")
     }
   }
 
@@ -109,23 +98,20 @@ import Testing
 
   /// What the program wrote before it asked for its end is written, and then the sequences that leave.
   @Test func whatWasQueuedComesBeforeTheLeavingSequences() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        terminal.line(probe.command("--modes --budget 60000"))
-        try await probe.isActive(visit: 1, on: terminal)
-        // The terminal takes nothing, so that all of it waits in the queue.
-        try await terminal.pauseReading()
-        try terminal.fill()
-        terminal.send("w")
-        try await probe.isNotRunning()
-        terminal.resumeReading()
-        try await terminal.prompt()
-        let written = try #require(terminal.text.firstRange(of: "\u{1B}[?7777hlast words"))
-        let left = try #require(terminal.text.firstRange(of: "\u{1B}[?1049l"))
-        #expect(written.upperBound <= left.lowerBound)
-        #expect(try await terminal.status(in: .dash) == 0)
-        #expect(terminal.screen.isLeftInOrder(), "\(terminal.screen)")
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      try await probe.launch("--modes --budget 60000", on: terminal)
+      // The terminal takes nothing, so that all of it waits in the queue.
+      try await terminal.pauseReading()
+      try terminal.fill()
+      terminal.send("w")
+      try await probe.isNotRunning()
+      terminal.resumeReading()
+      try await terminal.prompt()
+      let written = try #require(terminal.text.firstRange(of: "\u{1B}[?7777hlast words"))
+      let left = try #require(terminal.text.firstRange(of: "\u{1B}[?1049l"))
+      #expect(written.upperBound <= left.lowerBound)
+      #expect(try await terminal.status(in: .dash) == 0)
+      #expect(terminal.screen.isLeftInOrder(), "\(terminal.screen)")
     }
   }
 
@@ -177,24 +163,21 @@ import Testing
 
   /// The sequences that leave are written in parts by a signal's handler and by the host, and no part of them twice.
   @Test func aFullTerminalGetsEachLeavingSequenceOnce() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        // A job before this one, or an outer program, may have flags of its own on the main screen's stack.
-        terminal.line("printf '\\033[>3u'")
-        try await terminal.prompt()
-        terminal.line(probe.command("--modes --budget 60000"))
-        try await probe.isActive(visit: 1, on: terminal)
-        try await terminal.waitForScreen("all modes", where: isOn)
-        try await terminal.pauseReading()
-        try terminal.fill()
-        try probe.signal(SIGTERM)
-        try await probe.isNotRunning()
-        terminal.resumeReading()
-        try await terminal.prompt()
-        let screen = terminal.screen
-        #expect(screen.mainKeyFlags == [3] && screen.alternateKeyFlags.isEmpty && !screen.showsAlternate, "\(screen)")
-        #expect(terminal.text.split(separator: "\u{1B}[?1049l", omittingEmptySubsequences: false).count == 2)
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      // A job before this one, or an outer program, may have flags of its own on the main screen's stack.
+      terminal.line("printf '\\033[>3u'")
+      try await terminal.prompt()
+      try await probe.launch("--modes --budget 60000", on: terminal)
+      try await terminal.waitForScreen("all modes", where: isOn)
+      try await terminal.pauseReading()
+      try terminal.fill()
+      try probe.signal(SIGTERM)
+      try await probe.isNotRunning()
+      terminal.resumeReading()
+      try await terminal.prompt()
+      let screen = terminal.screen
+      #expect(screen.mainKeyFlags == [3] && screen.alternateKeyFlags.isEmpty && !screen.showsAlternate, "\(screen)")
+      #expect(terminal.text.split(separator: "\u{1B}[?1049l", omittingEmptySubsequences: false).count == 2)
     }
   }
 }

@@ -25,93 +25,76 @@ import Testing
   }
 
   @Test(arguments: [Shell.bash, .zsh]) func theShellEndsAStoppedJob(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await stopForLong(probe, terminal, in: shell)
-        // These shells continue the job, so that it can end.
-        terminal.plainLine("kill %1")
-        try await endsAndLeaves(probe, terminal, in: shell)
-      }
+    try await shell.runProbe { probe, terminal in
+      terminal.line(probe.command())
+      try await stopForLong(probe, terminal, in: shell)
+      // These shells continue the job, so that it can end.
+      terminal.plainLine("kill %1")
+      try await endsAndLeaves(probe, terminal, in: shell)
     }
   }
 
   @Test(arguments: Shell.allCases) func aStoppedJobIsEndedFromElsewhere(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await stopForLong(probe, terminal, in: shell)
-        try probe.signal(SIGTERM)
-        try probe.signal(SIGCONT)
-        try await endsAndLeaves(probe, terminal, in: shell)
-      }
+    try await shell.runProbe { probe, terminal in
+      terminal.line(probe.command())
+      try await stopForLong(probe, terminal, in: shell)
+      try probe.signal(SIGTERM)
+      try probe.signal(SIGCONT)
+      try await endsAndLeaves(probe, terminal, in: shell)
     }
   }
 
   /// Dash leaves the modes as it finds them: they are the program's still, although another process has changed one.
   @Test func changedModesAreRestoredFromTheBackground() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.dash.run { terminal in
-        let before = terminal.modes
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        try terminal.change(.stoppedWriters)
-        try probe.signal(SIGSTOP)
-        try await terminal.jobHasStopped(in: .dash)
-        try probe.signal(SIGTERM)
-        try probe.signal(SIGCONT)
-        try await endsAndLeaves(probe, terminal, in: .dash)
-        #expect(terminal.modes == before)
-      }
+    try await Shell.dash.runProbe { probe, terminal in
+      let before = terminal.modes
+      try await probe.launch(on: terminal)
+      try terminal.change(.stoppedWriters)
+      try probe.signal(SIGSTOP)
+      try await terminal.jobHasStopped(in: .dash)
+      try probe.signal(SIGTERM)
+      try probe.signal(SIGCONT)
+      try await endsAndLeaves(probe, terminal, in: .dash)
+      #expect(terminal.modes == before)
     }
   }
 
   /// A program that sends signals is a job of its own, and has the terminal for a moment.
   @Test(arguments: Shell.allCases) func aStoppedJobIsEndedByAProgram(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await stopForLong(probe, terminal, in: shell)
-        let pid = try probe.pid()
-        terminal.plainLine("sh -c 'kill -TERM \(pid); kill -CONT \(pid)'")
-        try await endsAndLeaves(probe, terminal, in: shell)
-      }
+    try await shell.runProbe { probe, terminal in
+      terminal.line(probe.command())
+      try await stopForLong(probe, terminal, in: shell)
+      let pid = try probe.pid()
+      terminal.plainLine("sh -c 'kill -TERM \(pid); kill -CONT \(pid)'")
+      try await endsAndLeaves(probe, terminal, in: shell)
     }
   }
 
   /// The shell of the job is not always the one that leads the session.
   @Test func aShellInAShellEndsAStoppedJob() async throws {
-    try await ProbeSession.run { probe in
-      try await Shell.bash.run { terminal in
-        terminal.line("bash --norc --noprofile -i")
-        try await terminal.prompt()
-        terminal.line(probe.command())
-        try await stopForLong(probe, terminal, in: .bash)
-        terminal.plainLine("kill %1")
-        try await endsAndLeaves(probe, terminal, in: .bash)
-      }
+    try await Shell.bash.runProbe { probe, terminal in
+      terminal.line("bash --norc --noprofile -i")
+      try await terminal.prompt()
+      terminal.line(probe.command())
+      try await stopForLong(probe, terminal, in: .bash)
+      terminal.plainLine("kill %1")
+      try await endsAndLeaves(probe, terminal, in: .bash)
     }
   }
 
   @Test(arguments: Shell.allCases) func aStoppedJobThatGoesOnInTheBackgroundLeaves(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await stopForLong(probe, terminal, in: shell)
-        terminal.plainLine("bg")
-        try await terminal.prompt()
-        try await terminal.waitForScreen("the shell's own") { $0.isLeftInOrder(at: shell) }
-        try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
-        terminal.plainLine("fg")
-        try await probe.isActive(visit: 2, on: terminal)
-        terminal.send("q")
-        try await terminal.prompt()
-        #expect(terminal.screen.isLeftInOrder(at: shell))
-      }
+    try await shell.runProbe { probe, terminal in
+      terminal.line(probe.command())
+      try await stopForLong(probe, terminal, in: shell)
+      terminal.plainLine("bg")
+      try await terminal.prompt()
+      try await terminal.waitForScreen("the shell's own") { $0.isLeftInOrder(at: shell) }
+      try await probe.log.line(startingWith: "notification UIApplicationDidEnterBackgroundNotification")
+      terminal.plainLine("fg")
+      try await probe.isActive(visit: 2, on: terminal)
+      terminal.send("q")
+      try await terminal.prompt()
+      #expect(terminal.screen.isLeftInOrder(at: shell))
     }
   }
 
@@ -148,8 +131,7 @@ import Testing
     try await ProbeSession.run { probe in
       try probe.directory.write("a line of the other program\n", to: "text")
       try await shell.run(directory: probe.directory.path) { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(on: terminal)
         terminal.send("e")
         try await probe.log.line(startingWith: "input 65")
         try probe.signal(SIGSTOP)

@@ -22,7 +22,8 @@ import Testing
   }
 
   /// A world that answers the machine's questions, performs its effects on a model, and notes what must never be.
-  struct World: Sendable {
+  struct World: ExploredWorld, Sendable {
+    var hasEnded: Bool { machine.phase == .ended }
     var machine: TerminalStateMachine
     var application = LifecycleStateMachine()
     var faults: [String] = []
@@ -302,23 +303,9 @@ import Testing
 
   @Test(.longRunning, arguments: Action.allCases)
   func everyShortSequenceKeepsTheRules(first: Action) {
-    func explore(_ world: World, _ past: [Action], depth: Int) -> Bool {
-      for action in Action.allCases {
-        var next = world
-        next.act(action)
-        var last = next
-        last.end()
-        guard last.faults.isEmpty else {
-          Issue.record("after \(past + [action]): \(last.faults)")
-          return false
-        }
-        if depth > 1, next.machine.phase != .ended, !explore(next, past + [action], depth: depth - 1) { return false }
-      }
-      return true
-    }
     for var world in Self.worlds {
       world.act(first)
-      guard explore(world, [first], depth: 2) else { return }
+      guard world.explore(after: [first], depth: 2) else { return }
     }
   }
 
@@ -329,14 +316,7 @@ import Testing
     var world = Self.worlds.randomElement(using: &random)!
     // Orders to end are rare, or nothing would live long.
     let actions = Action.allCases + Array(repeating: Self.common, count: 10).flatMap { $0 }
-    var past: [Action] = []
-    for _ in 0..<200 where world.machine.phase != .ended && world.faults.isEmpty {
-      let action = actions.randomElement(using: &random)!
-      past.append(action)
-      world.act(action)
-    }
-    world.end()
-    #expect(world.faults.isEmpty, "seed \(seed): after \(past.suffix(12))")
+    world.live(actions, seed: seed, using: &random)
   }
 
   private static let common: [Action] = [

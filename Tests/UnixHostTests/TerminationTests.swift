@@ -182,10 +182,8 @@ import Testing
     try shell.isInstalledOrCancel()
     try await ProbeSession.run { probe in
       try await shell.run { terminal in
-        terminal.line(probe.command())
-        try await probe.isActive(visit: 1, on: terminal)
-        terminal.control("Z")
-        try await terminal.jobHasStopped(in: shell)
+        try await probe.launch(on: terminal)
+        try await terminal.stopJob(in: shell)
         switch order {
         case .signalThenForeground:
           try probe.signal(SIGTERM)
@@ -227,19 +225,15 @@ import Testing
   }
 
   @Test(arguments: Shell.allCases) func theShellSeesStatus143AfterTheSecondOrder(shell: Shell) async throws {
-    try shell.isInstalledOrCancel()
-    try await ProbeSession.run { probe in
-      try await shell.run { terminal in
-        terminal.line(probe.command(probe.gateOptions, "--insist-at SIGTERM"))
-        try await probe.isActive(visit: 1, on: terminal)
-        try probe.signal(SIGTERM)
-        try await probe.log.line(startingWith: "release begin")
-        try await probe.insist(on: SIGTERM)
-        try await terminal.prompt()
-        let status = try await terminal.status(in: shell)
-        #expect(status == 128 + SIGTERM, "\(probe.log.lines.joined(separator: "\n"))")
-        #expect(terminal.screen.isLeftInOrder(at: shell))
-      }
+    try await shell.runProbe { probe, terminal in
+      try await probe.launch(probe.gateOptions, "--insist-at SIGTERM", on: terminal)
+      try probe.signal(SIGTERM)
+      try await probe.log.line(startingWith: "release begin")
+      try await probe.insist(on: SIGTERM)
+      try await terminal.prompt()
+      let status = try await terminal.status(in: shell)
+      #expect(status == 128 + SIGTERM, "\(probe.log.lines.joined(separator: "\n"))")
+      #expect(terminal.screen.isLeftInOrder(at: shell))
     }
   }
 

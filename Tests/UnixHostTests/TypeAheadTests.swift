@@ -56,8 +56,7 @@ import Testing
         // No core file of a crash that is meant.
         terminal.line("ulimit -c 0")
         try await terminal.prompt()
-        terminal.line(probe.command(options))
-        try await probe.isActive(visit: 1, on: terminal)
+        try await probe.launch(options, on: terminal)
         try await body(probe, terminal)
       }
     }

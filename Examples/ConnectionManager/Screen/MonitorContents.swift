@@ -54,8 +54,3 @@ extension ResourceHealth {
     return "\(status)" + (error.map { ": \($0)" } ?? "") + (wait ?? "")
   }
 }
-
-extension Duration {
-  /// In seconds, with one decimal: `0.3 s`.
-  fileprivate var rounded: String { "\((self / .seconds(1) * 10).rounded() / 10) s" }
-}

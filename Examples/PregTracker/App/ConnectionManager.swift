@@ -1,4 +1,5 @@
 import AppLifecycle
+import ExampleSupport
 import PubSub
 
 /// Holds the connection to the tips server exactly while the program is in the foreground.
@@ -53,9 +54,4 @@ import PubSub
     status = newStatus ?? status
     bus.post(DidChange(tip: tip, status: status), from: self)
   }
-}
-
-extension Duration {
-  /// In seconds, with one decimal: `0.3 s`.
-  fileprivate var rounded: String { "\((self / .seconds(1) * 10).rounded() / 10) s" }
 }

@@ -62,7 +62,7 @@ package import Scheduling
   // MARK: Observers and the ledger
 
   /// The observable values; code of this package reads them here, without registering with Observation.
-  package let present = ObservedValues()
+  package let present = ObservableValues()
   /// Notifies Observation of the properties that the program reads, and of their changes.
   nonisolated let observed = LazyObservationRegistrar()
   /// The observers; see ``observe(label:fileID:line:_:)``.

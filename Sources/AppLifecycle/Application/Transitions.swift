@@ -96,7 +96,7 @@
   // MARK: The exit status
 
   /// The status with which the host ends the process; a late end is `EX_SOFTWARE` of sysexits.h.
-  var exitStatus: Int32 { endedLate ? 70 : chosenStatus }
+  var exitStatus: Int32 { endedLate ? ExitStatus.tearDownOverran : chosenStatus }
 
   /// Resets the exit status to 0, because a process begins.
   func processBegins() { (chosenStatus, endedLate) = (0, false) }

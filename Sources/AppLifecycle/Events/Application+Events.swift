@@ -13,16 +13,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that the application has become active, and receives events.
@@ -33,16 +23,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that the application is about to stop receiving events; the state is still active.
@@ -59,16 +39,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that the application has entered the background.
@@ -84,16 +54,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that the application is about to enter the foreground; the state is still background.
@@ -109,16 +69,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that the application is about to end; the state is background.
@@ -134,16 +84,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that memory is low; the state does not change.
@@ -154,16 +94,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that the date, the clock or the time zone has changed; the state does not change.
@@ -177,16 +107,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that protected files are about to become unreadable, because the screen was locked.
@@ -203,16 +123,6 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 
   /// A notification that protected files are readable again, because the screen was unlocked.
@@ -227,15 +137,5 @@ extension Application {
     public let application: Application
     /// The states before and after the step, and its cause.
     public let transition: LifecycleTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - application: the application whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(application: Application, transition: LifecycleTransition) {
-      self.application = application
-      self.transition = transition
-    }
   }
 }

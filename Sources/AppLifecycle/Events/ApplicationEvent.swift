@@ -20,11 +20,17 @@ public protocol ApplicationEvent: MainActorEvent {
 public protocol ApplicationCallbackEvent: ApplicationEvent {
   /// The delegate call that the event follows.
   static var callback: ApplicationCallback { get }
-  /// Creates the event for a step of the life cycle.
-  init(application: Application, transition: LifecycleTransition)
 }
 
 extension ApplicationCallbackEvent {
   /// The raw name of the platform's notification.
   public static var name: EventName { EventName(rawValue: callback.notificationName ?? callback.rawValue) }
+
+  /// Makes the event for a step of the life cycle, by its row in the table.
+  package init(application: Application, transition: LifecycleTransition) {
+    guard let event = Self.callback.row.make(application, transition) as? Self else {
+      preconditionFailure("\(Self.self) is not the event of \(Self.callback)")
+    }
+    self = event
+  }
 }

@@ -8,31 +8,14 @@ struct NotificationRow<Subject: AnyObject, Transition> {
   let notificationName: String?
   /// The type of the event that is posted; nil if no event follows the call.
   let event: (any MainActorEvent.Type)?
+  /// Makes the event.
+  let make: (Subject, Transition) -> (any MainActorEvent)?
   let commit: CommitOrder
   let phase: PhaseChange
   /// Calls the delegate's method.
   let callDelegate: @MainActor (Subject) -> Void
   /// Posts the notification, and says whether a phase closes with it.
   let post: @MainActor (Subject, Transition, Application, _ method: String, _ closing: LifecyclePhase?) -> Void
-}
-
-/// The order of a callback and the change of state: *will…* callbacks come before the change, *did…* callbacks after
-/// it.
-package enum CommitOrder: Sendable {
-  case callbackFirst
-  case commitFirst
-  /// The callback belongs to no change of state.
-  case noCommit
-}
-
-/// The effect of a callback on the phases, once its synchronous handlers have run.
-enum PhaseChange {
-  case opens(LifecyclePhase)
-  /// The tear-down of the phase waits for the asynchronous handlers of the notification.
-  case closes(LifecyclePhase)
-  case none
-
-  var closing: LifecyclePhase? { if case .closes(let phase) = self { phase } else { nil } }
 }
 
 extension ApplicationCallback {
@@ -46,31 +29,31 @@ extension ApplicationCallback {
     case .didFinishLaunching:
       // At a launch into the foreground without scenes the phase `.foreground` opens, too; see `movePhases(after:)`.
       Row(
-        "UIApplicationDidFinishLaunchingNotification", Application.DidFinishLaunching.self, .commitFirst,
+        "UIApplicationDidFinishLaunchingNotification", Application.DidFinishLaunching.init, .commitFirst,
         .opens(.running)
       ) {
         $0.delegate.applicationDidFinishLaunching($0)
       }
     case .didBecomeActive:
-      Row("UIApplicationDidBecomeActiveNotification", Application.DidBecomeActive.self, .commitFirst, .opens(.active)) {
+      Row("UIApplicationDidBecomeActiveNotification", Application.DidBecomeActive.init, .commitFirst, .opens(.active)) {
         $0.delegate.applicationDidBecomeActive($0)
       }
     case .willResignActive:
       Row(
-        "UIApplicationWillResignActiveNotification", Application.WillResignActive.self, .callbackFirst, .closes(.active)
+        "UIApplicationWillResignActiveNotification", Application.WillResignActive.init, .callbackFirst, .closes(.active)
       ) {
         $0.delegate.applicationWillResignActive($0)
       }
     case .didEnterBackground:
       Row(
-        "UIApplicationDidEnterBackgroundNotification", Application.DidEnterBackground.self, .commitFirst,
+        "UIApplicationDidEnterBackgroundNotification", Application.DidEnterBackground.init, .commitFirst,
         .closes(.foreground)
       ) {
         $0.delegate.applicationDidEnterBackground($0)
       }
     case .willEnterForeground:
       Row(
-        "UIApplicationWillEnterForegroundNotification", Application.WillEnterForeground.self, .callbackFirst,
+        "UIApplicationWillEnterForegroundNotification", Application.WillEnterForeground.init, .callbackFirst,
         .opens(.foreground)
       ) {
         $0.delegate.applicationWillEnterForeground($0)
@@ -79,24 +62,24 @@ extension ApplicationCallback {
       // Not a step of a transition: `Application` asks the delegate by itself.
       Row(.noCommit) { _ in }
     case .willTerminate:
-      Row("UIApplicationWillTerminateNotification", Application.WillTerminate.self, .callbackFirst, .closes(.running)) {
+      Row("UIApplicationWillTerminateNotification", Application.WillTerminate.init, .callbackFirst, .closes(.running)) {
         $0.delegate.applicationWillTerminate($0)
       }
     case .didReceiveMemoryWarning:
-      Row("UIApplicationDidReceiveMemoryWarningNotification", Application.DidReceiveMemoryWarning.self) {
+      Row("UIApplicationDidReceiveMemoryWarningNotification", Application.DidReceiveMemoryWarning.init) {
         $0.delegate.applicationDidReceiveMemoryWarning($0)
       }
     case .significantTimeChange:
-      Row("UIApplicationSignificantTimeChangeNotification", Application.SignificantTimeChange.self) {
+      Row("UIApplicationSignificantTimeChangeNotification", Application.SignificantTimeChange.init) {
         $0.delegate.applicationSignificantTimeChange($0)
       }
     // The two names for protected data have no suffix `Notification`, as on the platform.
     case .protectedDataWillBecomeUnavailable:
-      Row("UIApplicationProtectedDataWillBecomeUnavailable", Application.ProtectedDataWillBecomeUnavailable.self) {
+      Row("UIApplicationProtectedDataWillBecomeUnavailable", Application.ProtectedDataWillBecomeUnavailable.init) {
         $0.delegate.applicationProtectedDataWillBecomeUnavailable($0)
       }
     case .protectedDataDidBecomeAvailable:
-      Row("UIApplicationProtectedDataDidBecomeAvailable", Application.ProtectedDataDidBecomeAvailable.self) {
+      Row("UIApplicationProtectedDataDidBecomeAvailable", Application.ProtectedDataDidBecomeAvailable.init) {
         $0.delegate.applicationProtectedDataDidBecomeAvailable($0)
       }
     }
@@ -112,18 +95,20 @@ extension ApplicationCallback {
 extension NotificationRow<Application, LifecycleTransition> {
   /// A callback that no notification follows.
   fileprivate init(_ commit: CommitOrder, _ callDelegate: @escaping @MainActor (Application) -> Void) {
-    self.init(notificationName: nil, event: nil, commit: commit, phase: .none, callDelegate: callDelegate) {
-      _, _, _, _, _ in
-    }
+    self.init(
+      notificationName: nil, event: nil, make: { _, _ in nil }, commit: commit, phase: .none, callDelegate: callDelegate
+    ) { _, _, _, _, _ in }
   }
 
   fileprivate init<E: ApplicationCallbackEvent>(
-    _ name: String, _: E.Type, _ commit: CommitOrder = .noCommit, _ phase: PhaseChange = .none,
+    _ name: String, _ make: @escaping @Sendable (Application, LifecycleTransition) -> E,
+    _ commit: CommitOrder = .noCommit, _ phase: PhaseChange = .none,
     _ callDelegate: @escaping @MainActor (Application) -> Void
   ) {
-    self.init(notificationName: name, event: E.self, commit: commit, phase: phase, callDelegate: callDelegate) {
-      $2.postMeasured(
-        E(application: $0, transition: $1), from: $0, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
+    self.init(
+      notificationName: name, event: E.self, make: make, commit: commit, phase: phase, callDelegate: callDelegate
+    ) {
+      $2.postMeasured(make($0, $1), from: $0, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
     }
   }
 }
@@ -135,32 +120,32 @@ extension SceneCallback {
   var row: Row {
     switch self {
     case .willConnect:
-      Row("UISceneWillConnectNotification", Application.Scene.WillConnect.self, .callbackFirst) {
+      Row("UISceneWillConnectNotification", Application.Scene.WillConnect.init, .callbackFirst) {
         $0.delegate?.sceneWillConnect($0)
       }
     case .willEnterForeground:
-      Row("UISceneWillEnterForegroundNotification", Application.Scene.WillEnterForeground.self, .callbackFirst) {
+      Row("UISceneWillEnterForegroundNotification", Application.Scene.WillEnterForeground.init, .callbackFirst) {
         $0.delegate?.sceneWillEnterForeground($0)
       }
     // The two notifications of the active state have other names than their methods, as on the platform.
     case .didBecomeActive:
-      Row("UISceneDidActivateNotification", Application.Scene.DidActivate.self, .commitFirst) {
+      Row("UISceneDidActivateNotification", Application.Scene.DidActivate.init, .commitFirst) {
         $0.delegate?.sceneDidBecomeActive($0)
       }
     case .willResignActive:
-      Row("UISceneWillDeactivateNotification", Application.Scene.WillDeactivate.self, .callbackFirst, .closes(.active))
+      Row("UISceneWillDeactivateNotification", Application.Scene.WillDeactivate.init, .callbackFirst, .closes(.active))
       {
         $0.delegate?.sceneWillResignActive($0)
       }
     case .didEnterBackground:
       Row(
-        "UISceneDidEnterBackgroundNotification", Application.Scene.DidEnterBackground.self, .commitFirst,
+        "UISceneDidEnterBackgroundNotification", Application.Scene.DidEnterBackground.init, .commitFirst,
         .closes(.foreground)
       ) {
         $0.delegate?.sceneDidEnterBackground($0)
       }
     case .didDisconnect:
-      Row("UISceneDidDisconnectNotification", Application.Scene.DidDisconnect.self, .commitFirst, .closes(.running)) {
+      Row("UISceneDidDisconnectNotification", Application.Scene.DidDisconnect.init, .commitFirst, .closes(.running)) {
         $0.delegate?.sceneDidDisconnect($0)
       }
     }
@@ -175,13 +160,15 @@ extension SceneCallback {
 
 extension NotificationRow<Application.Scene, SceneTransition> {
   fileprivate init<E: SceneEvent>(
-    _ name: String, _: E.Type, _ commit: CommitOrder, _ phase: PhaseChange = .none,
+    _ name: String, _ make: @escaping @Sendable (Application.Scene, SceneTransition) -> E, _ commit: CommitOrder,
+    _ phase: PhaseChange = .none,
     _ callDelegate: @escaping @MainActor (Application.Scene) -> Void
   ) {
-    self.init(notificationName: name, event: E.self, commit: commit, phase: phase, callDelegate: callDelegate) {
+    self.init(
+      notificationName: name, event: E.self, make: make, commit: commit, phase: phase, callDelegate: callDelegate
+    ) {
       $2.postMeasured(
-        E(scene: $0, transition: $1), from: $0, within: $0.session, of: $3, awaits: $4 != nil, closing: $4,
-        cause: $1.cause)
+        make($0, $1), from: $0, within: $0.session, of: $3, awaits: $4 != nil, closing: $4, cause: $1.cause)
     }
   }
 }

@@ -13,16 +13,6 @@ extension Application.Scene {
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - scene: the scene whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(scene: Application.Scene, transition: SceneTransition) {
-      self.scene = scene
-      self.transition = transition
-    }
   }
 
   /// A notification that the scene is about to enter the foreground; the state is background, or unattached for a scene
@@ -36,16 +26,6 @@ extension Application.Scene {
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - scene: the scene whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(scene: Application.Scene, transition: SceneTransition) {
-      self.scene = scene
-      self.transition = transition
-    }
   }
 
   /// A notification that the scene receives events; the state is active in the foreground.
@@ -56,16 +36,6 @@ extension Application.Scene {
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - scene: the scene whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(scene: Application.Scene, transition: SceneTransition) {
-      self.scene = scene
-      self.transition = transition
-    }
   }
 
   /// A notification that the scene is about to stop receiving events; the state is still active in the foreground.
@@ -82,16 +52,6 @@ extension Application.Scene {
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - scene: the scene whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(scene: Application.Scene, transition: SceneTransition) {
-      self.scene = scene
-      self.transition = transition
-    }
   }
 
   /// A notification that the scene has entered the background.
@@ -106,16 +66,6 @@ extension Application.Scene {
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - scene: the scene whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(scene: Application.Scene, transition: SceneTransition) {
-      self.scene = scene
-      self.transition = transition
-    }
   }
 
   /// A notification that the scene was disconnected; the state is unattached.
@@ -132,15 +82,5 @@ extension Application.Scene {
     public let scene: Application.Scene
     /// The states before and after the step, and its cause.
     public let transition: SceneTransition
-
-    /// Creates the event for a step of the life cycle.
-    ///
-    /// - Parameters:
-    ///   - scene: the scene whose life cycle it is.
-    ///   - transition: the step of the life cycle.
-    public init(scene: Application.Scene, transition: SceneTransition) {
-      self.scene = scene
-      self.transition = transition
-    }
   }
 }

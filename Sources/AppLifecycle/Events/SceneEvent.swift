@@ -12,11 +12,17 @@ public protocol SceneEvent: MainActorEvent {
   var scene: Application.Scene { get }
   /// The step of the life cycle: the scene's states before and after, the cause and the instant.
   var transition: SceneTransition { get }
-  /// Creates the event for a step of the life cycle.
-  init(scene: Application.Scene, transition: SceneTransition)
 }
 
 extension SceneEvent {
   /// The raw name of the platform's notification.
   public static var name: EventName { EventName(rawValue: callback.notificationName) }
+
+  /// Makes the event for a step of the life cycle, by its row in the table.
+  package init(scene: Application.Scene, transition: SceneTransition) {
+    guard let event = Self.callback.row.make(scene, transition) as? Self else {
+      preconditionFailure("\(Self.self) is not the event of \(Self.callback)")
+    }
+    self = event
+  }
 }

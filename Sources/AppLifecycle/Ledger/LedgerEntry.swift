@@ -118,15 +118,3 @@ extension LedgerEntry.Kind: CustomStringConvertible {
   /// The kind in words.
   public var description: String { self == .runBody ? "run body" : rawValue }
 }
-
-extension Duration {
-  /// The duration as text, in seconds: whole, or with three decimals, cut off to milliseconds.
-  var inSeconds: String {
-    let (seconds, attoseconds) = components
-    let milliseconds = attoseconds / 1_000_000_000_000_000
-    if seconds == 0, milliseconds == 0 { return self == .zero ? "0 s" : "< 1 ms" }
-    if milliseconds == 0 { return "\(seconds) s" }
-    let fraction = String(milliseconds + 1_000).dropFirst()
-    return "\(seconds).\(fraction) s"
-  }
-}

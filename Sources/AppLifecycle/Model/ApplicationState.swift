@@ -31,9 +31,6 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable, Codable 
   /// Whether the application's code runs: inactive, active or background.
   public var runsCode: Bool { isForeground || self == .background }
 
-  /// Whether the application receives the user's events: active only.
-  public var receivesEvents: Bool { self == .active }
-
   /// Whether a process exists: every state but not running.
   public var isInMemory: Bool { self != .notRunning }
 }

@@ -1,7 +1,7 @@
 public import Observation
 
 /// The observable values of an application.
-@MainActor package final class ObservedValues {
+@MainActor package final class ObservableValues {
   package fileprivate(set) var state = ApplicationState.notRunning
   package fileprivate(set) var deactivationReasons: Set<DeactivationReason> = []
   package fileprivate(set) var launchCause: LifecycleCause?

@@ -4,7 +4,7 @@
 /// everything that it causes.
 public struct LifecycleRecord: Sendable, Hashable {
   /// The kind of an event.
-  public enum Kind: String, Sendable, Hashable, CaseIterable, Decodable {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The system did something; the name is the action of the script.
     case input
     /// The application's state changed; the name is the new state.

@@ -1,5 +1,6 @@
 import AppLifecycle
 public import AppLifecycleTesting
+import Scheduling
 
 /// A checker that plays many scripts on a program, and shortens the first failing script.
 ///
@@ -225,7 +226,7 @@ extension ScriptChecker {
     var report = ScriptCheckReport(alphabet: alphabet)
     for number in 0..<max(count, 0) {
       let seed = seed &+ UInt64(number)
-      var random = RandomNumbers(seed: seed)
+      var random = SplitMix64(seed: seed)
       let order = SimulationExecutor.Order.seeded(random.next())
       let player = try player(order, for: actions)
       let script = await playRandom(player, length, &random)
@@ -242,7 +243,7 @@ extension ScriptChecker {
   }
 
   /// Plays random actions up to the first complaint; returns the actions that had an effect.
-  private func playRandom(_ player: ScriptPlayer, _ length: Int, _ random: inout RandomNumbers) async -> [String] {
+  private func playRandom(_ player: ScriptPlayer, _ length: Int, _ random: inout SplitMix64) async -> [String] {
     var script: [String] = []
     // The number of draws is limited: with the alphabet `launch`, for example, only the first action has an effect.
     var draws = length * 20
@@ -304,20 +305,5 @@ extension ScriptChecker {
       mostPlays: Self.mostPlaysForShorter)
     guard let found = try await checker.run(search).failure else { return nil }
     return ScriptFailure(script: found.script, foundIn: failure.foundIn, complaints: found.complaints)
-  }
-}
-
-/// A generator of random numbers from a seed: SplitMix64, by Guy Steele, Doug Lea and Christine Flood.
-struct RandomNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,3 +1,5 @@
+import AppLifecycle
+
 /// A mistake in a script, and its place.
 public struct ScriptError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of mistake in a token.
@@ -29,7 +31,10 @@ public struct ScriptError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The error as `LINE:COLUMN: message`, in printable ASCII; other characters of the token are escaped as in a Swift
   /// literal.
-  public var description: String { "\(line):\(column): \(problem.message(for: token.escapedToPrintableASCII))" }
+  public var description: String {
+    let token = token.escaped { !(" "..."~").contains($0) || $0 == "\"" || $0 == "\\" }
+    return "\(line):\(column): \(problem.message(for: token))"
+  }
 }
 
 extension ScriptError.Problem {
@@ -45,22 +50,5 @@ extension ScriptError.Problem {
       "unknown call in \"\(token)\": expected a delegate method, such as didEnterBackground or sceneDidBecomeActive"
     case .actionNotAdded: "no action of the test for \"\(token)\": add it with SimulatedSystem.addAction"
     }
-  }
-}
-
-extension String {
-  /// The text in printable ASCII; other characters are escaped as in a Swift literal, so that different texts look
-  /// different.
-  var escapedToPrintableASCII: String {
-    var escaped = ""
-    for scalar in unicodeScalars {
-      switch scalar {
-      case "\"": escaped += "\\\""
-      case "\\": escaped += "\\\\"
-      case " "..."~": escaped.unicodeScalars.append(scalar)
-      default: escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-      }
-    }
-    return escaped
   }
 }

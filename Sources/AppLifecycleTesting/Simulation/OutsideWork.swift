@@ -78,8 +78,7 @@ enum OutsideWork {
   }
 
   private static func afterPatience(_ action: @escaping @Sendable () -> Void) {
-    let (seconds, attoseconds) = patience.components
-    let delay = DispatchTimeInterval.milliseconds(Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000) + 1)
+    let delay = DispatchTimeInterval.nanoseconds(Int(patience.nanoseconds))
     DispatchQueue.global().asyncAfter(deadline: .now() + delay, execute: action)
   }
 

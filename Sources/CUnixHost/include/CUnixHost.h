@@ -56,12 +56,10 @@ int unixhost_pipe(int ends[2]);
 
 // MARK: Signals
 
-// One caught signal. The handler writes it to a pipe. Its 24 bytes are less than PIPE_BUF, so each write is atomic.
+// One caught signal. The handler writes it to a pipe. Its 16 bytes are less than PIPE_BUF, so each write is atomic.
 struct unixhost_signal {
   int32_t number;
   int32_t code;     // si_code: positive means that the kernel sent it, for instance because of a key on the terminal
-  int32_t sender;   // si_pid
-  uint32_t user;    // si_uid
   int64_t arrived;  // when the handler ran, as unixhost_now tells the time
 };
 

@@ -1,4 +1,5 @@
 import CLifecycleJournal
+import Scheduling
 
 #if canImport(Glibc)
   import Glibc
@@ -144,8 +145,7 @@ package struct SystemFiles: FileCalls {
   }
 
   package func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32? {
-    let (seconds, attoseconds) = instant.components
-    let slot = journal_crash_arm(descriptor, seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000, limit ?? -1)
+    let slot = journal_crash_arm(descriptor, instant.nanoseconds, limit ?? -1)
     return slot >= 0 ? slot : nil
   }
 

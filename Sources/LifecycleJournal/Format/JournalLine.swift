@@ -22,39 +22,6 @@ public enum JournalLine: Sendable, Hashable {
   case unknown(String)
 }
 
-/// The reason why a line cannot be read.
-public enum JournalDamage: Sendable, Hashable {
-  /// The last line has no line feed: the program died in the middle of it, or is still writing it.
-  case unfinished
-  /// The line is longer than any line that a journal writes.
-  case tooLong
-  /// The line is not a JSON object, or not UTF-8.
-  case notJSON
-  /// The line is a JSON object, but not in this format.
-  case notInFormat
-  /// A number is too large or too small for its field; the column of the number in its line, in bytes from 1.
-  case outOfRange(field: String, column: Int)
-  /// The line is the header of a run in a format version that is newer than this program.
-  case newerVersion(Int)
-  /// The rest of the file could not be read.
-  case unreadable(FileError)
-}
-
-extension JournalDamage: CustomStringConvertible {
-  /// The damage in words.
-  public var description: String {
-    switch self {
-    case .unfinished: "a line without an end"
-    case .tooLong: "a line too long to be one of a journal"
-    case .notJSON: "not a JSON object"
-    case .notInFormat: "not in the journal's format"
-    case .outOfRange(let field, let column): "the number of \"\(field)\" is out of range, in column \(column)"
-    case .newerVersion(let version): "format version \(version), which is newer than this program"
-    case .unreadable(let error): "cannot be read: \(error)"
-    }
-  }
-}
-
 extension JournalLine {
   /// Parses a line, which may contain anything, without its line feed.
   static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JournalLine, DamagedLine> {
@@ -89,18 +56,5 @@ extension JournalLine {
 
     /// The damage of an object that is no line of the format.
     init(in object: JSONObject) { damage = object.numberOutOfRange ?? .notInFormat }
-  }
-}
-
-extension LifecycleRecord {
-  init?(_ object: JSONObject) {
-    guard let instant = object.duration("t"), let kind = object.string("kind").flatMap(Kind.init(rawValue:)),
-      let name = object.string("name"), let state = object.string("state").flatMap(ApplicationState.init(rawValue:)),
-      let scene = object.optionalString("scene"), let cause = object.string("cause"),
-      let reason = object.optionalString("reason")
-    else { return nil }
-    self.init(
-      instant: instant, kind: kind, name: name, state: state, scene: scene, cause: LifecycleCause(rawValue: cause),
-      reason: reason)
   }
 }

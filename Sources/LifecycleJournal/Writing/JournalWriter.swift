@@ -1,4 +1,5 @@
 import AppLifecycle
+import Scheduling
 
 /// The writer of a journal's file: it decides which system calls to make, and makes them.
 ///
@@ -83,10 +84,8 @@ struct JournalWriter: ~Copyable {
     self.state = state
     heartbeat = Heartbeat(interval: configuration.heartbeat)
     let now = facts.wallTime()
-    let (seconds, attoseconds) = now.components
-    let nanoseconds = seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
     header = RunHeader(
-      run: "\(String(nanoseconds, radix: 36))-\(facts.processID)", part: -1, program: facts.program,
+      run: "\(String(now.nanoseconds, radix: 36))-\(facts.processID)", part: -1, program: facts.program,
       processID: facts.processID, bootID: facts.bootID, start: now, instant: instant, wallTime: now,
       startUptime: facts.uptime(), state: state)
     clock = JournalClockMark(of: header)

@@ -153,10 +153,9 @@ class HostThread<Machine: HostMachine> {
   private func timeout() -> Int32 {
     var next = ([logindDeadline] + deadlines).compactMap { $0 }.reduce(watch.deadline, min)
     if deadline != nil { next = min(next, .now + min(timeLeft, Self.waitWithDeadline)) }
-    let components = (next - Instant.now).components
-    guard components.seconds >= 0, components.attoseconds >= 0 else { return 0 }
+    let wait = next - Instant.now
     // Round up, so that the last millisecond is not spent in a busy loop.
-    return Int32(clamping: components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 + 1)
+    return wait < .zero ? 0 : Int32(clamping: wait.milliseconds + 1)
   }
 
   /// Passes an event to the machine, performs its effects, and passes the answers back.

@@ -208,25 +208,10 @@ extension String {
   /// The text on one line, with control characters escaped, and cut if it is long.
   ///
   /// An error may quote a file or a peer, and so contain control sequences for a terminal.
-  var bounded: String {
-    let limit = ResourceReports.textLimit
-    let text = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))).printable
-    return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
-  }
+  var bounded: String { cut(toScalars: ResourceReports.textLimit).printable }
 }
 
 extension Int {
   /// The number of failures in words.
   fileprivate var failures: String { self == 1 ? "one failure" : "\(self) failures" }
-}
-
-extension Duration {
-  /// The duration in seconds, with at most two significant digits: `0.25 s`, `1.7 s`, `24 s`.
-  fileprivate var inSeconds: String {
-    let hundredths = Int64((self / .milliseconds(10)).rounded())
-    if hundredths >= 1000 { return "\((hundredths + 50) / 100) s" }
-    let (whole, rest) = (hundredths / 100, hundredths >= 100 ? (hundredths % 100) / 10 * 10 : hundredths % 100)
-    let digits = "\(100 + rest)".dropFirst()
-    return rest == 0 ? "\(whole) s" : "\(whole).\(rest % 10 == 0 ? digits.dropLast() : digits) s"
-  }
 }

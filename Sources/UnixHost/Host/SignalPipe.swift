@@ -1,4 +1,5 @@
 import CUnixHost
+import Scheduling
 
 /// The caught signals of the process, as a descriptor to poll and records to read.
 ///
@@ -62,8 +63,6 @@ struct SignalPipe {
   /// - Parameter repetitionsEnd: the time until which a further order has no effect, so that the process can end by
   ///   itself; nil without an order.
   func close(repetitionsEnd: Duration?) {
-    // A budget may be as long as a duration can be, and nanoseconds are counted in 64 bits.
-    let end = min(repetitionsEnd ?? .zero, Self.now + .seconds(100 * 365 * 86_400)).components
-    unixhost_signals_restore(end.seconds * 1_000_000_000 + end.attoseconds / 1_000_000_000)
+    unixhost_signals_restore((repetitionsEnd ?? .zero).nanoseconds)
   }
 }

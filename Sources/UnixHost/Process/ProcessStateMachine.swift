@@ -117,6 +117,8 @@ struct ProcessStateMachine: HostMachine, Hashable {
     var process: Int32
     /// The time without a ping after which the manager considers the service dead; nil without a watchdog.
     var watchdog: Duration?
+    /// The time between two pings of the watchdog: half of its time, so that the main actor has the other half to answer.
+    var pingInterval: Duration? { watchdog.map { $0 / 2 } }
     /// The length of each extension of the manager's time-outs.
     var timeoutExtension: Duration
     /// The orders to end, before the first one.
@@ -233,7 +235,7 @@ extension ProcessStateMachine {
     phase = .running
     emit(.notify([.ready] + notices))
     emit(.armExtension(nil))
-    if isFirst, let watchdog = terms.watchdog { emit(.armHeartbeat(watchdog / 2)) }
+    if isFirst, let interval = terms.pingInterval { emit(.armHeartbeat(interval)) }
     reloadIfWanted()
   }
 
@@ -374,9 +376,9 @@ extension ProcessStateMachine {
 
   /// Asks the main actor after half of the watchdog's time; an answer in the other half is a sign of life.
   private mutating func beat() {
-    guard let watchdog = terms.watchdog, phase == .running || phase == .reloading else { return }
+    guard let interval = terms.pingInterval, phase == .running || phase == .reloading else { return }
     ask()
-    emit(.armHeartbeat(watchdog / 2))
+    emit(.armHeartbeat(interval))
   }
 
   private mutating func extend() {

@@ -1,3 +1,5 @@
+import Scheduling
+
 /// A message of a service to its manager.
 enum ServiceNotice: Sendable, Hashable {
   /// The service is ready, after its start or a reload.
@@ -40,9 +42,4 @@ enum ServiceNotice: Sendable, Hashable {
     case .mainProcess(let number): "MAINPID=\(number)"
     }
   }
-}
-
-extension Duration {
-  /// The duration in whole microseconds.
-  fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }

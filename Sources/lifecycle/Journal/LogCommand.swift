@@ -2,19 +2,14 @@ import AppLifecycle
 import LifecycleJournal
 
 /// `lifecycle log`: prints a journal, for people or for programs.
-struct LogCommand: Equatable {
-  var path: String
+struct LogCommand: Action {
+  var path = ""
   var follows = false
   var selection = Selection()
   var isJSON = false
   var color = Paint.Choice.auto
 
-  init(path: String) { self.path = path }
-
-  /// Reads the arguments; nil for help.
   init?(_ arguments: inout Arguments) throws(UsageError) {
-    var path: String?
-    self.init(path: "")
     while let argument = try arguments.next() {
       switch argument {
       case .option("--help"), .option("-h"): return nil
@@ -27,8 +22,7 @@ struct LogCommand: Equatable {
       case .operand(let file): try path.takeFile(file, for: "log")
       }
     }
-    guard let path else { throw UsageError("'log' needs a journal: lifecycle log FILE") }
-    self.path = path
+    if path.isEmpty { throw UsageError("'log' needs a journal: lifecycle log FILE") }
   }
 
   func run() throws -> ExitStatus {

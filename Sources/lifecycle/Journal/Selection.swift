@@ -7,7 +7,7 @@ struct Selection: Equatable {
   var until: Moment?
 
   /// The options of a selection, with the words that complete their values.
-  static let options: [(name: String, values: [String])] = [("--since", []), ("--until", []), ("--session", ["last"])]
+  static let options: [Command.Option] = [("--since", []), ("--until", []), ("--session", ["last"])]
 
   /// Takes an option with its value; returns false if the option does not belong to a selection.
   mutating func take(_ option: String, _ arguments: inout Arguments) throws(UsageError) -> Bool {

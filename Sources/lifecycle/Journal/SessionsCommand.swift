@@ -2,17 +2,12 @@ import AppLifecycle
 import LifecycleJournal
 
 /// `lifecycle sessions`: one line for each run in a journal.
-struct SessionsCommand: Equatable {
-  var path: String
+struct SessionsCommand: Action {
+  var path = ""
   var isJSON = false
   var color = Paint.Choice.auto
 
-  init(path: String) { self.path = path }
-
-  /// Reads the arguments; nil for help.
   init?(_ arguments: inout Arguments) throws(UsageError) {
-    var path: String?
-    self.init(path: "")
     while let argument = try arguments.next() {
       switch argument {
       case .option("--help"), .option("-h"): return nil
@@ -22,8 +17,7 @@ struct SessionsCommand: Equatable {
       case .operand(let file): try path.takeFile(file, for: "sessions")
       }
     }
-    guard let path else { throw UsageError("'sessions' needs a journal: lifecycle sessions FILE") }
-    self.path = path
+    if path.isEmpty { throw UsageError("'sessions' needs a journal: lifecycle sessions FILE") }
   }
 
   func run() throws -> ExitStatus {

@@ -65,11 +65,6 @@ struct StateDrawing {
     Arrow(from: .suspended, to: .background, path: "M 798 440 L 604 440", label: Point(x: 700, y: 463)),
   ]
 
-  /// The changes for which the picture has no arrow; a test checks that there are none.
-  var undrawn: [StateDiagram.Change] {
-    diagram.changes.filter { change in !change.losesProcess && Self.arrow(of: change) == nil }
-  }
-
   /// The picture as a file of its own.
   var file: String {
     """

@@ -1,7 +1,7 @@
 import AppLifecycle
 
 /// `lifecycle states`: prints the states and the changes between them, as the state machine gives them.
-struct StatesCommand: Equatable {
+struct StatesCommand: Action {
   /// The format of the output.
   enum Form: String, CaseIterable {
     case text, html, svg, dot, mermaid
@@ -21,7 +21,6 @@ struct StatesCommand: Equatable {
   var form = Form.text
   var output = "-"
 
-  /// Reads the arguments; nil for help.
   init?(_ arguments: inout Arguments) throws(UsageError) {
     var output: String?
     var form: Form?

@@ -1,23 +1,19 @@
 import LifecycleJournal
 
 /// `lifecycle timeline`: writes a journal as a page, or as a trace for a viewer.
-struct TimelineCommand: Equatable {
+struct TimelineCommand: Action {
   /// The format of the output.
   enum Form: String, CaseIterable {
     case html, json
   }
 
-  var path: String
-  var output: String
+  var path = ""
+  var output = ""
   var form = Form.html
   var selection = Selection()
 
-  /// Reads the arguments; nil for help.
   init?(_ arguments: inout Arguments) throws(UsageError) {
-    var path: String?
-    var output: String?
     var form: Form?
-    var selection = Selection()
     while let argument = try arguments.next() {
       switch argument {
       case .option("--help"), .option("-h"): return nil
@@ -29,12 +25,12 @@ struct TimelineCommand: Equatable {
       case .operand(let file): try path.takeFile(file, for: "timeline")
       }
     }
-    guard let path else { throw UsageError("'timeline' needs a journal: lifecycle timeline FILE -o page.html") }
-    guard let output else { throw UsageError("'timeline' needs -o: page.html, trace.json, or - with --format") }
+    if path.isEmpty { throw UsageError("'timeline' needs a journal: lifecycle timeline FILE -o page.html") }
+    if output.isEmpty { throw UsageError("'timeline' needs -o: page.html, trace.json, or - with --format") }
     guard let form = form ?? output.split(separator: ".").last.flatMap({ Form(rawValue: String($0)) }) else {
       throw UsageError("choose the format of '\(output)' by its ending, .html or .json, or by --format")
     }
-    (self.path, self.output, self.form, self.selection) = (path, output, form, selection)
+    self.form = form
   }
 
   func run() throws -> ExitStatus {

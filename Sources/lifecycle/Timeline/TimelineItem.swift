@@ -1,3 +1,5 @@
+import AppLifecycle
+
 /// A moment of a run.
 ///
 /// Many lines may have the same time; the line's number gives their order.
@@ -46,10 +48,5 @@ struct TimelineLine: Equatable {
 
 extension String {
   /// The text, cut to the length that a picture can show: a line of a journal may hold a megabyte.
-  var cutForPicture: String {
-    guard utf8.count > Self.longest, unicodeScalars.count > Self.longest else { return self }
-    return String(String.UnicodeScalarView(unicodeScalars.prefix(Self.longest))) + "…"
-  }
-
-  private static let longest = 500
+  var cutForPicture: String { cut(toScalars: 500) }
 }

@@ -122,14 +122,7 @@ struct Surroundings {
     guard conditions.contains(.fullDisk(.noRoom)) else { return try await body() }
     mkdir(disk, 0o755)
     try await Self.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=777", "attack", disk])
-    do {
-      let result = try await body()
-      try await Self.run(["umount", "--lazy", disk])
-      return result
-    } catch {
-      try await Self.run(["umount", "--lazy", disk])
-      throw error
-    }
+    return try await running(body) { try await Self.run(["umount", "--lazy", disk]) }
   }
 
   private struct Refused: Error, CustomStringConvertible {

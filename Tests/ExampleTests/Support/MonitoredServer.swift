@@ -29,13 +29,11 @@ enum ServerKind: CaseIterable, Sendable, CustomTestStringConvertible {
     try await withTemporaryDirectory { directory in
       let server: any MonitoredServer = self == .double ? try RedisDouble() : try RealRedis(in: directory)
       try await server.start()
-      do {
+      try await running {
         try await body(server)
-      } catch {
-        try? await server.kill()
-        throw error
+      } finally: {
+        try await server.kill()
       }
-      try await server.kill()
     }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestTraits
 
 /// A program that journals, in a process of its own.
 final class Probe {
@@ -76,13 +77,5 @@ final class Probe {
     said.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Beside the test program, where the build puts both.
-  private static let executable: URL = {
-    #if os(Linux)
-      let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    #else
-      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL ?? Bundle.main.bundleURL
-    #endif
-    return tests.deletingLastPathComponent().appending(path: "JournalProbe")
-  }()
+  private static let executable = URL(ofProduct: "JournalProbe")
 }

@@ -68,9 +68,6 @@ import NotificationCenterBridge
   /// Lets go of the host.
   func dropHost() { host = nil }
 
-  /// Lets the device change.
-  func change(_ body: (inout Facts) -> Void) { body(&facts) }
-
   /// The states, calls and notifications, without what notifications cannot tell.
   var steps: [Step] { record.steps }
 }

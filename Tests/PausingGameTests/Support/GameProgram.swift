@@ -1,5 +1,6 @@
 import AppLifecycle
 import Foundation
+import LifecycleJournal
 import PseudoTerminal
 import Synchronization
 
@@ -18,13 +19,10 @@ struct GameProgram {
       [builtProduct("PausingGame"), "--record"], environment: bareEnvironment.merging(display.environment) { $1 },
       descriptors: (-1, descriptor, 2), directory: nil)
     close(descriptor)
-    do {
-      let result = try await body(GameProgram(child: child, output: output))
+    return try await running {
+      try await body(GameProgram(child: child, output: output))
+    } finally: {
       await child.end()
-      return result
-    } catch {
-      await child.end()
-      throw error
     }
   }
 
@@ -44,14 +42,12 @@ struct GameProgram {
   var story: [String] { output.lines.compactMap { $0.hasPrefix("{") ? Self.input(in: $0) : $0 } }
 
   /// The records of the life cycle.
-  var records: [LifecycleRecord] { output.lines.filter { $0.hasPrefix("{") }.compactMap(Self.record) }
-
-  private static func record(in line: String) -> LifecycleRecord? {
-    try? JSONDecoder().decode(LifecycleRecord.self, from: Data(line.utf8))
+  var records: [LifecycleRecord] {
+    output.lines.filter { $0.hasPrefix("{") }.compactMap(LifecycleRecord.init(jsonLine:))
   }
 
   private static func input(in line: String) -> String? {
-    guard let record = record(in: line), record.kind == .input else { return nil }
+    guard let record = LifecycleRecord(jsonLine: line), record.kind == .input else { return nil }
     return record.name
   }
 }

@@ -19,24 +19,20 @@ struct VirtualDisplay {
     let numbers = try LineFile(directory.file("display"))
     let server = try start(
       ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x640x24", "-nolisten", "tcp", "-noreset"], output: numbers.path)
-    do {
+    return try await running {
       let environment = [
         "DISPLAY": ":" + (try await numbers.line("a display's number") { !$0.isEmpty }),
         // Drawing in memory is the same on each machine.
         "SDL_VIDEODRIVER": "x11", "SDL_RENDER_DRIVER": "software",
       ]
       let manager = try await startManager(in: directory, environment)
-      do {
-        let result = try await body(VirtualDisplay(environment: environment))
-        await end(manager, server)
-        return result
-      } catch {
-        await end(manager)
-        throw error
+      return try await running {
+        try await body(VirtualDisplay(environment: environment))
+      } finally: {
+        await manager.end()
       }
-    } catch {
-      await end(server)
-      throw error
+    } finally: {
+      await server.end()
     }
   }
 
@@ -88,6 +84,4 @@ struct VirtualDisplay {
       arguments, environment: bareEnvironment.merging(environment) { $1 }, descriptors: (-1, descriptor, -1),
       directory: nil)
   }
-
-  private static func end(_ children: ChildProcess...) async { for child in children { await child.end() } }
 }

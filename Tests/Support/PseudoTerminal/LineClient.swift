@@ -10,16 +10,7 @@ package final class LineClient: Sendable {
     let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError("socket") }
     let socket = OwnedDescriptor(descriptor)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let isConnected = withUnsafePointer(to: address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-    guard isConnected else { throw SystemError("connect") }
+    guard withLoopback(port, { connect(descriptor, $0, $1) }) == 0 else { throw SystemError("connect") }
     self.socket = socket
     let contents = Monitor((lines: ReceivedLines(), hasEnded: false)) {
       $0.lines.lines.joined(separator: "\n") + ($0.hasEnded ? "\n(end)" : "")

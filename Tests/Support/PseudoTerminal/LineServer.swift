@@ -68,13 +68,10 @@ package final class LineServer: Sendable {
     port: UInt16 = 0, _ body: (LineServer) async throws -> Result
   ) async throws -> Result {
     let server = try LineServer(port: port)
-    do {
-      let result = try await body(server)
+    return try await running {
+      try await body(server)
+    } finally: {
       await server.stop()
-      return result
-    } catch {
-      await server.stop()
-      throw error
     }
   }
 
@@ -169,20 +166,15 @@ private func boundSocket(_ port: UInt16) throws -> (socket: Int32, port: UInt16)
   guard descriptor >= 0 else { throw SystemError("socket") }
   var yes: Int32 = 1
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-  var address = sockaddr_in()
-  address.sin_family = sa_family_t(AF_INET)
-  address.sin_port = port.bigEndian
-  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-  let isBound = withUnsafeMutablePointer(to: &address) {
-    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-      bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
-    }
+  let bound = withLoopback(port) { address, length -> UInt16? in
+    var length = length
+    guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else { return nil }
+    return UnsafeRawPointer(address).load(as: sockaddr_in.self).sin_port
   }
-  guard isBound else {
+  guard let bound else {
     let error = SystemError("bind")
     close(descriptor)
     throw error
   }
-  return (descriptor, UInt16(bigEndian: address.sin_port))
+  return (descriptor, UInt16(bigEndian: bound))
 }

@@ -48,14 +48,11 @@ package final class LogindDouble: Sendable {
     in directory: TemporaryDirectory, telling things: [String] = [], _ body: (LogindDouble) async throws -> Result
   ) async throws -> Result {
     let double = try LogindDouble(directory)
-    do {
+    return try await running {
       try await double.start(telling: things)
-      let result = try await body(double)
+      return try await body(double)
+    } finally: {
       await double.vanish()
-      return result
-    } catch {
-      await double.vanish()
-      throw error
     }
   }
 

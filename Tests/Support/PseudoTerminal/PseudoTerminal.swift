@@ -112,13 +112,10 @@ package final class PseudoTerminal: Sendable {
   ) async throws -> Result {
     let terminal = try PseudoTerminal(
       arguments, environment: environment, rows: rows, columns: columns, directory: directory)
-    do {
-      let result = try await body(terminal)
+    return try await running {
+      try await body(terminal)
+    } finally: {
       await terminal.end()
-      return result
-    } catch {
-      await terminal.end()
-      throw error
     }
   }
 

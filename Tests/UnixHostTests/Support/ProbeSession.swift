@@ -26,7 +26,9 @@ struct ProbeSession {
   func arguments(_ options: String...) -> [String] { [builtProduct(program), "--log", log.path] + options }
 
   /// The probe's command line, as a shell reads it.
-  func command(_ options: String...) -> String {
+  func command(_ options: String...) -> String { command(options) }
+
+  private func command(_ options: [String]) -> String {
     (["'\(builtProduct(program))'", "--log", log.path] + options).joined(separator: " ")
   }
 
@@ -71,6 +73,24 @@ struct ProbeSession {
     try await terminal.waitForScreen(containing: "state active visit \(visit)")
   }
 
+  /// Types the probe's command line into a shell, and waits until the probe is active.
+  func launch(_ options: String..., on terminal: PseudoTerminal) async throws {
+    terminal.line(command(options))
+    try await isActive(visit: 1, on: terminal)
+  }
+
+  /// Has the shell continue the probe in the foreground, and waits until it is active for the nth time.
+  func comeBack(visit: Int, on terminal: PseudoTerminal) async throws {
+    terminal.line("fg")
+    try await isActive(visit: visit, on: terminal)
+  }
+
+  /// Presses the key at which the probe ends itself, and waits for its end.
+  func quit(on terminal: PseudoTerminal) async throws {
+    terminal.send("q")
+    try await isNotRunning()
+  }
+
   /// Waits until the life cycle has ended.
   func isNotRunning() async throws { try await log.line(startingWith: "state notRunning") }
 
@@ -109,9 +129,23 @@ extension Shell {
     print("skipped under \(self): it is not installed")
     try Test.cancel("\(self) is not installed")
   }
+
+  /// Runs `body` with a session of a `TerminalProbe` in this shell; skips the test where the shell is not installed.
+  func runProbe<Result>(
+    _ body: (ProbeSession, PseudoTerminal) async throws -> Result
+  ) async throws -> Result {
+    try isInstalledOrCancel()
+    return try await ProbeSession.run { probe in try await run { terminal in try await body(probe, terminal) } }
+  }
 }
 
 extension PseudoTerminal {
+  /// Presses Ctrl-Z, and waits until the shell says that the job has stopped and prompts again.
+  func stopJob(in shell: Shell) async throws {
+    control("Z")
+    try await jobHasStopped(in: shell)
+  }
+
   /// Waits until the shell says that the job has stopped and prompts again.
   func jobHasStopped(in shell: Shell) async throws {
     try await wait(for: shell.stopMark)

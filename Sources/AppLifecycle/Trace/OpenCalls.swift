@@ -64,20 +64,11 @@ final class OpenCalls: Sendable {
   }
 
   /// Notes that the observers are about to be called with an event.
-  func eventBegan(at instant: Duration) { began.store(instant.wholeNanoseconds, ordering: .relaxed) }
+  func eventBegan(at instant: Duration) { began.store(instant.nanoseconds, ordering: .relaxed) }
 
   /// Notes that the observer at an index is about to be called.
   func callsObserver(at place: Int) { self.place.store(place, ordering: .relaxed) }
 
   /// Notes that no observer is being called.
   func observerReturned() { place.store(-1, ordering: .relaxed) }
-}
-
-extension Duration {
-  /// The duration in nanoseconds, limited to the range of `Int64`.
-  fileprivate var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : whole + attoseconds / 1_000_000_000
-  }
 }

@@ -67,8 +67,8 @@ internal import Synchronization
     var time = application.timeWithinBudget
     for (place, (observer, from)) in observers.enumerated() where from <= number {
       open.callsObserver(at: place)
-      if !observer.observation.hasEnded { time = application.call(observer, with: event, at: time) }
-      if observer.observation.hasEnded { hasChanged = true }
+      if !observer.body.hasEnded { time = application.call(observer, with: event, at: time) }
+      if observer.body.hasEnded { hasChanged = true }
     }
   }
 
@@ -80,7 +80,7 @@ internal import Synchronization
     publishNames()
   }
 
-  private func removeCancelled() { observers.removeAll { $0.observer.observation.hasEnded } }
+  private func removeCancelled() { observers.removeAll { $0.observer.body.hasEnded } }
 
   private func publishNames() { open.setObservers(observers.map(\.observer.source)) }
 }

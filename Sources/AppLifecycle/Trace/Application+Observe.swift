@@ -99,9 +99,9 @@ extension Application {
   func call(_ observer: TraceObserver, with event: TraceEvent, at began: Duration?) -> Duration? {
     do {
       if tasks.executor == nil {
-        try observer.observation.call(event)
+        try observer.body.call(event)
       } else {
-        try tasks.naming(observer.source) { try observer.observation.call(event) }
+        try tasks.naming(observer.source) { try observer.body.call(event) }
       }
     } catch {
       note(error, of: observer)

@@ -152,15 +152,6 @@ package struct JSONBytes: ~Copyable {
   }
 }
 
-extension Duration {
-  /// The duration as an exact number of seconds, with at least one digit after the point: `0.0`, `0.5`, `86400.0`.
-  package var decimalSeconds: String {
-    var json = JSONBytes()
-    json.append(seconds: self)
-    return json.text
-  }
-}
-
 extension String {
   /// The text as a JSON string, in quotes.
   package var asJSON: String {

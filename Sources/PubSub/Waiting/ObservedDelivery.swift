@@ -1,0 +1,20 @@
+/// The delivery of a measured post to one subscriber.
+package struct ObservedDelivery: Sendable {
+  package let subscriber: EventBus.Subscriber
+  /// The position in the order in which the report names the subscribers.
+  package let position: Int
+  /// The number that ``PostObserver/handlerBegins(_:at:isSynchronous:)`` returned.
+  package let call: UInt64?
+  package let began: Duration
+  package var duration = Duration.zero
+  package var outcome = DeliveryReport.Outcome.timedOut
+  /// Whether the handler is to blame for the end of the wait.
+  package var isLate = false
+  /// Whether the error is that of a handler whose post was cancelled.
+  package var isOfCancellation = false
+
+  init(to place: HandlerPlace, call: UInt64?, began: Duration) {
+    (subscriber, position) = (place.entry.subscriber, place.position)
+    (self.call, self.began) = (call, began)
+  }
+}

@@ -1,0 +1,19 @@
+import AppLifecycle
+
+/// The budgets that the host enforces.
+struct HostBudgets: Sendable, Hashable {
+  var didEnterBackground: Duration = .seconds(5)
+  var willTerminate: Duration = .seconds(5)
+  /// The extra time after a budget in which the application can end its wait, report the overrun, and commit
+  /// *suspended*.
+  var grace: Duration = .milliseconds(500)
+
+  func length(of callback: ApplicationCallback) -> Duration {
+    callback == .didEnterBackground ? didEnterBackground : willTerminate
+  }
+
+  /// Returns the overrun of a main actor that did not answer in time; it names no code.
+  func silence(in callback: ApplicationCallback) -> BudgetOverrun {
+    BudgetOverrun(callback: callback, budget: length(of: callback), culprits: [])
+  }
+}
