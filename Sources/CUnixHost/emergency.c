@@ -120,12 +120,8 @@ void unixhost_emergency_install(void) {
   for (int number = SIGRTMIN; number <= SIGRTMAX; number++) install_ending(number);
 #endif
   for (size_t i = 0; i < CRASH_SIGNAL_COUNT; i++) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_sigaction = on_crash;
-    // Use an empty mask, because the backtracer does not work with all signals blocked.
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    // The mask is empty, because the backtracer does not work with all signals blocked.
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(crash_signals[i], &action, &crash_actions_found[i]);
   }
   atexit(unixhost_emergency_restore);

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SIGNAL_LIMIT 65
@@ -113,22 +112,16 @@ static int change(int number, struct sigaction *action) {
 }
 
 int unixhost_signal_catch(int number) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_sigaction = record_signal;
-  sigfillset(&action.sa_mask);
   // SIGTTIN and SIGTTOU must interrupt the call that caused them: if restarted, it would cause them again, for ever.
   bool restarts = number != SIGTTIN && number != SIGTTOU;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (restarts ? SA_RESTART : 0);
+  struct sigaction action = {
+      .sa_sigaction = record_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | (restarts ? SA_RESTART : 0)};
+  sigfillset(&action.sa_mask);
   return change(number, &action);
 }
 
 int unixhost_signal_discard(int number) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = discard_signal;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_ONSTACK | SA_RESTART;
+  struct sigaction action = {.sa_handler = discard_signal, .sa_flags = SA_ONSTACK | SA_RESTART};
   return change(number, &action);
 }
 
@@ -154,11 +147,7 @@ void unixhost_signals_restore(int64_t deadline) {
     if (!is_changed[number]) continue;
     bool was_default = !(found[number].sa_flags & SA_SIGINFO) && found[number].sa_handler == SIG_DFL;
     if (is_order(number) && was_default && unixhost_now() < deadline) {
-      struct sigaction action;
-      memset(&action, 0, sizeof action);
-      action.sa_handler = on_late_order;
-      sigemptyset(&action.sa_mask);
-      action.sa_flags = SA_ONSTACK | SA_RESTART;
+      struct sigaction action = {.sa_handler = on_late_order, .sa_flags = SA_ONSTACK | SA_RESTART};
       sigaction(number, &action, NULL);
       // Keep the entry, because the next host must know the disposition that was found.
       continue;
@@ -187,9 +176,7 @@ bool unixhost_signal_next(struct unixhost_signal *record) {
 uint32_t unixhost_continue_count(void) { return atomic_load(&continues); }
 
 static void set_default(int number, struct sigaction *before) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = SIG_DFL;
+  struct sigaction action = {.sa_handler = SIG_DFL};
   sigaction(number, &action, before);
 }
 

@@ -14,12 +14,7 @@ public struct JournalCrash: Sendable, Hashable {
     "{\"journal\":\"crash\",\"t\":\(instant.decimalSeconds),\"signal\":\(signal.asJSON)}"
   }
 
-  /// Makes a crash.
-  ///
-  /// - Parameters:
-  ///   - instant: the time of the records at which the signal came.
-  ///   - signal: the name of the signal, such as `SIGSEGV`.
-  public init(instant: Duration, signal: String) { (self.instant, self.signal) = (instant, signal) }
+  package init(instant: Duration, signal: String) { (self.instant, self.signal) = (instant, signal) }
 
   init?(_ object: JSONObject) {
     guard let instant = object.duration("t"), let signal = object.string("signal"), signal.utf8.count <= 16,
@@ -44,12 +39,7 @@ public struct JournalStop: Sendable, Hashable {
     "{\"journal\":\"stopped\",\"t\":\(instant.decimalSeconds),\"error\":\(error.asJSON)}"
   }
 
-  /// Makes a stop.
-  ///
-  /// - Parameters:
-  ///   - instant: the time of the records at which the first line was lost.
-  ///   - error: the failure in one line.
-  public init(instant: Duration, error: String) { (self.instant, self.error) = (instant, error) }
+  package init(instant: Duration, error: String) { (self.instant, self.error) = (instant, error) }
 
   init?(_ object: JSONObject) {
     guard let instant = object.duration("t"), let error = object.string("error") else { return nil }

@@ -17,14 +17,7 @@ public struct JournalGap: Sendable, Hashable {
       + ",\"error\":\(error.asJSON)}"
   }
 
-  /// Makes a gap.
-  ///
-  /// - Parameters:
-  ///   - since: the time of the records at which the first record was lost.
-  ///   - instant: the time of the records at which the journal could be written again.
-  ///   - lost: the number of lost lines.
-  ///   - error: the failure in one line.
-  public init(since: Duration, instant: Duration, lost: Int, error: String) {
+  package init(since: Duration, instant: Duration, lost: Int, error: String) {
     (self.since, self.instant, self.lost, self.error) = (since, instant, lost, error)
   }
 
@@ -54,13 +47,7 @@ public struct JournalClockMark: Sendable, Hashable {
     return "{\"journal\":\"clock\",\"t\":\(instant.decimalSeconds),\"wall\":\(wallTime.decimalSeconds)\(up)}"
   }
 
-  /// Makes a mark.
-  ///
-  /// - Parameters:
-  ///   - instant: the time of the records.
-  ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
-  ///   - uptime: the time since the device's start at `instant`; nil if it is unknown.
-  public init(instant: Duration, wallTime: Duration, uptime: Duration? = nil) {
+  package init(instant: Duration, wallTime: Duration, uptime: Duration? = nil) {
     (self.instant, self.wallTime, self.uptime) = (instant, wallTime, uptime)
   }
 

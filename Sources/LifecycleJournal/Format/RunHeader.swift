@@ -35,21 +35,7 @@ public struct RunHeader: Sendable, Hashable {
   /// The application's state when this line was written.
   public var state: ApplicationState
 
-  /// Makes the header of a run.
-  ///
-  /// - Parameters:
-  ///   - run: an identifier of the run, unique in the journal.
-  ///   - part: the number of this header in the run, from 0.
-  ///   - program: the program's name.
-  ///   - processID: the process identifier.
-  ///   - bootID: an identifier of the device's start; nil if the system has none.
-  ///   - start: the wall-clock time at which the recording of the run began, since 1970 in UTC.
-  ///   - instant: the time of the records.
-  ///   - wallTime: the wall-clock time at `instant`, since 1970 in UTC.
-  ///   - startUptime: the time since the device's start at which the recording of the run began; nil if it is unknown.
-  ///   - uptime: the time since the device's start at `instant`; nil if it is unknown.
-  ///   - state: the application's state.
-  public init(
+  package init(
     run: String, part: Int = 0, program: String, processID: Int32, bootID: String?, start: Duration,
     instant: Duration = .zero, wallTime: Duration, startUptime: Duration? = nil, uptime: Duration? = nil,
     state: ApplicationState = .notRunning

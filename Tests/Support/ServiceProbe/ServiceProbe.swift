@@ -35,17 +35,11 @@ private func waitForSignals() {
   sigemptyset(&signals)
   sigaddset(&signals, SIGUSR1)
   pthread_sigmask(SIG_BLOCK, &signals, nil)
-  var thread = pthread_t()
-  pthread_create(
-    &thread, nil,
-    { _ in
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      sigaddset(&signals, SIGUSR1)
-      var number: Int32 = 0
-      while sigwait(&signals, &number) == 0 { Log.shared.write("sigwait \(number)") }
-      return nil
-    }, nil)
+  startThread { [signals] in
+    var number: Int32 = 0
+    var signals = signals
+    while sigwait(&signals, &number) == 0 { Log.shared.write("sigwait \(number)") }
+  }
 }
 
 /// Why acquiring fails, with a command to a terminal in it.

@@ -101,9 +101,9 @@ extension Probe: TerminalApplicationDelegate {
     followTime(of: application)
     manageSlowResource(of: application)
     CheckedConnection.manage(in: application, gate: options.checkGate, log: .shared)
-    if options.messageGate != nil {
-      _ = startThread {
-        Gate(Options.shared.messageGate!).block()
+    if let gate = options.messageGate {
+      startThread {
+        Gate(gate).block()
         HostMessage(.warning, "a message of the host").send()
         Log.shared.write("message sent")
       }
@@ -304,28 +304,12 @@ private func hexadecimal(_ byte: UInt8) -> String {
   return byte < 16 ? "0" + digits : digits
 }
 
-/// Starts a thread; not on the main actor, so that its function is not isolated to it.
-private func startThread(_ body: @escaping @convention(c) () -> Void) -> pthread_t {
-  var thread = pthread_t()
-  pthread_create(
-    &thread, nil,
-    { body in
-      unsafeBitCast(body, to: (@convention(c) () -> Void).self)()
-      return nil
-    }, unsafeBitCast(body, to: UnsafeMutableRawPointer.self))
-  return thread
-}
-
-/// Says how a child ended; not on the main actor, so that the thread's function is not isolated to it.
+/// Says how a child ended.
 private func watch(_ child: Int32) {
-  var thread = pthread_t()
-  pthread_create(
-    &thread, nil,
-    { child in
-      var kind = CPT_EXITED
-      var value: Int32 = 0
-      while cpt_wait(pid_t(Int(bitPattern: child)), &kind, &value) == 0, kind != CPT_EXITED, kind != CPT_KILLED {}
-      Log.shared.write("child \(kind == CPT_KILLED ? "killed by" : "exited with") \(value)")
-      return nil
-    }, UnsafeMutableRawPointer(bitPattern: Int(child)))
+  startThread {
+    var kind = CPT_EXITED
+    var value: Int32 = 0
+    while cpt_wait(child, &kind, &value) == 0, kind != CPT_EXITED, kind != CPT_KILLED {}
+    Log.shared.write("child \(kind == CPT_KILLED ? "killed by" : "exited with") \(value)")
+  }
 }

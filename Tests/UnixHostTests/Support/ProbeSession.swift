@@ -94,6 +94,11 @@ struct ProbeSession {
   /// Waits until the life cycle has ended.
   func isNotRunning() async throws { try await log.line(startingWith: "state notRunning") }
 
+  /// All bytes that the probe has received, in hexadecimal digits.
+  var input: String {
+    log.lines.filter { $0.hasPrefix("input ") }.map { $0.dropFirst("input ".count) }.joined()
+  }
+
   /// The probe's process number, once it has been launched.
   func pid() throws -> Int32 {
     let line = try #require(log.lines.first { $0.hasPrefix("pid ") })
