@@ -28,18 +28,18 @@ extension Duration {
   }
 
   /// The offset of the user's time zone from UTC at that time.
-  var secondsEastOfGreenwich: Int {
+  var secondsEastOfGreenwich: Int { calendarTime(isLocal: true).tm_gmtoff }
+
+  private func calendarTime(isLocal: Bool) -> tm {
+    // A damaged file may hold times before 1970, or beyond all calendars.
     var seconds = time_t(clamping: min(max(components.seconds, 0), 253_402_300_799))
-    var parts = tm()
-    localtime_r(&seconds, &parts)
-    return parts.tm_gmtoff
+    var time = tm()
+    if isLocal { localtime_r(&seconds, &time) } else { gmtime_r(&seconds, &time) }
+    return time
   }
 
   private func parts(isLocal: Bool) -> (date: String, time: String) {
-    // A damaged file may hold times before 1970, or beyond all calendars.
-    var seconds = time_t(clamping: min(max(components.seconds, 0), 253_402_300_799))
-    var parts = tm()
-    if isLocal { localtime_r(&seconds, &parts) } else { gmtime_r(&seconds, &parts) }
+    let parts = calendarTime(isLocal: isLocal)
     func two(_ number: Int32) -> String { String(number).leftPadded(to: 2, with: "0") }
     return (
       "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))",
