@@ -136,6 +136,7 @@ static void give_back(void *memory) {
     PUBSUB_HOOK("give back: the record");
     for (long depth = pubsub_depth(record) - 1; depth >= 0; depth--)
         for (int list = 3; list >= 0; list--) __atomic_store_n(&record->frames[depth].at[list], NULL, __ATOMIC_RELEASE);
+    record->inner = 0;
     record->ceiling = 0;
     record->refusal = NULL;
     __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);

@@ -132,4 +132,36 @@ import Testing
       _exit(log.all == (Calling.isDirect ? ["used", "released"] : ["used"]) ? 0 : 1)
     }
   }
+
+  /// Otherwise the next thread would announce its nested posts where no writer looks for them.
+  @Test func `Rule 6: a thread that ends inside a nested post leaves its number of posts to no other`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let bus = EventBus()
+      let depths = Log<Int>()
+      let ending = bus.subscribe(to: Tock.self) { _ in
+        depths.add(EventBus.depthOfPosts)
+        pthread_exit(nil)
+      }
+      let nested = bus.subscribe(to: Tick.self) { _ in bus.post(Tock()) }
+      func runThread(_ body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?) {
+        var thread = pthread_t()
+        pthread_create(&thread, nil, body, Unmanaged.passUnretained(bus).toOpaque())
+        pthread_join(thread, nil)
+      }
+      runThread { bus in
+        Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
+        return nil
+      }
+      nested.cancel()
+      let outer = bus.subscribe(to: Tick.self) { _ in depths.add(EventBus.depthOfPosts) }
+      runThread { bus in
+        guard EventBus.subjectOfPost == nil else { return nil }
+        Unmanaged<EventBus>.fromOpaque(bus!).takeUnretainedValue().post(Tick())
+        return nil
+      }
+      ending.cancel()
+      outer.cancel()
+      _exit(depths.all == [2, 1] ? 0 : 1)
+    }
+  }
 }
