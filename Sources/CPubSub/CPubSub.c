@@ -190,8 +190,8 @@ void pubsub_barrier(void) {
     }
 }
 
-/// Returns a frame of a record in which a post has announced an address in this memory; NULL if there is none. The
-/// outermost post ends last, so the first frame without a post is followed by none that could matter.
+/// Returns the outermost frame of a record in which a post has announced an address in this memory; NULL if there is none.
+/// The outermost post ends last, so the first frame without a post is followed by none that could matter.
 static pubsub_frame *reader(pubsub_record *record, const char *memory, size_t size) {
     for (long depth = 0; depth < PUBSUB_DEEPEST; depth++) {
         pubsub_frame *frame = &record->frames[depth];
@@ -311,6 +311,7 @@ PUBSUB_INLINE void move_on(pubsub_frame *frame, const void **slot, const void *a
     if (PUBSUB_UNLIKELY(__atomic_load_n(&frame->awaited, __ATOMIC_RELAXED) != 0)) report_move(frame);
 }
 
+// One byte further: still in the block, which it protects, but no handler's address.
 void pubsub_move_on(pubsub_frame *frame, const void **slot) { move_on(frame, slot, (const char *)*slot + 1); }
 
 void pubsub_leave(pubsub_record *record, long depth) {
@@ -390,7 +391,7 @@ __attribute__((swiftcall)) void pubsub_post_event(
 /// loop of indirect calls depends on its address.
 __attribute__((swiftcall, aligned(64))) void pubsub_post_event(
     const void *event, pubsub_topic *topic, const void *subject, const void *root, const void *type) {
-    (void)type;
+    (void)type;  // the metadata that Swift passes last to a generic function
     pubsub_record *record = pubsub_own_record;
     if (PUBSUB_UNLIKELY(record == NULL) || PUBSUB_UNLIKELY(record->frames[0].at[0] != NULL))
         return pubsub_post(event, topic, subject);

@@ -9,7 +9,9 @@
 package struct ClockHandle: Sendable {
   package let now: @Sendable () -> Duration
   package let sleepUntil: @Sendable (Duration) async throws -> Void
-  /// The clock of the system; nil for any other clock.
+  /// The clock of the system on which deadlines ring; nil for any other clock.
+  ///
+  /// ``now`` may lag behind it, as time in suspension does not count; then the alarm is set again.
   package let systemClock: TimerThread.SystemClock?
   /// Advances a simulated clock by the time that a script assigns to a call of this name; nil for a real clock.
   package let passTime: (@Sendable (_ call: String) -> Void)?

@@ -86,7 +86,8 @@ package final class Deadlines: Sendable {
       }
     }
     let task = tasks.start { [weak self, clock] in
-      // A clock that cannot sleep cannot tell either when the deadline passes.
+      // A clock that cannot sleep cannot tell either when the deadline passes. After `cancel`, too, the sleep throws; then
+      // the number of the alarm no longer matches, and `ring` does nothing.
       let hasSlept = (try? await clock.sleepUntil(alarm.time)) != nil
       self?.ring(alarm, at: hasSlept ? clock.now() : alarm.time)
     }
@@ -101,6 +102,7 @@ package final class Deadlines: Sendable {
     perform(
       state.withLock { state in
         guard state.alarm?.number == alarm.number else { return nil }
+        // Otherwise an alarm for the same time would not be set again, though nothing was due.
         state.alarm = nil
         return state.changeAlarm()
       })

@@ -1,4 +1,5 @@
-/// The only place in which the package starts tasks, so that a simulation can run all of them on its own executor.
+/// Starts the tasks of the package, so that a simulation can run all of them on its own executor; only the driver of a
+/// simulation, and that of the main queue, start tasks of their own.
 package struct TaskStarter: Sendable {
   /// The executor preference of the tasks; nil for the global executor.
   package let executor: (any TaskExecutor)?
@@ -41,10 +42,10 @@ package struct TaskStarter: Sendable {
   ) -> Task<Success, Never> {
     var operation = Self.withSharedObject(operation)
     guard let executor else { return Task.detached(priority: priority, operation: operation) }
-    // In a simulation the executor decides the order.
     if let origin {
       operation = { [operation] in await Origin.$bound.withValue(origin) { await operation() } }
     }
+    // In a simulation the executor decides the order.
     return Task.detached(executorPreference: executor, priority: priority) { [operation] in await operation() }
   }
 
@@ -65,7 +66,7 @@ package struct TaskStarter: Sendable {
     }
   }
 
-  /// Starts a task on the main actor, which inherits nothing, and runs it up to its first suspension before this method
+  /// Starts a task on the main actor, which inherits nothing but the ``SharedObject``, and runs it up to its first suspension before this method
   /// returns.
   ///
   /// - Returns: the task. The result is nil, and no task was started, in a simulation, whose executor must see every

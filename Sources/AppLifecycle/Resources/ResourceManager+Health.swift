@@ -1,63 +1,72 @@
 internal import PubSub
 internal import Scheduling
 
-// Reading the condition of each resource, and posting its changes.
+// Health checks: when they run, and what a failed or late one leads to.
 
 extension ResourceManager {
-  /// The condition of each resource, in order of registration; without bodies.
-  var health: [ResourceHealth] {
-    graph.order.compactMap { index in
-      guard let resource = resources[index], resource.operations.body == nil, !graph.isRemoved(index) else {
-        return nil
+  func startChecks(_ index: Int, _ lease: HeldLease) {
+    guard let operations = resources[index]?.operations, let check = operations.check,
+      let handle = operations.holding.presentHandle
+    else { return }
+    let interval = max(operations.checkInterval, .milliseconds(1))
+    let lent = self.lease(lease.number, of: index, operations.holding)
+    let generation = generation
+    lease.startCheck {
+      tasks.startOnMainActor(for: operations.source) { [weak self, scope, clock] in
+        while !lease.isEnding, (try? await clock.sleepUntil(clock.instant(after: interval))) != nil, !lease.isEnding {
+          // A suspended process performs no checks.
+          if self?.application?.present.state == .suspended { continue }
+          let run = AwaitedRun(of: scope, generation: generation, lease: lent)
+          self?.setCheckDeadline(index, lease, interval)
+          do {
+            try await HandlerContext.with(run) { try await check(handle) }
+            lease.hasPassedCheck = true
+          } catch {
+            // A cancelled check was late, or its result is no longer needed, so its error is no failure.
+            if !Task.isCancelled {
+              lease.hasFailedCheck = true
+              self?.application?.report(
+                error, of: operations.source, .check, hasRecipient: true, isToldByResource: true)
+              lent.invalidate(because: error)
+            }
+          }
+          run.isOver = true
+          self?.clearCheckDeadline(lease)
+          guard lent.isValid else { break }
+        }
+        lease.checkDidEnd()
       }
-      return health(of: index, resource)
     }
   }
 
-  func health(of index: Int, _ resource: Resource) -> ResourceHealth {
-    let status = status(of: index)
-    let isRetrying = if case .retrying = status { true } else { false }
-    return ResourceHealth(
-      name: resource.operations.name, phase: resource.phase, status: status, failures: graph.failures(of: index),
-      lastError: resource.lastError, since: resource.since, retryDelay: isRetrying ? resource.retryDelay : nil,
-      isBroken: graph.nodes[index].isBroken)
-  }
-
-  private func status(of index: Int) -> ResourceStatus {
-    guard let missing = graph.missingDependency(of: index), let dependency = resources[missing] else {
-      return graph.status(of: index)
-    }
-    return .waiting(for: dependency.operations.name)
-  }
-
-  func announce(_ changes: [Int], at time: Duration, to application: Application?) {
-    var idle: [ResourceOperations] = []
-    for index in changes {
-      guard let resource = resources[index] else { continue }
-      let status = status(of: index)
-      resource.since = time
-      resource.operations.holding.setStatus(status)
-      if status == .idle, resource.operations.becameIdle != nil { idle.append(resource.operations) }
-    }
-    application?.resourcesDidChange()
-    // These closures may release an owner, whose deinitializer may call the application.
-    for operations in idle { operations.becameIdle?() }
-    guard let application, application.bus.hasSubscribers(Application.ResourceDidChange.self) else { return }
-    for index in changes {
-      guard let resource = resources[index], resource.operations.body == nil else { continue }
-      // If another resource has this name now, an event with the name would be about that resource.
-      if graph.isRemoved(index), self.index(named: resource.operations.name) != nil { continue }
-      application.resourceDidChange(health(of: index, resource))
+  private func setCheckDeadline(_ index: Int, _ lease: HeldLease, _ interval: Duration) {
+    let seen = suspensions
+    lease.checkTimer = deadlines?.set(running.instant(after: interval)) { [tasks, weak self, weak lease] in
+      tasks.startOnMainActor { [weak self, weak lease] in
+        if let self, let lease { checkIsLate(index, lease, interval, suspensionsSeen: seen) }
+      }
     }
   }
 
-  /// Notes and posts the read of a resource after its release.
-  func wasUsedAfterRelease(_ index: Int) {
-    guard let resource = resources[index] else { return }
-    application?.resourceWasUsedAfterRelease(health(of: index, resource))
-    application?.note(
-      LedgerEntry(
-        .resource, resource.operations.name, step: CallStep.use.rawValue, began: clock.now(), duration: .zero,
-        outcome: .usedAfterRelease))
+  func clearCheckDeadline(_ lease: HeldLease) {
+    if let timer = lease.checkTimer { deadlines?.clear(timer) }
+    lease.checkTimer = nil
+  }
+
+  private func checkIsLate(_ index: Int, _ lease: HeldLease, _ interval: Duration, suspensionsSeen: Int) {
+    guard lease.checkTimer != nil, let resource = resources[index], resource.lease === lease, let application else {
+      return
+    }
+    // A check cannot return while the process is suspended.
+    if suspensions != suspensionsSeen || application.present.state == .suspended {
+      return setCheckDeadline(index, lease, interval)
+    }
+    lease.checkTimer = nil
+    lease.hasFailedCheck = true
+    let error = ResourceError.checkTimedOut(resource.operations.name, after: interval)
+    if resource.operations.holding.invalidate(lease.number, because: error.description) {
+      didInvalidate(index, lease: lease.number)
+    }
+    lease.cancelCheck()
   }
 }

@@ -160,7 +160,8 @@ typedef struct pubsub_record {
     struct pubsub_record *_Nullable next;
     long in_use;
     // Only the owner accesses the following members.
-    /// The number of posts under way inside the outermost one.
+    /// The number of posts under way inside the outermost one, and so the frame of the innermost; 0 while no post is under
+    /// way, which the shortest way relies on.
     long inner;
     /// A refused post to report after the outermost post.
     void *_Nullable refusal;
@@ -169,7 +170,7 @@ typedef struct pubsub_record {
     /// The depth of the post whose latest handler has not received the event, because its owner had been released or
     /// its subscription to one event had ended; -1 if it has.
     long unheard;
-    long unused[2];
+    long padding[2];  // so that the frames begin on a cache line
     /// The first word of the first frame is NULL exactly while the thread has no post under way.
     pubsub_frame frames[PUBSUB_DEEPEST];
 } pubsub_record;

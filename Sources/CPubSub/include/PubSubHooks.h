@@ -35,10 +35,8 @@ static inline __attribute__((always_inline)) void pubsub_hook(
 
 #ifdef PUBSUB_HOOKS
 #define PUBSUB_HOOK(place) pubsub_hook(PUBSUB_STEPS, place, NULL)
-#define PUBSUB_HOOK_LOCK(move, lock) pubsub_hook(move, #lock, lock)
 #else
 #define PUBSUB_HOOK(place) ((void)0)
-#define PUBSUB_HOOK_LOCK(move, lock) ((void)0)
 #endif
 
 #pragma clang assume_nonnull end

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Starts the thread, which takes no signals, unless it runs in this process. Returns false if the system cannot create
+/// Starts the thread, which takes no signals but those of a fault or a profiler, unless it runs in this process. Returns false if the system cannot create
 /// it. One thread at a time may call it.
 bool scheduling_timer_start(void (*_Nonnull body)(void));
 

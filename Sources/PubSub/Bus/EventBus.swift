@@ -51,8 +51,8 @@ extension EventBus {
   /// Posts an event; when this method returns, the synchronous handlers have run, and the mailboxes of asynchronous
   /// handlers hold the event.
   ///
-  /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky or the bus has a
-  /// tracer. It counts references only for handlers with an owner.
+  /// A post to synchronous handlers takes no lock and allocates nothing, unless its type is sticky, or the bus has a
+  /// tracer or a subscription to ``Undelivered``. It counts references only for handlers with an owner.
   ///
   /// - Parameters:
   ///   - event: what happened.

@@ -32,7 +32,7 @@ struct EventQueue {
   let limit: Int
   let dropsOldest: Bool
   private(set) var events = RawEvents()
-  /// The marks, in rising order of event number; that of an event in a batch stays here until the event is handled.
+  /// The marks, in rising order of event number; without those of handled events.
   private(set) var marks: [Mark] = []
   /// The gaps, in rising order of position, at most one at each position.
   private(set) var gaps: [Gap] = []
@@ -58,8 +58,10 @@ struct EventQueue {
   private mutating func appendWithAttributes<E>(_ event: E, _ purpose: HoldPurpose, _ report: SelfReport?) {
     if purpose.isPromised {
       events.append(event, as: E.self)
-    } else if !appendWithinBound(event, report) || report == nil {
-      return
+    } else {
+      guard appendWithinBound(event, report) else { return }
+      // Without a report it needs no mark.
+      if report == nil { return }
     }
     marks.append(
       Mark(
@@ -70,6 +72,7 @@ struct EventQueue {
   ///
   /// - Returns: false if it dropped the event itself.
   private mutating func appendWithinBound<E>(_ event: E, _ report: SelfReport?) -> Bool {
+    // With a bound a batch has one event, whose mark is taken in the same step; so all marks are of events in the queue.
     if events.count - marks.count(where: \.isPromised) < limit {
       events.append(event, as: E.self)
       return true

@@ -188,6 +188,7 @@ extension Mailbox {
           error, of: subscriber, with: event, in: run.eventType, inside: run.report, hasRecipient: hasRecipient)
       }
       guard let delivery else { return report(false) }
+      // In time, the report of the post has the error, or its poster puts it into the ledger (`noteEnds`).
       delivery.post.end(delivery, throwing: error) { isInTime in
         if !isInTime || !delivery.post.errorsAreInLedger { report(isInTime) }
       }
@@ -196,7 +197,7 @@ extension Mailbox {
 
   private var nextRun: UInt64 { runs.load(ordering: .relaxed) + 1 }
 
-  // Without a closure around the call, which would cost a quarter of an event.
+  // Not through a function shared with ``tell``: its closure argument would cost a quarter of an event.
   private func call(_ handler: Handler, with element: Element, _ run: HandlerRun) async throws {
     begin(run)
     defer { end(run) }

@@ -118,7 +118,7 @@ private final class Backing: Sendable {
 
   /// Closes the receiver, and releases it.
   func end() {
-    // Released after the lock.
+    // Released after the lock. A second call closes it, too, as it must not return before the receiver is closed.
     let receiver = state.withLock { state in
       if state.receiver != nil { state.former = state.receiver }
       defer { state.receiver = nil }

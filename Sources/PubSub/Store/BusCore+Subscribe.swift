@@ -14,7 +14,7 @@ extension BusCore {
     unsafeDowncast(store(for: type).takeUnretainedValue(), to: TopicStore<E>.self)
   }
 
-  /// Makes a plain subscription: a synchronous handler without owner, label or subject.
+  /// Makes a plain subscription: a synchronous handler of all events, without owner, label or subject.
   static func subscribePlainly(
     _ handler: pubsub_handler, _ priority: EventBus.Priority, _ fileID: String, _ line: Int,
     to store: Unmanaged<HandlerStore>
@@ -66,7 +66,7 @@ extension BusCore {
         return insert(handler, registration, isAsynchronous: true, into: store, &released)
       }
       // Take the identifier under the order lock, too: a post that was kept before must not see this handler when it
-      // delivers.
+      // delivers. `PostUnderWay` reads the next identifier under the same lock.
       var isInserted = false
       let replayed: E? = store.withOrder {
         assignID(to: registration, in: store)
@@ -125,7 +125,6 @@ extension BusCore {
     let entry = HandlerBlock.Entry(registration, isAsynchronous: isAsynchronous)
     let subject = registration.subject
     if let subject { released.add(subject) }
-    // The owner or the subject is gone, so no event can reach the handler; do not add it.
     if registration.isExpired(keeping: { released.add($0) }) {
       released.add(Captured(by: handler, entry))
       return false
@@ -216,7 +215,7 @@ extension BusCore {
           return (entry.id, .init(subscriber: entry.subscriber, eventName: store.name, priority: priority))
         }
       }
-      let everywhere = wildcards.filter { !$0.registration.isExpired { released.add($0) } }.map { wildcard in
+      let everywhere = wildcards.filter { !$0.registration.isExpired(keeping: { released.add($0) }) }.map { wildcard in
         let registration = wildcard.registration
         let listing = EventBus.Listing(
           subscriber: registration.subscriber, eventName: wildcard.name, priority: registration.priority)

@@ -10,7 +10,7 @@ internal import Synchronization
 final class BusCore: @unchecked Sendable {
   private let lock = Guarded(())
   private let lastID = Atomic<UInt64>(0)
-  /// Whether a post has moved on from a cancelled handler while the lock was held; its holder then ends what waits.
+  /// Whether a post has moved on from a cancelled handler since the latest end of what waits; the holder of the lock ends it.
   private let isOwed = Atomic<Bool>(false)
   /// Whether a tracer, a wildcard or a subscription to `Undelivered` sees posts of types without subscribers.
   let seesEveryPost = Atomic<Bool>(false)
@@ -189,7 +189,7 @@ extension BusCore {
       guard untilSweep <= 0 else { return [] }
       let all = registrations
       untilSweep = max(64, all.count)
-      return all.filter { $0.isExpired { released.add($0) } }
+      return all.filter { $0.isExpired(keeping: { released.add($0) }) }
     }
     for registration in expired { registration.cancel() }
   }

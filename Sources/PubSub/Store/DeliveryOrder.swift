@@ -155,6 +155,6 @@ struct HandlerPlace {
 enum CallOutcome {
   case returned
   case threw(any Error)
-  /// The handler is asynchronous or cancelled, or its owner had been released.
+  /// The handler is asynchronous or cancelled, its owner had been released, or its one event has come.
   case notCalled
 }

@@ -74,7 +74,9 @@ extension HandlerStore {
       }
       begun = post
     }
+    // The body is always called.
     guard let post = begun else { return }
+    // The other slots that announce receivers move on with later handlers, or at the end.
     if let last { pubsub_move_on(post.frame, last) }
     if held.contains(.mustWake) {
       var walk = DeliveryOrder(post)

@@ -3,7 +3,8 @@ internal import Scheduling
 
 /// The handlers of one event type, which posts read without a lock: a list for all posts, and one for each subject.
 ///
-/// Writers hold the bus's lock. Only they access the variables below; posts access ``topic`` and the constants.
+/// Writers hold the bus's lock. Only they access the variables below; posts access ``topic``, the constants and, under its
+/// own lock, the order of sticky posts.
 class HandlerStore: @unchecked Sendable {
   let topic: UnsafeMutablePointer<pubsub_topic>
   /// The core, which keeps this store alive; it lives as long as a post is possible.
@@ -92,13 +93,14 @@ extension HandlerStore {
   func add(
     _ handler: pubsub_handler, _ entry: HandlerBlock.Entry, from subject: AnyObject? = nil, _ garbage: inout Garbage
   ) {
-    // Count first: a post that finds the handler must find the flags.
+    // Count first: a post that finds the handler on the general path must find the flags. The shortest way calls a receiver
+    // as a function that takes the general path.
     count(entry, 1, ofSubject: subject != nil)
     guard let subject else { return list.add(handler, entry, &garbage) }
     let key = UnsafeRawPointer(Unmanaged.passUnretained(subject).toOpaque())
     let list = subjects[key] ?? HandlerList(root: .allocate(capacity: 1))
     if list.isEmpty { list.subject = subject }
-    if subjects[key] == nil { show(list, key, &garbage) }
+    if subjects[key] == nil { enter(list, key, &garbage) }
     list.add(handler, entry, &garbage)
   }
 
@@ -139,14 +141,16 @@ extension HandlerStore {
   }
 
   private func count(_ count: inout Int, _ change: Int, _ flag: Int) {
+    let wasZero = count == 0
     count += change
-    if count == 0 || count == change { set(flag, count != 0) }
+    let isZero = count == 0
+    if wasZero != isZero { set(flag, !isZero) }
   }
 
   // MARK: Subjects
 
   /// Enters a new list into the table of subjects, or, if that is half full, into a new table without empty lists.
-  private func show(_ list: HandlerList, _ key: UnsafeRawPointer, _ garbage: inout Garbage) {
+  private func enter(_ list: HandlerList, _ key: UnsafeRawPointer, _ garbage: inout Garbage) {
     list.root.initialize(to: nil)
     subjects[key] = list
     let table = topic.pointee.subjects.map {

@@ -73,10 +73,11 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
 
   /// Makes an event, or nil, the latest, and moves the former one to `former`; returns false if there was none.
   private func replaceLatest(by new: UnsafeMutablePointer<E>?, _ former: UnsafeMutablePointer<E>) -> Bool {
-    defer { hasLatest = new != nil }
-    if hasLatest { former.moveInitialize(from: place, count: 1) }
+    let hadLatest = hasLatest
+    if hadLatest { former.moveInitialize(from: place, count: 1) }
     if let new { place.moveInitialize(from: new, count: 1) }
-    return hasLatest
+    hasLatest = new != nil
+    return hadLatest
   }
 
   /// Keeps the latest event of a subject, and from time to time drops those of subjects that are gone.
@@ -87,6 +88,7 @@ final class TopicStore<E: EventBus.Event>: HandlerStore, @unchecked Sendable {
     guard ofSubjects.count >= sweepCount else { return }
     for (key, kept) in ofSubjects {
       if let subject = kept.subject {
+        // This may be its last reference, and its deinitializer may call the bus.
         released.append(subject)
       } else {
         ofSubjects[key] = nil

@@ -130,7 +130,7 @@ private struct EventInbox {
     if let gap = queue.takeGap() { return gap }
     if queue.events.isEmpty { return nil }
     queue.refill(&batch, as: type)
-    // Only with a bound there are marks.
+    // Only with a bound there are marks here: a sequence passes on no delivery and no report.
     if queue.nextMarked == batch.first { _ = queue.takeMark() }
     return nil
   }

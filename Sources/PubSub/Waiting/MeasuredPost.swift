@@ -107,13 +107,16 @@ extension MeasuredPost {
 
       /// Calls a synchronous handler; returns whether it received the event.
       func call(_ place: HandlerPlace) -> Bool {
-        var call: UInt64?
+        var callNumber: UInt64?
         if wantsBeginnings || hasPassed(at: time) {
           if place.endsIfExpired() { return false }
           if isLate(place, at: time) { return true }
-          call = begins(place, &time, isSynchronous: true)
+          callNumber = begins(place, &time, isSynchronous: true)
           // The observer may have cancelled the subscription.
-          if !place.isLiving { return wasDropped(place, call, at: time) }
+          guard place.isLiving else {
+            noteDropped(place, callNumber, at: time)
+            return false
+          }
         }
         let began = time
         let outcome =
@@ -122,18 +125,20 @@ extension MeasuredPost {
         time = now()
         switch outcome {
         case .returned:
-          if call == nil {
+          if callNumber == nil {
             observer.handlerReturned(place.entry.site, at: place.position, began: began, ended: time)
           } else {
-            ended(place, .delivered, from: began, to: time, call)
+            ended(place, .delivered, from: began, to: time, callNumber)
           }
         case .threw(let error):
           bus.core.report(
             error, of: place.entry.subscriber, with: event, hasRecipient: !errorsAreInLedger,
             isInLedger: errorsAreInLedger)
-          ended(place, .threw(error), from: began, to: time, call)
+          ended(place, .threw(error), from: began, to: time, callNumber)
           time = now()
-        case .notCalled: return wasDropped(place, call, at: began)
+        case .notCalled:
+          noteDropped(place, callNumber, at: began)
+          return false
         }
         return true
       }
@@ -157,6 +162,7 @@ extension MeasuredPost {
             if hand(address, to: receiver, at: place, time) { isReceived = true }
             time = now()
           }
+          // This walk and `order` number the places alike, so `order` may leave the last one again.
           receivers.leaveLast()
         }
         while order.priority == priority, let place = order.next() {
@@ -180,7 +186,8 @@ extension MeasuredPost {
       // A sequence that holds the event has received it; if handlers are awaited, no bound drops the event.
       let call = begins(place, &time, isSynchronous: true)
       guard receiver.take(event, of: store, awaits ? .promised : .posted) else {
-        return wasDropped(place, call, at: time)
+        noteDropped(place, call, at: time)
+        return false
       }
       ended(place, .delivered, from: time, to: time, call)
       return true
@@ -194,11 +201,15 @@ extension MeasuredPost {
     if let awaited {
       if mailbox.take(event, of: store, .awaited(awaited)) { return true }
       wait.drop(awaited)
-      return wasDropped(place, call, at: time)
+      noteDropped(place, call, at: time)
+      return false
     }
     if !mayWait { delivery.outcome = .skipped }
-    if !mayWait || deadline == nil, !mailbox.take(event, of: store, .promised) {
-      return wasDropped(place, call, at: time)
+    // With a deadline that has passed the handler does not get the event: its outcome is a time-out.
+    let mustTake = !mayWait || deadline == nil
+    guard !mustTake || mailbox.take(event, of: store, .promised) else {
+      noteDropped(place, call, at: time)
+      return false
     }
     observer.deliveryEnded(delivery)
     return true
@@ -241,10 +252,9 @@ extension MeasuredPost {
     observer.deliveryEnded(delivery)
   }
 
-  /// Reports that a handler was not called after all, if its beginning was reported; returns false.
-  private func wasDropped(_ place: HandlerPlace, _ call: UInt64?, at time: Duration) -> Bool {
+  /// Reports that a handler was not called after all, if its beginning was reported.
+  private func noteDropped(_ place: HandlerPlace, _ call: UInt64?, at time: Duration) {
     if call != nil { ended(place, .cancelled, from: time, to: time, call) }
-    return false
   }
 
   private func noteEnds() {

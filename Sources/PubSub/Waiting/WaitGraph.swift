@@ -84,17 +84,18 @@ enum WaitGraph {
   }
 
   fileprivate static func end(_ token: WaitToken) {
-    let ended = state.withLock { state -> [Wait] in
-      var ended: [Wait] = []
+    // Released after the lock.
+    let former = state.withLock { state -> [Wait] in
+      var former: [Wait] = []
       for (node, _) in token.nodes {
         guard let waits = state.waits[node] else { continue }
         let others = waits.filter { $0.id != token.id }
         state.waits[node] = others.isEmpty ? nil : others
-        ended += waits
+        former += waits
       }
-      return ended
+      return former
     }
-    withExtendedLifetime(ended) {}
+    withExtendedLifetime(former) {}
   }
 
   /// Calls `extend`, which adds a mailbox to a wait that has begun; returns false, without the call, if that would

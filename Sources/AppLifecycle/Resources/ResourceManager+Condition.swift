@@ -1,0 +1,63 @@
+internal import PubSub
+internal import Scheduling
+
+// Reading the condition of each resource, and posting its changes.
+
+extension ResourceManager {
+  /// The condition of each resource, in order of registration; without bodies.
+  var health: [ResourceHealth] {
+    graph.order.compactMap { index in
+      guard let resource = resources[index], resource.operations.body == nil, !graph.isRemoved(index) else {
+        return nil
+      }
+      return health(of: index, resource)
+    }
+  }
+
+  func health(of index: Int, _ resource: Resource) -> ResourceHealth {
+    let status = status(of: index)
+    let isRetrying = if case .retrying = status { true } else { false }
+    return ResourceHealth(
+      name: resource.operations.name, phase: resource.phase, status: status, failures: graph.failures(of: index),
+      lastError: resource.lastError, since: resource.since, retryDelay: isRetrying ? resource.retryDelay : nil,
+      isBroken: graph.nodes[index].isBroken)
+  }
+
+  private func status(of index: Int) -> ResourceStatus {
+    guard let missing = graph.missingDependency(of: index), let dependency = resources[missing] else {
+      return graph.status(of: index)
+    }
+    return .waiting(for: dependency.operations.name)
+  }
+
+  func announce(_ changes: [Int], at time: Duration, to application: Application?) {
+    var idle: [ResourceOperations] = []
+    for index in changes {
+      guard let resource = resources[index] else { continue }
+      let status = status(of: index)
+      resource.since = time
+      resource.operations.holding.setStatus(status)
+      if status == .idle, resource.operations.becameIdle != nil { idle.append(resource.operations) }
+    }
+    application?.resourcesDidChange()
+    // These closures may release an owner, whose deinitializer may call the application.
+    for operations in idle { operations.becameIdle?() }
+    guard let application, application.bus.hasSubscribers(Application.ResourceDidChange.self) else { return }
+    for index in changes {
+      guard let resource = resources[index], resource.operations.body == nil else { continue }
+      // If another resource has this name now, an event with the name would be about that resource.
+      if graph.isRemoved(index), self.index(named: resource.operations.name) != nil { continue }
+      application.resourceDidChange(health(of: index, resource))
+    }
+  }
+
+  /// Notes and posts the read of a resource after its release.
+  func wasUsedAfterRelease(_ index: Int) {
+    guard let resource = resources[index] else { return }
+    application?.resourceWasUsedAfterRelease(health(of: index, resource))
+    application?.note(
+      LedgerEntry(
+        .resource, resource.operations.name, step: CallStep.use.rawValue, began: clock.now(), duration: .zero,
+        outcome: .usedAfterRelease))
+  }
+}
