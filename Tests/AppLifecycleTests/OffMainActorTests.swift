@@ -133,6 +133,21 @@ private actor Connection {
     await application.handle(.shutDown)
   }
 
+  /// The check and the wait behind it must be one step: with an executor preference, a hop of the task lets other jobs of
+  /// the main actor run in between.
+  @Test func `are awaited, however closely the last acquire follows the question`() async throws {
+    for _ in 1...2000 {
+      let application = Application(delegate: EmptyDelegate())
+      let gate = OneShot()
+      try application.manage("resource", while: .running) { _ = await gate.value }
+      await application.handle(.launch)
+      async let failed = application.untilResourcesAreHeld()
+      await Task.yield()
+      gate.settle(true)
+      #expect(await failed.isEmpty)
+    }
+  }
+
   /// Blocks the main actor's thread until all acquires have done their work.
   private func openAndWaitBusily(_ gates: [OneShot], _ worked: DispatchSemaphore) {
     for gate in gates { gate.settle(true) }

@@ -162,8 +162,10 @@ internal import Scheduling
   /// - Returns: the resources that were given up.
   func untilHeld() async -> [ResourceHealth] {
     await tasks.waitOnMainActor {
-      if let failed = outcomeOfWait { return failed }
-      return await withUnsafeContinuation { holdWaiters.append($0) }
+      await withUnsafeContinuation { waiter in
+        // Here and not before: with an executor preference each hop of a task may give other jobs of the main actor a turn.
+        if let failed = outcomeOfWait { waiter.resume(returning: failed) } else { holdWaiters.append(waiter) }
+      }
     }
   }
 

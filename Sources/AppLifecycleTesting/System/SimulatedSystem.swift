@@ -239,8 +239,10 @@ extension SimulatedSystem {
 
   var report: TransitionReport? {
     get async {
-      guard !isOver else { return outcome }
-      return await withUnsafeContinuation { waiter = $0 }
+      await withUnsafeContinuation { waiter in
+        // Here and not before: another job may run before the task has reached its wait.
+        if isOver { waiter.resume(returning: outcome) } else { self.waiter = waiter }
+      }
     }
   }
 }
