@@ -1,7 +1,7 @@
 public import AppLifecycle
 
 extension LifecycleRecord {
-  /// Makes the record that ``AppLifecycle/LifecycleRecord/jsonLine`` has encoded, exactly; nil if the text is anything else.
+  /// Makes the record that `LifecycleRecord.jsonLine` has encoded, exactly; nil if the text is anything else.
   ///
   /// Unknown fields are ignored.
   ///
