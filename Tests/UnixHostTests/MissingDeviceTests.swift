@@ -64,12 +64,7 @@ import Testing
     try await Shell.dash.runProbe { probe, terminal in
       terminal.line(lack.command(probe.command("--budget 60000")))
       try await probe.isActive(visit: 1, on: terminal)
-      try await terminal.pauseReading()
-      try terminal.fill()
-      try probe.signal(SIGTERM)
-      try await probe.isNotRunning()
-      terminal.resumeReading()
-      try await terminal.prompt()
+      try await probe.endUnread(on: terminal)
       #expect(try await terminal.status(in: .dash) == 0)
       #expect(terminal.screen.isLeftInOrder())
     }

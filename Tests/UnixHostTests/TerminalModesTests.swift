@@ -169,12 +169,7 @@ import Testing
       try await terminal.prompt()
       try await probe.launch("--modes --budget 60000", on: terminal)
       try await terminal.waitForScreen("all modes", where: isOn)
-      try await terminal.pauseReading()
-      try terminal.fill()
-      try probe.signal(SIGTERM)
-      try await probe.isNotRunning()
-      terminal.resumeReading()
-      try await terminal.prompt()
+      try await probe.endUnread(on: terminal)
       let screen = terminal.screen
       #expect(screen.mainKeyFlags == [3] && screen.alternateKeyFlags.isEmpty && !screen.showsAlternate, "\(screen)")
       #expect(terminal.text.split(separator: "\u{1B}[?1049l", omittingEmptySubsequences: false).count == 2)

@@ -91,6 +91,18 @@ struct ProbeSession {
     try await isNotRunning()
   }
 
+  /// Orders the probe to end while its terminal is not read, and waits for the shell.
+  ///
+  /// The terminal is read again after the end of the life cycle.
+  func endUnread(on terminal: PseudoTerminal) async throws {
+    try await terminal.pauseReading()
+    try terminal.fill()
+    try signal(SIGTERM)
+    try await isNotRunning()
+    terminal.resumeReading()
+    try await terminal.prompt()
+  }
+
   /// Waits until the life cycle has ended.
   func isNotRunning() async throws { try await log.line(startingWith: "state notRunning") }
 
