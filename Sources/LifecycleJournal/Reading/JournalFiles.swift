@@ -62,32 +62,4 @@ package enum JournalFiles {
     default: "\(path).journal-\(number)"
     }
   }
-
-  /// Returns whether a program writes the journal, without a try of its lock, which could take the lock from a program
-  /// that starts.
-  ///
-  /// On Linux it reads the kernel's table of locks, which lists the processes that this one can see. On other systems
-  /// it returns false.
-  package static func isHeld(_ path: String, files: any FileCalls) -> Bool {
-    guard let identity = try? files.status(at: path).identity,
-      let descriptor = try? files.openForReading("/proc/locks")
-    else { return false }
-    defer { files.close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    var table: [UInt8] = []
-    while let count = bytes.withUnsafeMutableBytes({
-      try? files.read(into: $0, from: descriptor, at: Int64(table.count))
-    }),
-      count > 0
-    {
-      table += bytes[..<count]
-    }
-    // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:131099 0 EOF
-    return table.split(separator: UInt8(ascii: "\n")).contains { line in
-      let fields = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-      guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE" else { return false }
-      // On some file systems the device numbers differ from those of `stat`, so compare only the file's number.
-      return fields[5].split(separator: ":").last.flatMap { UInt64($0) } == identity.number
-    }
-  }
 }

@@ -24,7 +24,7 @@ struct SessionsCommand: Action {
     let progress = Progress()
     let scan = JournalScan(progress: progress)
     let paint = Paint(color)
-    let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
+    let isHeld = KernelLocks.isHeld(path, files: SystemFiles())
     let facts = RunFacts.ofThisProcess()
     let isNarrow = Terminal.width ?? .max < 100
     var text = isJSON || isNarrow ? "" : Self.title + "\n"

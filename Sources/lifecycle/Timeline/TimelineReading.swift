@@ -37,7 +37,7 @@ final class TimelineReading<Picture: TimelinePicture> {
 
   /// Reads the journal to its end.
   func run() throws {
-    let isHeld = JournalFiles.isHeld(path, files: SystemFiles())
+    let isHeld = KernelLocks.isHeld(path, files: SystemFiles())
     let bootID = RunFacts.ofThisProcess().bootID
     scan.didEndRun = { [unowned self] session, run, next in
       guard session == self.session else { return }
