@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "AppLifecycleTestSupport", targets: ["AppLifecycleTestSupport"]),
     .library(name: "UnixHost", targets: ["UnixHost"]),
     .library(name: "UnixHostTesting", targets: ["UnixHostTesting"]),
+    .library(name: "SavedState", targets: ["SavedState"]),
     .library(name: "LifecycleJournal", targets: ["LifecycleJournal"]),
     .library(name: "NotificationCenterBridge", targets: ["NotificationCenterBridge"]),
     .executable(name: "lifecycle", targets: ["lifecycle"]),
@@ -57,7 +58,9 @@ let package = Package(
       name: "CSystemBus", cSettings: [.define("LOGIND", .when(platforms: [.linux], traits: ["Logind"]))]),
     .target(name: "CLifecycleJournal"),
     .target(name: "LifecycleJournal", dependencies: ["AppLifecycle", "CLifecycleJournal", "PubSub", "Scheduling"]),
-    // The one library that links Foundation.
+    // State that survives the process. It links FoundationEssentials, for its coder.
+    .target(name: "SavedState", dependencies: ["AppLifecycle", "LifecycleJournal", "PubSub", "Scheduling"]),
+    // The one library that links all of Foundation.
     .target(name: "NotificationCenterBridge", dependencies: ["AppLifecycle", "PubSub", "Scheduling"]),
     .executableTarget(name: "lifecycle", dependencies: ["AppLifecycle", "AppLifecycleTesting", "LifecycleJournal"]),
 
@@ -124,6 +127,8 @@ let package = Package(
     .target(
       name: "PseudoTerminal", dependencies: ["CPseudoTerminal", "TerminalEmulation"],
       path: "Tests/Support/PseudoTerminal"),
+    // Files of tests, whose calls may fail.
+    .target(name: "TestFiles", dependencies: ["LifecycleJournal", "Scheduling"], path: "Tests/Support/TestFiles"),
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
     // What the adapters of the documentation are compiled against, in the place of libraries that this package does not use.
     .target(name: "LoggingStandIn", dependencies: ["PubSub", "Scheduling"], path: "Tests/Support/StandIns/Logging"),
@@ -208,9 +213,15 @@ let package = Package(
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "JournalProbe", "JournalWorkload", "LifecycleJournal", "PubSub",
         "Scheduling",
-        "TestTraits",
+        "TestFiles", "TestTraits",
       ],
       exclude: ["Damaged"]),
+    .testTarget(
+      name: "SavedStateTests",
+      dependencies: [
+        "AppLifecycle", "AppLifecycleTesting", "LifecycleJournal", "PubSub", "SavedState", "Scheduling", "TestFiles",
+        "TestTraits",
+      ]),
     .testTarget(
       name: "NotificationCenterBridgeTests",
       dependencies: [

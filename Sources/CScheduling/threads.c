@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <time.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -19,21 +20,55 @@ static void forget_thread(void) {
   atomic_store(&is_started, false);
 }
 
+// Starts a thread that takes no signals: they belong to the threads of the program, except those of a fault, for which
+// crash handlers stand, and the one with which a backtracer or a profiler interrupts each thread.
 static bool start(void *(*body)(void *), void *argument) {
+  static const int open[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF};
+  sigset_t blocked, present;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
+  pthread_sigmask(SIG_SETMASK, &blocked, &present);
   pthread_t thread;
-  if (pthread_create(&thread, NULL, body, argument) != 0) return false;
-  pthread_detach(thread);
-  return true;
+  bool is_started = pthread_create(&thread, NULL, body, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &present, NULL);
+  if (is_started) pthread_detach(thread);
+  return is_started;
+}
+
+static void set_name(const char *name) {
+#if defined(__APPLE__)
+  pthread_setname_np(name);
+#else
+  pthread_setname_np(pthread_self(), name);
+#endif
 }
 
 static void *begin(void *body) {
-#if defined(__APPLE__)
-  pthread_setname_np("deadlines");
-#else
-  pthread_setname_np(pthread_self(), "deadlines");
-#endif
+  set_name("deadlines");
   ((void (*)(void))body)();
   return NULL;
+}
+
+struct work {
+  void (*body)(void *);
+  void *argument;
+};
+
+static void *begin_work(void *argument) {
+  struct work work = *(struct work *)argument;
+  free(argument);
+  set_name("work");
+  work.body(work.argument);
+  return NULL;
+}
+
+bool scheduling_thread_start(void (*body)(void *), void *argument) {
+  struct work *work = malloc(sizeof *work);
+  if (work == NULL) return false;
+  *work = (struct work){body, argument};
+  if (start(begin_work, work)) return true;
+  free(work);
+  return false;
 }
 
 bool scheduling_timer_start(void (*body)(void)) {
@@ -47,17 +82,9 @@ bool scheduling_timer_start(void (*body)(void)) {
 #endif
   pthread_cond_init(&condition, &attributes);
   pthread_condattr_destroy(&attributes);
-  // The thread inherits this mask: signals belong to the threads of the program, except those of a fault, for which
-  // crash handlers stand, and the one with which a backtracer or a profiler interrupts each thread.
-  static const int open[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF};
-  sigset_t blocked, present;
-  sigfillset(&blocked);
-  for (size_t i = 0; i < sizeof open / sizeof *open; i++) sigdelset(&blocked, open[i]);
-  pthread_sigmask(SIG_SETMASK, &blocked, &present);
   // Before the thread runs, so that a wake-up finds it.
   atomic_store(&is_started, true);
   if (!start(begin, (void *)body)) atomic_store(&is_started, false);
-  pthread_sigmask(SIG_SETMASK, &present, NULL);
   return atomic_load(&is_started);
 }
 
@@ -88,4 +115,39 @@ void scheduling_timer_wake(void) {
   is_woken = true;
   pthread_cond_signal(&condition);
   pthread_mutex_unlock(&mutex);
+}
+
+struct scheduling_gate {
+  pthread_mutex_t mutex;
+  pthread_cond_t condition;
+  bool is_open;
+};
+
+scheduling_gate *scheduling_gate_create(void) {
+  scheduling_gate *gate = malloc(sizeof *gate);
+  if (gate == NULL) return NULL;
+  pthread_mutex_init(&gate->mutex, NULL);
+  pthread_cond_init(&gate->condition, NULL);
+  gate->is_open = false;
+  return gate;
+}
+
+void scheduling_gate_destroy(scheduling_gate *gate) {
+  pthread_cond_destroy(&gate->condition);
+  pthread_mutex_destroy(&gate->mutex);
+  free(gate);
+}
+
+void scheduling_gate_pass(scheduling_gate *gate) {
+  pthread_mutex_lock(&gate->mutex);
+  while (!gate->is_open) pthread_cond_wait(&gate->condition, &gate->mutex);
+  gate->is_open = false;
+  pthread_mutex_unlock(&gate->mutex);
+}
+
+void scheduling_gate_open(scheduling_gate *gate) {
+  pthread_mutex_lock(&gate->mutex);
+  gate->is_open = true;
+  pthread_cond_signal(&gate->condition);
+  pthread_mutex_unlock(&gate->mutex);
 }

@@ -112,4 +112,7 @@ package protocol SimulatedClock: Clock<Duration> {
 
   /// Advances the clock by the time that the simulation assigns to a call of this name, before that call returns.
   func passTime(in call: String)
+
+  /// Returns the time that the simulation assigns to the next work of this name, once; nil if none.
+  func takeLength(of work: String) -> Duration?
 }

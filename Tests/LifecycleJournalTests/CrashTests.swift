@@ -4,6 +4,7 @@ import JournalWorkload
 import LifecycleJournal
 import PubSub
 import Scheduling
+import TestFiles
 import TestTraits
 import Testing
 

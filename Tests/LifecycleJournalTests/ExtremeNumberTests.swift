@@ -1,6 +1,7 @@
 import AppLifecycle
 import JournalWorkload
 import LifecycleJournal
+import TestFiles
 import TestTraits
 import Testing
 

@@ -1,6 +1,7 @@
 import AppLifecycle
 import LifecycleJournal
 import PubSub
+import TestFiles
 import TestTraits
 import Testing
 

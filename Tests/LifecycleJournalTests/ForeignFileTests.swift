@@ -2,6 +2,7 @@ import AppLifecycle
 import Foundation
 import LifecycleJournal
 import PubSub
+import TestFiles
 import TestTraits
 import Testing
 

@@ -1,5 +1,6 @@
 import AppLifecycle
 import LifecycleJournal
+import TestFiles
 import TestTraits
 import Testing
 

@@ -2,6 +2,7 @@ import AppLifecycle
 import AppLifecycleTesting
 import LifecycleJournal
 import PubSub
+import TestFiles
 import TestTraits
 import Testing
 
@@ -148,7 +149,7 @@ import Testing
     try await run(script)
     let crash = JournalCrash(instant: .seconds(90), signal: "SIGSEGV").jsonLine
     // The line was cut by the crash, and the handler's line follows it.
-    try write(LifecycleJournalTests.text(of: path) + "{\"t\":8.0,\"ki\n" + crash + "\n", to: path)
+    try write(TestFiles.text(of: path) + "{\"t\":8.0,\"ki\n" + crash + "\n", to: path)
     // A restart of the device since then changes nothing.
     let exit = open(bootID: "boot-2").previousExit
     #expect(exit.kind == .crashed && exit.state == state && exit.text == text, "\(exit)")

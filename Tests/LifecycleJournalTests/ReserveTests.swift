@@ -1,6 +1,7 @@
 import AppLifecycle
 import AppLifecycleTesting
 import LifecycleJournal
+import TestFiles
 import TestTraits
 import Testing
 

@@ -59,6 +59,15 @@ package import Scheduling
   /// The background tasks and modes.
   let background: BackgroundTaskManager
 
+  // MARK: State between processes
+
+  /// What restores and saves the program's state; nil if the program keeps none.
+  package var stateKeeper: (any StateKeeper)?
+  /// Where the keeper keeps it, in the place of files.
+  package var stateStorage: (any StateStorage)?
+  /// Whether the step at which state is restored has passed in this process.
+  package internal(set) var hasPassedRestoration = false
+
   // MARK: Observers and the ledger
 
   /// The observable values; code of this package reads them here, without registering with Observation.

@@ -40,6 +40,7 @@ internal import Scheduling
         if callback == .willTerminate {
           await application.finishBackgroundTasksBeforeEnd(until: deadline, cause: cause)
         }
+        if callback == .didFinishLaunching { application.restoreState() }
         call(callback, next: effects[(index + 1)...].firstCommittedState)
       case .post(let callback): post(callback, next: effects[(index + 1)...].firstCommittedState)
       case .commitScene(let id, let next): commitScene(id, next)
@@ -114,6 +115,7 @@ extension TransitionRun {
     if next == .notRunning {
       application.ownTasks.loseProcess()
       application.manager.processEnded()
+      application.endKeepingState()
     }
     // After the tasks of an ended process have been cancelled, so that they do not go on.
     if next == .suspended { application.processTime.suspend() } else { application.processTime.resume() }

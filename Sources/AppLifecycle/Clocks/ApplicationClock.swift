@@ -1,4 +1,4 @@
-internal import Scheduling
+package import Scheduling
 
 /// The clock of an application, on which its components wait, so that a simulation can advance their time.
 ///
@@ -45,7 +45,7 @@ public struct ApplicationClock: Clock {
   }
 
   private let timing: ClockHandle
-  private let simulated: (any SimulatedClock)?
+  package let simulated: (any SimulatedClock)?
   private let processTime: ProcessTime
   /// The resolution of the application's clock.
   public let minimumResolution: Duration

@@ -35,6 +35,11 @@
     scene.delegate = nil
   }
 
+  func restoreSessions(_ identifiers: [SceneIdentifier]) {
+    var known = Set(sessions.map(\.identifier))
+    sessions += identifiers.filter { known.insert($0).inserted }.map(SceneSession.init(identifier:))
+  }
+
   func endSession(_ id: SceneIdentifier) { sessions.removeAll { $0.identifier == id } }
 
   /// Removes all scenes because the process has vanished, and returns them so that the caller can set their final

@@ -22,6 +22,8 @@ internal import Scheduling
   private var budget: RunningBudget?
   /// The wait of a transition for the rest of the step; nil while no transition waits.
   private var wait: OneShot?
+  /// The save of the program's state, which is the last part of a step.
+  private var save = SaveStage.none
   /// The question whether the thread pool runs tasks, which is asked when half of the time of a wait has passed.
   private var probe: ThreadPoolProbe?
 
@@ -47,7 +49,7 @@ internal import Scheduling
     }
     pendingPosts = []
     gate = PhaseGate()
-    budget = nil
+    (budget, save) = (nil, .none)
     resources.loseProcess()
   }
 }
@@ -74,9 +76,16 @@ extension TearDown {
   /// - Returns: whether the process goes on; false if the system ends it because of an overrun.
   func finish(of application: Application, cause: LifecycleCause) async -> Bool {
     guard let budget else { return true }
-    if budget.culprits.isEmpty, !isOver { await waitUntilOver(or: budget.deadline, of: application) }
+    save = application.stateKeeper == nil ? .none : .due
+    if budget.culprits.isEmpty {
+      saveIfRestIsOver()
+      if !isOver { await waitUntilOver(or: budget.deadline, of: application) }
+    }
     if endBudget(of: application, cause: cause) { return true }
     guard !enforcesBudgets else { return false }
+    // What is late must not cost the user's work, too.
+    if save == .due { application.stateKeeper?.saveAtOnce() }
+    save = .none
     releaseUnawaited()
     return true
   }
@@ -131,11 +140,27 @@ extension TearDown {
   }
 
   /// Whether the step is complete; it does not wait again for code that was late.
-  private var isOver: Bool { pendingPosts.isEmpty && gate.lingering.isEmpty && resources.isTornDown }
+  private var isOver: Bool { restIsOver && save == .none }
+
+  /// Whether everything but the save is complete.
+  private var restIsOver: Bool { pendingPosts.isEmpty && gate.lingering.isEmpty && resources.isTornDown }
 
   /// Ends the wait if the step is complete.
   func didProgress() {
-    if let wait, isOver { wait.settle(true) }
+    guard let wait else { return }
+    saveIfRestIsOver()
+    if isOver { wait.settle(true) }
+  }
+
+  /// Saves the program's state once the handlers and releases, which may change it, have ended.
+  private func saveIfRestIsOver() {
+    guard save == .due, restIsOver, let keeper = application?.stateKeeper else { return }
+    save = .runs
+    keeper.saveBeforeLeaving { [weak self] in
+      guard let self, save == .runs else { return }
+      save = .none
+      didProgress()
+    }
   }
 
   /// Cancels the handlers, bodies and operations of the tear-down, because the application returns to the foreground.
@@ -158,6 +183,7 @@ extension TearDown {
     }
     let (begun, notBegun) = resources.nameLate(blames: blames)
     late += begun
+    if save == .runs { late.append("saved state") }
     guard blames else { return }
     // If no code has begun, unknown code has blocked the main actor.
     if late.isEmpty { late = notBegun.isEmpty ? [budget?.callback.rawValue].compactMap(\.self) : notBegun }
@@ -334,6 +360,15 @@ extension TearDown {
     advanceGate()
     didProgress()
   }
+}
+
+/// The save of the program's state at the end of a step.
+private enum SaveStage {
+  /// Nothing is left to save.
+  case none
+  /// The handlers and releases of the step are awaited first.
+  case due
+  case runs
 }
 
 extension LedgerEntry.Outcome {

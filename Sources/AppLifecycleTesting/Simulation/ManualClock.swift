@@ -334,6 +334,8 @@ extension ManualClock: SimulatedClock {
   ///
   /// The time passes inside the call: nothing else runs, and tasks whose deadlines pass wake afterward.
   package func passTime(in call: String) {
-    if let duration = slowCalls.withLock({ $0.removeValue(forKey: call) }) { passWithoutWaking(duration) }
+    if let duration = takeLength(of: call) { passWithoutWaking(duration) }
   }
+
+  package func takeLength(of work: String) -> Duration? { slowCalls.withLock { $0.removeValue(forKey: work) } }
 }

@@ -47,6 +47,8 @@ import Scheduling
   ///     }
   public private(set) var hasEndedInOrder = false
 
+  /// The disk on which the application's saved state outlives its processes.
+  package let stateStorage = SimulatedStateStorage()
   private var observation: ObserverToken?
   /// Whether the present process has reached `willTerminate`, and has not overrun its budget since.
   private var isEndingInOrder = false
@@ -96,6 +98,7 @@ import Scheduling
     bus = EventBus(clock: clock)
     application = Application(delegate: first, bus: bus, configuration: configuration, clock: clock)
     application.makeDelegate = delegate
+    application.stateStorage = stateStorage
     observation = application.observe(label: "simulated system") { [weak self] in
       if let record = $0.record { self?.take(record) }
     }
@@ -153,6 +156,7 @@ extension SimulatedSystem {
     switch action.kind {
     case .input(.system(.terminate)): return try await quit(cause)?.rawValue
     case .input(let input):
+      if input == .device(.crash), application.state.runsCode { stateStorage.processDidCrash() }
       let report = await clock.running { [application] in await application.handle(input, cause: cause) }
       // A slow call may have advanced the clock past the deadlines of sleeping tasks; wake them before the next action.
       if clock.hasOverdueSleepers { try await clock.advance(by: .zero) }

@@ -24,12 +24,6 @@ bool unixhost_thread_start(void (*body)(void *), void *argument);
 // opens could get such a number, and then receive output that other code writes to standard error.
 void unixhost_streams_hold(void);
 
-// MARK: Environment
-
-// Returns the value of an environment variable. Returns NULL if it is not set, or if the program has privileges that its
-// caller lacks: set-user-ID, set-group-ID, file capabilities.
-const char *unixhost_getenv(const char *name);
-
 // MARK: Time and output
 
 // CLOCK_MONOTONIC in nanoseconds. Async-signal-safe.

@@ -56,3 +56,18 @@ package protocol FileCalls: Sendable {
   /// Forgets an open file before it is closed.
   func disarmCrashLine(_ slot: Int32)
 }
+
+extension FileCalls {
+  /// Makes a directory, and the parents that are missing; does nothing if it exists.
+  package func makeDirectories(_ path: String) throws(FileError) {
+    do throws(FileError) {
+      try makeDirectory(path)
+    } catch {
+      if error == .exists { return }
+      let parent = JournalFiles.directory(of: path)
+      guard error == .noSuchFile, parent != path else { throw error }
+      try makeDirectories(parent)
+      try makeDirectory(path)
+    }
+  }
+}

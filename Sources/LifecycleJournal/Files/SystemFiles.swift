@@ -185,15 +185,15 @@ private func renameFile(_ path: String, _ name: String) -> Int32 { rename(path, 
 func systemText(of number: Int32) -> String { String(cString: strerror(number)) }
 
 extension FileError {
-  static let noSuchFile = FileError(number: ENOENT)
-  static let exists = FileError(number: EEXIST)
+  package static let noSuchFile = FileError(number: ENOENT)
+  package static let exists = FileError(number: EEXIST)
   static let tooManyLinks = FileError(number: ELOOP)
   static let fileTooLarge = FileError(number: EFBIG)
   /// The error for a write that wrote nothing without an `errno`, which counts as a full disk.
-  static let noSpace = FileError(number: ENOSPC)
+  package static let noSpace = FileError(number: ENOSPC)
 
   /// Whether there is no room for more bytes: the disk is full, or a quota or a limit is reached.
   var isLackOfRoom: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
   /// Whether the file system cannot flush a directory, or this process may not read it.
-  var isOfUnflushableDirectory: Bool { [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS, EACCES, EPERM].contains(number) }
+  package var isOfUnflushableDirectory: Bool { [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS, EACCES, EPERM].contains(number) }
 }

@@ -92,23 +92,11 @@ extension JournalWriter {
         return try files.openForAppending(path, exclusively: false)
       } catch {
         guard error == .noSuchFile else { throw error }
-        try makeDirectory(JournalFiles.directory(of: path))
+        try files.makeDirectories(JournalFiles.directory(of: path))
         return try files.openForAppending(path, exclusively: false)
       }
     } catch {
       throw JournalFailure(.open, path, error)
-    }
-  }
-
-  private func makeDirectory(_ path: String) throws(FileError) {
-    do throws(FileError) {
-      try files.makeDirectory(path)
-    } catch {
-      if error == .exists { return }
-      let parent = JournalFiles.directory(of: path)
-      guard error == .noSuchFile, parent != path else { throw error }
-      try makeDirectory(parent)
-      try files.makeDirectory(path)
     }
   }
 

@@ -1,4 +1,5 @@
 import AppLifecycle
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin

@@ -1,3 +1,5 @@
+import Scheduling
+
 #if canImport(Darwin)
   import Darwin
 #else

@@ -1,4 +1,5 @@
 import CUnixHost
+import Scheduling
 
 #if canImport(Darwin)
   import Darwin

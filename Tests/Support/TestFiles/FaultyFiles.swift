@@ -1,4 +1,4 @@
-import LifecycleJournal
+package import LifecycleJournal
 import Scheduling
 
 #if canImport(Glibc)
@@ -11,8 +11,8 @@ import Scheduling
 ///
 /// Each call has a number from 0. What becomes of it is the test's decision; descriptors are real ones, and those that were
 /// opened can be closed as the kernel does it when a process dies.
-final class FaultyFiles: FileCalls {
-  enum Fate: Sendable {
+package final class FaultyFiles: FileCalls {
+  package enum Fate: Sendable {
     case works
     case fails(Int32)
     /// A write that does a part of its work and fails when it is asked for the rest.
@@ -21,10 +21,10 @@ final class FaultyFiles: FileCalls {
     case dies(afterBytes: Int)
   }
 
-  struct Call: Sendable, Hashable {
-    var number: Int
-    var name: String
-    var path: String?
+  package struct Call: Sendable, Hashable {
+    package var number: Int
+    package var name: String
+    package var path: String?
   }
 
   private struct State {
@@ -42,14 +42,16 @@ final class FaultyFiles: FileCalls {
   /// The limit on the size of files.
   private let limit: Int64?
 
-  init(limit: Int64? = nil, _ fate: @escaping @Sendable (Call) -> Fate) { (self.limit, self.fate) = (limit, fate) }
+  package init(limit: Int64? = nil, _ fate: @escaping @Sendable (Call) -> Fate) {
+    (self.limit, self.fate) = (limit, fate)
+  }
 
-  var isForked: Bool { system.isForked }
+  package var isForked: Bool { system.isForked }
 
-  var calls: [Call] { state.withLock { $0.calls } }
+  package var calls: [Call] { state.withLock { $0.calls } }
 
   /// Closes what is open: the process has died.
-  func die() {
+  package func die() {
     let open = state.withLock { state in
       defer { state.open = [:] }
       state.isDead = true
@@ -97,27 +99,27 @@ final class FaultyFiles: FileCalls {
     return descriptor
   }
 
-  func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
+  package func openForAppending(_ path: String, exclusively: Bool) throws(FileError) -> Int32 {
     try begin("open", path)
     return opened(try system.openForAppending(path, exclusively: exclusively), path)
   }
-  func makeFile(_ path: String, mode: UInt32) throws(FileError) -> Int32 {
+  package func makeFile(_ path: String, mode: UInt32) throws(FileError) -> Int32 {
     try begin("makeFile", path)
     return opened(try system.makeFile(path, mode: mode), path)
   }
-  func openStream(_ path: String) throws(FileError) -> Int32 {
+  package func openStream(_ path: String) throws(FileError) -> Int32 {
     try begin("openStream", path)
     return opened(try system.openStream(path), path)
   }
-  func openForReading(_ path: String) throws(FileError) -> Int32 {
+  package func openForReading(_ path: String) throws(FileError) -> Int32 {
     try begin("openForReading", path)
     return opened(try system.openForReading(path), path)
   }
-  func close(_ descriptor: Int32) {
+  package func close(_ descriptor: Int32) {
     guard state.withLock({ $0.open.removeValue(forKey: descriptor) != nil }) else { return }
     system.close(descriptor)
   }
-  func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int {
+  package func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(FileError) -> Int {
     guard let part = try begin("write", state.withLock { $0.open[descriptor] }) else {
       return try system.write(bytes, to: descriptor)
     }
@@ -130,66 +132,67 @@ final class FaultyFiles: FileCalls {
     }
     return count
   }
-  func read(into bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64) throws(FileError)
+  package func read(into bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64)
+    throws(FileError)
     -> Int
   {
     try begin("read")
     return try system.read(into: bytes, from: descriptor, at: offset)
   }
-  func flush(_ descriptor: Int32) throws(FileError) {
+  package func flush(_ descriptor: Int32) throws(FileError) {
     try begin("flush")
     try system.flush(descriptor)
   }
-  func flushDirectory(_ path: String) throws(FileError) {
+  package func flushDirectory(_ path: String) throws(FileError) {
     try begin("flushDirectory", path)
     try system.flushDirectory(path)
   }
-  func reserve(_ count: Int64, from offset: Int64, in descriptor: Int32) throws(FileError) {
+  package func reserve(_ count: Int64, from offset: Int64, in descriptor: Int32) throws(FileError) {
     try begin("reserve")
     try system.reserve(count, from: offset, in: descriptor)
   }
-  func truncate(_ descriptor: Int32, to size: Int64) throws(FileError) {
+  package func truncate(_ descriptor: Int32, to size: Int64) throws(FileError) {
     try begin("truncate")
     try system.truncate(descriptor, to: size)
   }
-  func lock(_ descriptor: Int32) throws(FileError) -> Bool {
+  package func lock(_ descriptor: Int32) throws(FileError) -> Bool {
     try begin("lock")
     return try system.lock(descriptor)
   }
-  func status(of descriptor: Int32) throws(FileError) -> FileStatus {
+  package func status(of descriptor: Int32) throws(FileError) -> FileStatus {
     try begin("statusOf")
     return try system.status(of: descriptor)
   }
-  func status(at path: String) throws(FileError) -> FileStatus {
+  package func status(at path: String) throws(FileError) -> FileStatus {
     try begin("statusAt", path)
     return try system.status(at: path)
   }
-  func status(ofName path: String) throws(FileError) -> FileStatus {
+  package func status(ofName path: String) throws(FileError) -> FileStatus {
     try begin("statusOfName", path)
     return try system.status(ofName: path)
   }
-  func readLink(_ path: String) throws(FileError) -> String? {
+  package func readLink(_ path: String) throws(FileError) -> String? {
     try begin("readLink", path)
     return try system.readLink(path)
   }
-  func link(_ path: String, as name: String) throws(FileError) {
+  package func link(_ path: String, as name: String) throws(FileError) {
     try begin("link", path)
     try system.link(path, as: name)
   }
-  func rename(_ path: String, to name: String) throws(FileError) {
+  package func rename(_ path: String, to name: String) throws(FileError) {
     try begin("rename", path)
     try system.rename(path, to: name)
   }
-  func remove(_ path: String) throws(FileError) {
+  package func remove(_ path: String) throws(FileError) {
     try begin("remove", path)
     try system.remove(path)
   }
-  func makeDirectory(_ path: String) throws(FileError) {
+  package func makeDirectory(_ path: String) throws(FileError) {
     try begin("makeDirectory", path)
     try system.makeDirectory(path)
   }
-  func sizeLimit() -> Int64? { limit ?? system.sizeLimit() }
+  package func sizeLimit() -> Int64? { limit ?? system.sizeLimit() }
   // The files of a test are not those of its process.
-  func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32? { nil }
-  func disarmCrashLine(_ slot: Int32) {}
+  package func armCrashLine(of descriptor: Int32, at instant: Duration, limit: Int64?) -> Int32? { nil }
+  package func disarmCrashLine(_ slot: Int32) {}
 }

@@ -1,12 +1,12 @@
 #if defined(__linux__)
 #define _GNU_SOURCE
 #endif
-#include "CUnixHost.h"
+#include "CScheduling.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *unixhost_getenv(const char *name) {
+const char *scheduling_getenv(const char *name) {
 #if defined(__linux__)
   return secure_getenv(name);
 #else

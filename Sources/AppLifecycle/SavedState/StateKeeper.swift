@@ -1,0 +1,34 @@
+/// What keeps the program's state between its processes; the module SavedState has the only one.
+///
+/// The application calls it at the steps of the life cycle at which state is restored and saved. This module has no coder, so that
+/// a program without saved state links none.
+@MainActor package protocol StateKeeper: AnyObject {
+  /// Restores the state, between `applicationWillFinishLaunching` and `applicationDidFinishLaunching`.
+  func restore()
+  /// Saves what has changed, after the handlers and releases of a step that may end the process.
+  ///
+  /// - Parameter completion: called once, also if there is nothing to save, perhaps before this method returns.
+  func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void)
+  /// Saves what has changed before this method returns: the budget of the step is used up.
+  func saveAtOnce()
+  /// Saves nothing more: the process has ended.
+  func processDidEnd()
+}
+
+extension Application {
+  /// Restores the state at the step where it belongs, and remembers that this step has passed.
+  func restoreState() {
+    hasPassedRestoration = true
+    stateKeeper?.restore()
+  }
+
+  /// Lets go of the keeper with the process: the next one restores for itself.
+  func endKeepingState() {
+    hasPassedRestoration = false
+    stateKeeper?.processDidEnd()
+    stateKeeper = nil
+  }
+
+  /// Makes the sessions of windows that were open in the process before known again, behind those that are open now.
+  package func restoreSessions(_ identifiers: [SceneIdentifier]) { sceneDirectory.restoreSessions(identifiers) }
+}

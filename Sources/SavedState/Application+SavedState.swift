@@ -1,0 +1,36 @@
+public import AppLifecycle
+import LifecycleJournal
+
+extension Application {
+  /// The state that the program's next process finds again.
+  ///
+  ///     let draft = try application.savedState.value("draft", default: Draft())
+  ///
+  /// The first use in a process makes it. Use it before the application launches, or in `applicationWillFinishLaunching`: it is then
+  /// restored right after that call, as ``SavedStateDelegate`` says. Used later for the first time, it is restored at once.
+  public var savedState: SavedState {
+    if let state = stateKeeper as? SavedState { return state }
+    let configuration = (type(of: delegate) as? any SavedStateDelegate.Type)?.savedState ?? .init()
+    let program = configuration.program ?? RunFacts.ofThisProcess().program
+    let state = SavedState(
+      of: self, program, configuration, in: stateStorage ?? SavedState.files(of: program, configuration))
+    stateKeeper = state
+    if hasPassedRestoration { state.restore() }
+    return state
+  }
+}
+
+extension Application.Scene {
+  /// The state of the scene's window, which its next scene and the next process find again.
+  ///
+  /// It belongs to the window's session: a reclaimed window finds it, and closing the window drops it.
+  public var savedState: SceneState {
+    SceneState(session: session.identifier, application: application)
+  }
+
+  /// The saved values of a window.
+  @MainActor public struct SceneState {
+    let session: SceneIdentifier
+    let application: Application?
+  }
+}

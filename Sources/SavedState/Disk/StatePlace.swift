@@ -1,0 +1,25 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Where the user's directory for state is, by the XDG Base Directory Specification or Apple's File System Programming Guide.
+enum StatePlace {
+  /// Returns the directory of a program's state; nil if the environment names none.
+  static func directory(of program: String, variable: (String) -> String?) -> String? {
+    // The specification wants relative paths to be ignored.
+    let home = variable("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+    #if canImport(Darwin)
+      return home.map { "\($0)/Library/Application Support/\(program)" }
+    #else
+      if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/\(program)" }
+      return home.map { "\($0)/.local/state/\(program)" }
+    #endif
+  }
+
+  /// The user as whom the process acts.
+  static var user: UInt32 { UInt32(geteuid()) }
+}

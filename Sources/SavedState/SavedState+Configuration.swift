@@ -1,0 +1,43 @@
+extension SavedState {
+  /// Where state is kept, and how often it is saved.
+  public struct Configuration: Sendable, Hashable {
+    /// What a process does while another one of the program holds the state.
+    public enum SecondProcess: Sendable, Hashable {
+      /// It has a state of its own, `saved-state.2`.
+      case ownState
+      /// It restores the state of the first, and saves nothing.
+      case readsOnly
+    }
+
+    /// The name of the program, which its files carry; nil for the name of the executable file.
+    public var program: String?
+    /// The directory of the files; nil for `$XDG_STATE_HOME/PROGRAM` or `~/.local/state/PROGRAM`, on Apple's systems
+    /// `~/Library/Application Support/PROGRAM`.
+    public var directory: String?
+    /// The shortest time between a change and the save that it causes while the program runs on.
+    public var autosaveInterval: Duration
+    /// What a further process of the program does.
+    public var secondProcess: SecondProcess
+    /// For how long an application must have been active until a crash is no longer blamed on its restored state.
+    public var settlingTime: Duration
+    /// The largest file that is read, in bytes.
+    public var largestFile: Int
+
+    /// Makes a configuration.
+    ///
+    /// - Parameters:
+    ///   - program: the name of the program; nil for that of the executable file.
+    ///   - directory: the directory of the files; nil for the user's directory for state.
+    ///   - autosaveInterval: the shortest time between a change and its save while the program runs on.
+    ///   - secondProcess: what a further process of the program does.
+    ///   - settlingTime: for how long an application must have been active until a crash is not its state's fault.
+    ///   - largestFile: the largest file that is read, in bytes; a larger one counts as damaged.
+    public init(
+      program: String? = nil, directory: String? = nil, autosaveInterval: Duration = .seconds(30),
+      secondProcess: SecondProcess = .ownState, settlingTime: Duration = .seconds(5), largestFile: Int = 1 << 28
+    ) {
+      (self.program, self.directory, self.autosaveInterval) = (program, directory, autosaveInterval)
+      (self.secondProcess, self.settlingTime, self.largestFile) = (secondProcess, settlingTime, largestFile)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+internal import AppLifecycle
+internal import LifecycleJournal
+internal import PubSub
+internal import Scheduling
+
+extension SavedState: StateKeeper {
+  package func restore() {
+    guard outcome == nil, let application else { return }
+    let delegate = application.delegate as? any SavedStateDelegate
+    let outcome = restoration(asking: delegate, of: application)
+    restorationDidEnd(outcome)
+    restoreValues()
+    delegate?.application(application, didRestoreState: outcome)
+  }
+
+  package func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void) {
+    saving.request { _ in completion() }
+  }
+
+  package func saveAtOnce() { saving.performAtOnce() }
+
+  package func processDidEnd() {
+    saving.processDidEnd()
+    storage.close()
+  }
+
+  /// The files of a program's state.
+  static func files(of program: String, _ configuration: Configuration) -> any StateStorage {
+    let directory = configuration.directory ?? StatePlace.directory(of: program, variable: Environment.variable)
+    return directory.map { StateFiles(in: $0, configuration) } ?? NoStorage()
+  }
+
+  // MARK: Restoring
+
+  private func restoration(
+    asking delegate: (any SavedStateDelegate)?, of application: Application
+  ) -> RestorationOutcome {
+    do throws(StateStorageError) {
+      let opening = try storage.open()
+      if !opening.mayReplace { obstacle = .notKept(reason: "another process keeps the state") }
+      if opening.hasCrashedAfterRestoring, opening.mayReplace, let outcome = setAsideAfterCrash() { return outcome }
+    } catch {
+      if error.kind == .foreign { return leaveAlone("\(error.place): \(error.reason)") }
+      // Without its lock the state can still be read.
+      report(.notWritten(path: error.place, reason: error.reason))
+    }
+    switch find() {
+    case .nothing: return .nothingThere
+    case .foreign(let reason): return leaveAlone(reason)
+    case .unread(let reason):
+      isUnread = true
+      report(.notDecoded(key: "saved-state", reason: reason))
+      return .unreadable(reason: reason)
+    case .document(let document, let outcome):
+      guard delegate?.applicationShouldRestoreState(application) ?? true else { return .refused }
+      contents = SavedContents(document)
+      application.restoreSessions(document.sessions.map { SceneIdentifier(rawValue: $0) })
+      storage.note(.restored)
+      return outcome
+    case .damaged(let outcome): return outcome
+    }
+  }
+
+  private enum Found {
+    case nothing
+    case document(StateDocument, RestorationOutcome)
+    case damaged(RestorationOutcome)
+    case foreign(String)
+    case unread(String)
+  }
+
+  /// Reads the state or, if it is missing or damaged, the generation before.
+  private func find() -> Found {
+    var damage: (path: String, reason: String)?
+    for generation in StateGeneration.allCases {
+      let reason: String
+      do {
+        guard let bytes = try storage.read(generation) else { continue }
+        let document = try StateDocument(bytes, of: program)
+        return .document(
+          document, damage.map { .setAside(path: $0.path, reason: $0.reason, usesPrevious: true) } ?? .restored)
+      } catch let error as StateDocument.Problem {
+        if case .foreign(let text) = error { return .foreign(text) }
+        reason = Self.text(of: error)
+      } catch let error as StateStorageError {
+        switch error.kind {
+        case .foreign: return .foreign("\(error.place): \(error.reason)")
+        case .failed where generation == .current: return .unread("\(error.place): \(error.reason)")
+        case .failed, .damaged: reason = error.reason
+        }
+      } catch { reason = Self.text(of: error) }
+      // A process that only reads leaves everything as it is.
+      guard obstacle == nil else { continue }
+      let path = setAside(generation, as: .damaged, because: reason)
+      damage = damage ?? (path, reason)
+    }
+    return damage.map { .damaged(.setAside(path: $0.path, reason: $0.reason, usesPrevious: false)) } ?? .nothing
+  }
+
+  private func leaveAlone(_ reason: String) -> RestorationOutcome {
+    let error = SavedStateError.notKept(reason: reason)
+    obstacle = error
+    report(error)
+    return .leftAlone(reason: reason)
+  }
+
+  /// Sets both generations aside, because the process that had restored one of them crashed; returns nil if there are none.
+  private func setAsideAfterCrash() -> RestorationOutcome? {
+    let reason = "the process that had restored it crashed before it had been active for \(configuration.settlingTime)"
+    var path: String?
+    for generation in StateGeneration.allCases {
+      guard case .some(.some) = try? storage.read(generation) else { continue }
+      let name = setAside(generation, as: .crashed, because: reason)
+      path = path ?? name
+    }
+    return path.map { .setAside(path: $0, reason: reason, usesPrevious: false) }
+  }
+
+  /// Sets a generation aside, and reports it; returns its new name.
+  @discardableResult func setAside(
+    _ generation: StateGeneration, as kind: SetAsideReason, because reason: String
+  ) -> String {
+    do throws(StateStorageError) {
+      let path = try storage.setAside(generation, as: kind)
+      report(.setAside(path: path, reason: reason))
+      return path
+    } catch {
+      report(.notWritten(path: error.place, reason: error.reason))
+      return error.place
+    }
+  }
+
+  // MARK: Crashes
+
+  /// Notes when the application has been active for long enough that a crash is not its state's fault, and saves when it resigns active.
+  func followActivity(of application: Application) {
+    application.bus.subscribe(to: Application.DidBecomeActive.self, for: self) { state, _ in state.becameActive() }
+    application.bus.subscribe(to: Application.WillResignActive.self, for: self) { state, _ in
+      state.settling = nil
+      state.saving.requestIfChanged()
+    }
+  }
+
+  private func becameActive() {
+    guard !hasSettled, let application else { return }
+    settling = StateTimer(after: configuration.settlingTime, of: application) { [weak self] in
+      guard let self else { return }
+      hasSettled = true
+      settling = nil
+      storage.note(.settled)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// What is in the file: the encoded values by name, in the order in which they first came.
+struct SavedContents: Sendable {
+  private(set) var names: [StateDocument.Name] = []
+  /// The forms of each value: the program's own, older and newer ones, and those that could not be decoded.
+  private(set) var entries: [StateDocument.Name: [StateDocument.Entry]] = [:]
+  /// The windows that are open.
+  var sessions: [String] = []
+
+  init() {}
+
+  init(_ document: StateDocument) {
+    sessions = document.sessions
+    for entry in document.entries { add(entry) }
+  }
+
+  private mutating func add(_ entry: StateDocument.Entry) {
+    if entries[entry.name] == nil { names.append(entry.name) }
+    entries[entry.name, default: []].append(entry)
+  }
+
+  /// Takes a newly encoded value.
+  ///
+  /// - Parameters:
+  ///   - entry: the value in the program's own version.
+  ///   - keepsPresent: whether the present one of this version could not be decoded, so that it is kept beside the new one.
+  /// - Returns: whether the value differs from the one before.
+  mutating func update(_ entry: StateDocument.Entry, keepsPresent: Bool) -> Bool {
+    guard let index = entries[entry.name]?.firstIndex(where: { $0.version == entry.version && !$0.isKept }) else {
+      add(entry)
+      return true
+    }
+    if keepsPresent {
+      entries[entry.name]!.removeAll { $0.version == entry.version && $0.isKept }
+      let index = entries[entry.name]!.firstIndex { $0.version == entry.version }!
+      entries[entry.name]![index].isKept = true
+      entries[entry.name]!.insert(entry, at: index)
+      return true
+    }
+    guard entries[entry.name]![index].json != entry.json else { return false }
+    entries[entry.name]![index].json = entry.json
+    return true
+  }
+
+  /// Removes the values of windows that were closed; returns whether there were any.
+  mutating func keep(sessions: [String]) -> Bool {
+    let isChanged = sessions != self.sessions
+    self.sessions = sessions
+    let open = Set(sessions)
+    let closed = names.filter { name in name.session.map { !open.contains($0) } ?? false }
+    guard !closed.isEmpty else { return isChanged }
+    for name in closed { entries[name] = nil }
+    names.removeAll { entries[$0] == nil }
+    return true
+  }
+
+  func document(of program: String) -> StateDocument {
+    StateDocument(program: program, sessions: sessions, entries: names.flatMap { entries[$0] ?? [] })
+  }
+}

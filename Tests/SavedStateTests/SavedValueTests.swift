@@ -1,0 +1,50 @@
+import AppLifecycle
+import AppLifecycleTesting
+import PubSub
+import SavedState
+import TestTraits
+import Testing
+
+/// An editor with a draft, as a client would write it.
+@MainActor private final class Editor: SavedStateDelegate {
+  nonisolated struct Draft: Codable, Sendable, Hashable { var text = "" }
+
+  var draft: SavedValue<Draft>?
+  var outcomes: [RestorationOutcome] = []
+  var mayRestore = true
+
+  func applicationWillFinishLaunching(_ application: Application) {
+    draft = try? application.savedState.value("draft", default: Draft())
+  }
+  func application(_ application: Application, didRestoreState outcome: RestorationOutcome) { outcomes.append(outcome) }
+}
+
+/// Saved values in the life of an application.
+@MainActor @Suite(.timeLimit(.hang)) struct SavedValueTests {
+  private func system() -> (SimulatedSystem, @MainActor () -> Editor) {
+    let system = SimulatedSystem { Editor() }
+    system.addAction("type") { [unowned system] in (system.application.delegate as? Editor)?.draft?.value.text += "a" }
+    return (system, { [unowned system] in system.application.delegate as! Editor })
+  }
+
+  @Test(
+    "what was typed is found after every kind of end",
+    arguments: ["terminate", "home; suspend; kill", "home; wait:1d; reclaim"])
+  func findsWhatWasTyped(end: String) async throws {
+    let (system, editor) = system()
+    try await system.play("launch; do:type; do:type")
+    #expect(editor().draft?.value.text == "aa")
+    #expect(editor().outcomes == [.nothingThere])
+    try await system.play(end)
+    try #require(system.application.state == .notRunning)
+    try await system.play("launch")
+    #expect(editor().draft?.value.text == "aa")
+    #expect(editor().outcomes == [.restored])
+  }
+
+  @Test("a crash finds the last save") func crash() async throws {
+    let (system, editor) = system()
+    try await system.play("launch; do:type; wait:31s; do:type; crash; launch")
+    #expect(editor().draft?.value.text == "a")
+  }
+}
