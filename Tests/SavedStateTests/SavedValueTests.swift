@@ -29,7 +29,7 @@ import Testing
 
   @Test(
     "what was typed is found after every kind of end",
-    arguments: ["terminate", "home; suspend; kill", "home; wait:1d; reclaim"])
+    arguments: ["kill", "home; suspend; kill", "home; wait:1d; reclaim"])
   func findsWhatWasTyped(end: String) async throws {
     let (system, editor) = system()
     try await system.play("launch; do:type; do:type")
