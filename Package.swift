@@ -83,7 +83,8 @@ let package = Package(
     .executableTarget(
       name: "PregTracker",
       dependencies: [
-        "AppLifecycle", "AppLifecycleTesting", "ExampleSupport", "LifecycleJournal", "PubSub", "UnixHost",
+        "AppLifecycle", "AppLifecycleTesting", "ExampleSupport", "LifecycleJournal", "PubSub", "SavedState",
+        "UnixHost",
       ],
       path: "Examples/PregTracker"),
     .executableTarget(
@@ -239,8 +240,8 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTesting", "ConnectionManager", "DueDate", "ExampleSupport",
-        "LifecycleJournal", "LifecycleRecorder", "PregTracker", "PseudoTerminal", "PubSub", "Scheduling", "Quickstart",
-        "Service",
+        "LifecycleJournal", "LifecycleRecorder", "PregTracker", "PseudoTerminal", "PubSub", "SavedState", "Scheduling",
+        "Quickstart", "Service",
         "TestTraits", "UnixHost", "UnixHostTesting",
         "lifecycle",
       ]),
@@ -265,7 +266,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "AppLifecycle", "AppLifecycleTestSupport", "AppLifecycleTesting", "LifecycleJournal", "LoggingStandIn",
-        "MetricsStandIn", "PubSub", "Scheduling", "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting",
+        "MetricsStandIn", "PubSub", "SavedState", "Scheduling", "TestTraits", "TracingStandIn", "UnixHost", "UnixHostTesting",
         "lifecycle",
       ]),
   ],

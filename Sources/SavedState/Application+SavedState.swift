@@ -10,7 +10,7 @@ extension Application {
   /// restored right after that call, as ``SavedStateDelegate`` says. Used later for the first time, it is restored at once.
   public var savedState: SavedState {
     if let state = stateKeeper as? SavedState { return state }
-    let configuration = (type(of: delegate) as? any SavedStateDelegate.Type)?.savedState ?? .init()
+    let configuration = (delegate as? any SavedStateDelegate)?.savedState ?? .init()
     let program = configuration.program ?? RunFacts.ofThisProcess().program
     let state = SavedState(
       of: self, program, configuration, in: stateStorage ?? SavedState.files(of: program, configuration))

@@ -5,7 +5,7 @@ import Scheduling
 
 /// What the user was doing, kept across suspension, kills and power cuts.
 ///
-///     @MainActor final class Editor {
+///     @MainActor final class NoteEditor {
 ///       private let draft: SavedValue<Draft>
 ///       init(application: Application) throws {
 ///         draft = try application.savedState.value("draft", default: Draft())
@@ -43,7 +43,10 @@ import Scheduling
       registrar.access(self, keyPath: \.problem)
       return latestProblem
     }
-    set { registrar.withMutation(of: self, keyPath: \.problem) { latestProblem = newValue } }
+    set {
+      registrar.withMutation(of: self, keyPath: \.problem) { latestProblem = newValue }
+      application?.bus.post(ProblemDidChange(problem: newValue), from: self)
+    }
   }
 
   let program: String
@@ -127,10 +130,10 @@ import Scheduling
   /// Gives each value what was restored.
   func restoreValues() { for value in values.values { restore(value) } }
 
-  /// Forgets the values of windows that were closed.
-  func dropValues(notIn sessions: Set<String>) {
-    guard application?.configuration.profile == .scenes else { return }
-    values = values.filter { name, _ in name.session.map(sessions.contains) ?? true }
+  package func sessionDidEnd(_ identifier: SceneIdentifier) {
+    let session = identifier.rawValue
+    values = values.filter { name, _ in name.session != session }
+    saving.drop(session)
   }
 
   // MARK: Saving

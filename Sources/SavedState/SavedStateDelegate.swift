@@ -3,13 +3,13 @@ public import AppLifecycle
 /// A delegate that configures saved state, and is asked before it is restored and saved.
 ///
 ///     extension AppDelegate: SavedStateDelegate {
-///       static var savedState: SavedState.Configuration { .init(autosaveInterval: .seconds(10)) }
+///       var savedState: SavedState.Configuration { .init(autosaveInterval: .seconds(10)) }
 ///     }
 ///
 /// Every requirement is optional: an application without such a delegate restores and saves with the default configuration.
 @MainActor public protocol SavedStateDelegate: ApplicationDelegate {
-  /// The configuration, read once in each process.
-  static var savedState: SavedState.Configuration { get }
+  /// The configuration, read at the first use of the saved state in a process.
+  var savedState: SavedState.Configuration { get }
 
   /// Answers whether state is restored.
   ///
@@ -34,7 +34,7 @@ public import AppLifecycle
 
 extension SavedStateDelegate {
   /// The default configuration.
-  public static var savedState: SavedState.Configuration { SavedState.Configuration() }
+  public var savedState: SavedState.Configuration { SavedState.Configuration() }
   /// Restores.
   public func applicationShouldRestoreState(_ application: Application) -> Bool { true }
   /// Saves.

@@ -4,6 +4,7 @@ import ExampleSupport
 import Glibc
 import PseudoTerminal
 import PubSub
+import SavedState
 import TestTraits
 import Testing
 
@@ -144,84 +145,38 @@ import Testing
       ])
   }
 
-  @Test func `The due date is saved on the way to the background, and found at the next launch`() async throws {
-    try await withTemporaryDirectory { directory in
-      let file = StateFile(path: directory.file("due-date"))
-      let saving = ScriptedRun(
-        TrackerDelegate.Surroundings(today: start, state: file, dueDate: try CivilDate("2026-06-25")))
-      try await saving.play("launch; interrupt:call")
-      #expect(file.read() == .absent)
-      try await saving.play("home")
-      #expect(file.read() == .due(try CivilDate("2026-06-25")))
-      let finding = ScriptedRun(TrackerDelegate.Surroundings(today: start, state: file))
-      try await finding.play("launch")
-      #expect(finding.sights.map(\.label) == [label(142)])
-    }
+  @Test(arguments: ["home; wait:1d; reclaim", "interrupt:call; crash", "kill"])
+  func `The due date is found at the next launch`(end: String) async throws {
+    let system = try system { $0.dueDate = nil }
+    try await system.play("launch")
+    let date = try CivilDate("2026-06-25")
+    tracker(of: system)?.dueDate?.set(date)
+    try await system.play(end)
+    #expect(system.application.state == .notRunning)
+    try await system.play("launch")
+    #expect(tracker(of: system)?.dueDate?.date == date && tracker(of: system)?.viewModel?.label == label(142))
   }
 
-  @Test func `A crash saves nothing, a kill does`() async throws {
-    try await withTemporaryDirectory { directory in
-      for (end, content) in [("crash", StateFile.Content.absent), ("kill", .due(try CivilDate("2026-06-25")))] {
-        let file = StateFile(path: directory.file(end))
-        let run = ScriptedRun(
-          TrackerDelegate.Surroundings(today: start, state: file, dueDate: try CivilDate("2026-06-25")))
-        try await run.play("launch; \(end)")
-        #expect(file.read() == content)
-      }
-    }
+  @Test func `A crash right after it was set loses it`() async throws {
+    let system = try system { $0.dueDate = nil }
+    try await system.play("launch")
+    tracker(of: system)?.dueDate?.set(try CivilDate("2026-06-25"))
+    try await system.play("crash; launch")
+    #expect(try #require(tracker(of: system)?.dueDate).date == nil)
   }
 
-  @Test func `A state file that is no such is kept and named at launch; without a date none is written`() async throws {
-    try await withTemporaryDirectory { directory in
-      let path = directory.file("due-date")
-      try directory.write("hello\n", to: "due-date")
-      #expect(
-        try await problems("launch; home", state: path, due: nil) == [
-          "\(path): no due date in it; kept as \(path).kept-1"
-        ])
-      #expect(StateFile(path: path).read() == .absent)
-      #expect(try readFile("\(path).kept-1") == "hello\n")
-    }
-  }
-
-  @Test func `A place that cannot be written is named at launch and when saving fails`() async throws {
-    try await withTemporaryDirectory { directory in
-      try directory.write("", to: "file")
-      let path = directory.file("file/due-date")
-      #expect(
-        try await problems("launch; home", state: path, due: CivilDate("2026-06-25")) == [
-          "\(path): Not a directory; the due date cannot be kept",
-          "\(path): Not a directory; the due date is not saved",
-        ])
-    }
-  }
-
-  @Test func `Once it can be saved after all, nothing more is said`() async throws {
-    try await withTemporaryDirectory { directory in
-      try directory.write("", to: "place")
-      let path = directory.file("place/due-date")
-      let system = try system { $0.state = StateFile(path: path) }
-      var problems: [String?] = []
-      let subscription = system.bus.subscribe(to: StateSaver.DidReport.self) { problems.append($0.problem) }
-      try await system.play("launch; home")
-      unlink(directory.file("place"))
-      try await system.play("open; home; open; home")
-      subscription.cancel()
-      #expect(problems.count == 3 && problems.last == .some(nil))
-      #expect(StateFile(path: path).read() == .due(try CivilDate("2026-06-25")))
-    }
-  }
-
-  private func problems(_ script: String, state: String, due: CivilDate?) async throws -> [String?] {
-    let system = try system {
-      $0.state = StateFile(path: state)
-      $0.dueDate = due
-    }
-    var problems: [String?] = []
-    let subscription = system.bus.subscribe(to: StateSaver.DidReport.self) { problems.append($0.problem) }
-    try await system.play(script)
+  @Test func `A save that fails is shown, and no longer once one succeeds`() async throws {
+    let system = try system { $0.dueDate = try? CivilDate("2026-06-25") }
+    var problems: [SavedStateError?] = []
+    let subscription = system.bus.subscribe(to: SavedState.ProblemDidChange.self) { problems.append($0.problem) }
+    system.stateStorage.failNextSave()
+    try await system.play("launch; home; open")
     subscription.cancel()
-    return problems
+    #expect(problems == [.notWritten(path: "saved-state", reason: "No space left on device"), nil])
+  }
+
+  private func tracker(of system: SimulatedSystem) -> TrackerDelegate? {
+    system.application.delegate as? TrackerDelegate
   }
 
   private func system(_ change: (inout TrackerDelegate.Surroundings) -> Void) throws -> SimulatedSystem {

@@ -49,7 +49,7 @@ import Testing
     async throws
   {
     try await withTemporaryDirectory { directory in
-      try await PseudoTerminal.run([builtProduct("PregTracker"), "--state", directory.file("due-date")]) { terminal in
+      try await PseudoTerminal.run([builtProduct("PregTracker"), "--state", directory.file("state")]) { terminal in
         // The first seconds, with the connection to the tips, are over.
         try await terminal.waitForScreen("two seconds") { Self.clock(of: $0) >= 2 }
         let pid = terminal.child.pid

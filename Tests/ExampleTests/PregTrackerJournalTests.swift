@@ -15,7 +15,7 @@ import Testing
     /// Starts the program, and waits until it is active.
     @discardableResult func start(journal: String? = nil) async throws -> TerminalScreen {
       try await clear()
-      let files = "--state \(directory.file("due-date")) --journal \(journal ?? self.journal)"
+      let files = "--state \(directory.file("state")) --journal \(journal ?? self.journal)"
       // A server that no test needs: its tips would only be in the way.
       terminal.line("\(builtProduct("PregTracker")) \(files) --due 2026-06-25 --tips 127.0.0.1:1")
       return try await terminal.waitForScreen(containing: "didBecomeActive")

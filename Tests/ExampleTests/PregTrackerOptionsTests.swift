@@ -10,13 +10,13 @@ import Testing
       "launch; home",
     ])
     #expect(options.dueDate == (try CivilDate("2026-06-25")))
-    #expect(options.statePath == "/tmp/a=b")
+    #expect(options.stateDirectory == "/tmp/a=b")
     #expect(options.todayPath == "today")
     #expect(options.tips == Endpoint(host: "::1", port: 4040))
     #expect(options.isStale)
     #expect(options.script == "launch; home")
     #expect(try Options(["--journal", "runs.jsonl"]).journalPath == "runs.jsonl")
-    #expect(try Options([]) == Options(["--state=x"]).without(\.statePath))
+    #expect(try Options([]) == Options(["--state=x"]).without(\.stateDirectory))
   }
 
   @Test(arguments: [

@@ -60,7 +60,7 @@ import UnixHost
   @Test func `Twenty thousand marks without a bracket are taken, and drawn a few times`() async throws {
     try await withTemporaryDirectory { directory in
       try await PseudoTerminal.run([
-        builtProduct("PregTracker"), "--state", directory.file("due-date"), "--tips", "127.0.0.1:1",
+        builtProduct("PregTracker"), "--state", directory.file("state"), "--tips", "127.0.0.1:1",
       ]) { terminal in
         try await terminal.waitForScreen(containing: "didBecomeActive")
         terminal.send("d")
@@ -82,7 +82,7 @@ import UnixHost
   @Test func `A thousand redraws at once are few`() async throws {
     try await withTemporaryDirectory { directory in
       try await PseudoTerminal.run([
-        builtProduct("PregTracker"), "--state", directory.file("due-date"), "--tips", "127.0.0.1:1",
+        builtProduct("PregTracker"), "--state", directory.file("state"), "--tips", "127.0.0.1:1",
       ]) { terminal in
         try await terminal.waitForScreen(containing: "didBecomeActive")
         let before = terminal.text.utf8.count

@@ -19,7 +19,7 @@ import Testing
   func `A terminal that is never read does not keep it from ending`(signal: Int32, report: Report) async throws {
     try await TrackerSession.run { tracker in
       let arguments = tracker.arguments(
-        state: report == .state ? "/proc/due-date" : nil, journal: report == .journal ? "/proc/runs.jsonl" : nil)
+        state: report == .state ? "/proc/state" : nil, journal: report == .journal ? "/proc/runs.jsonl" : nil)
       // No core file of an end by SIGQUIT.
       let limited = ["sh", "-c", "ulimit -c 0; exec \"$@\"", "-"] + arguments
       try await PseudoTerminal.run(limited, rows: 30, columns: 100) { terminal in

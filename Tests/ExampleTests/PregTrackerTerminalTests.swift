@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PseudoTerminal
 import TestTraits
@@ -8,18 +9,18 @@ import Testing
   private static let label142 = "Day 142 of 280 · week 20+2 · second trimester · 138 days to go"
   private static let label143 = "Day 143 of 280 · week 20+3 · second trimester · 137 days to go"
 
-  /// The program under bash, with a calendar, a state file and a tips server of the test's own.
+  /// The program under bash, with a calendar, a directory for state and a tips server of the test's own.
   private struct Setting {
     let terminal: PseudoTerminal
     let directory: TemporaryDirectory
     let server: LineServer
 
     func start(_ options: String = "--due 2026-06-25") {
-      let files = "--state \(directory.file("due-date")) --today-file \(directory.file("today"))"
+      let files = "--state \(directory.file("state")) --today-file \(directory.file("today"))"
       terminal.line("\(builtProduct("PregTracker")) \(files) --tips 127.0.0.1:\(server.port) \(options)")
     }
 
-    var stateFile: String? { try? readFile(directory.file("due-date")) }
+    var savedDate: String? { trackerDate(in: directory.file("state")) }
 
     /// Waits for the program to have ended and given the terminal back.
     func ended(status: Int32 = 0) async throws {
@@ -96,10 +97,10 @@ import Testing
       setting.start()
       try await setting.terminal.waitForScreen(containing: Self.label142)
       let group = try #require(setting.terminal.foregroundGroup)
-      #expect(setting.stateFile == nil)
+      #expect(setting.savedDate == nil)
       kill(group, SIGTERM)
       try await setting.ended()
-      #expect(setting.stateFile == "due 2026-06-25\n")
+      #expect(setting.savedDate == "2026-06-25")
     }
   }
 
@@ -110,7 +111,7 @@ import Testing
       let group = try #require(setting.terminal.foregroundGroup)
       setting.terminal.control("Z")
       try await setting.terminal.prompt()
-      #expect(setting.stateFile == "due 2026-06-25\n")
+      #expect(setting.savedDate == "2026-06-25")
       // It waits, as a stopped process hears nothing, until the shell continues the job.
       kill(group, SIGTERM)
       setting.terminal.line("fg")
@@ -136,7 +137,7 @@ import Testing
       }
       terminal.send("q")
       try await setting.ended()
-      #expect(setting.stateFile == "due 2026-06-25\n")
+      #expect(setting.savedDate == "2026-06-25")
 
       setting.start("")
       try await terminal.waitForScreen(containing: Self.label142)
@@ -186,26 +187,28 @@ import Testing
 
   @Test func `A corrupt state file is reported and kept`() async throws {
     try await run { setting in
-      try setting.directory.write("garbage", to: "due-date")
+      try FileManager.default.createDirectory(
+        atPath: setting.directory.file("state"), withIntermediateDirectories: false)
+      try setting.directory.write("garbage", to: "state/saved-state")
       setting.start("")
-      let screen = try await setting.terminal.waitForScreen(containing: "no due date in it; kept as")
+      let screen = try await setting.terminal.waitForScreen(containing: "state was set aside")
       #expect(screen.contains("No due date yet"))
       setting.terminal.send("d2026-06-25\rq")
       try await setting.ended()
-      #expect(setting.stateFile == "due 2026-06-25\n")
-      #expect(try readFile(setting.directory.file("due-date.kept-1")) == "garbage")
+      #expect(setting.savedDate == "2026-06-25")
+      #expect(try readFile(setting.directory.file("state/saved-state.damaged")) == "garbage")
     }
   }
 
   @Test func `A due date that cannot be saved is named when the screen is gone`() async throws {
     try await run { setting in
       let terminal = setting.terminal
-      setting.start("--due 2026-06-25 --state /proc/due-date")
+      setting.start("--due 2026-06-25 --state /proc/state")
       try await terminal.waitForScreen(containing: Self.label142)
       terminal.send("q")
       let output = try await terminal.prompt()
-      #expect(output.contains("PregTracker: ") && output.contains("/proc/due-date"))
-      #expect(output.contains("the due date is not saved"))
+      #expect(output.contains("PregTracker: ") && output.contains("/proc/state"))
+      #expect(output.contains("the state is not saved"))
     }
   }
 

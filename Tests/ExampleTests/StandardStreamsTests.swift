@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: Obstacle.allCases)
   func `A tear-down that has something to say and cannot ends in order`(obstacle: Obstacle) async throws {
     try await withTemporaryDirectory { directory in
-      let arguments = ["--state", "/proc/due-date", "--journal", "/proc/runs.jsonl", "--due", "2026-06-25"]
+      let arguments = ["--state", "/proc/state", "--journal", "/proc/runs.jsonl", "--due", "2026-06-25"]
       try await PseudoTerminal.run(
         obstacle.command(stream: 2) + [builtProduct("PregTracker")] + arguments + ["--tips", "127.0.0.1:1"],
         directory: directory.path

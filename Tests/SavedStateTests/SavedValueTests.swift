@@ -6,13 +6,14 @@ import TestTraits
 import Testing
 
 /// An editor with a draft, as a client would write it.
-@MainActor private final class Editor: SavedStateDelegate {
+@MainActor private final class Editor {
   nonisolated struct Draft: Codable, Sendable, Hashable { var text = "" }
 
   var draft: SavedValue<Draft>?
   var outcomes: [RestorationOutcome] = []
-  var mayRestore = true
+}
 
+extension Editor: SavedStateDelegate {
   func applicationWillFinishLaunching(_ application: Application) {
     draft = try? application.savedState.value("draft", default: Draft())
   }

@@ -4,7 +4,7 @@ import Glibc
 /// The options of the command line.
 struct Options: Equatable, Sendable {
   var dueDate: CivilDate?
-  var statePath: String?
+  var stateDirectory: String?
   var todayPath: String?
   var journalPath: String?
   var tips: Endpoint?
@@ -46,7 +46,7 @@ struct Options: Equatable, Sendable {
         } catch {
           throw Mistake(description: "--due: \(error)")
         }
-      case "--state": statePath = try value()
+      case "--state": stateDirectory = try value()
       case "--today-file": todayPath = try value()
       case "--journal": journalPath = try value()
       case "--tips":
@@ -67,14 +67,11 @@ struct Options: Equatable, Sendable {
     }
   }
 
-  /// The default file of the due date, used if the command line names none.
-  static var defaultStatePath: String? { StateFolder.path("PregTracker/due-date") }
-
   static let help = """
     usage: PregTracker [options]
 
       --due YYYY-MM-DD     set the due date
-      --state PATH         the file in which it is kept
+      --state DIRECTORY    where it is kept
       --today-file PATH    a file that holds the calendar's today, read at each use
       --journal FILE       record the run, and tell how the one before ended
       --tips HOST:PORT     another tips server than the program's own

@@ -31,14 +31,10 @@ import UnixHost
 
   /// The program itself, in a terminal.
   private static func run(_ options: Options) -> Never {
-    guard let path = options.statePath ?? Options.defaultStatePath else {
-      fail("PregTracker: --state PATH is needed, as neither XDG_STATE_HOME nor HOME says where", status: EX_USAGE)
-    }
     // Checked before the journal is opened, so that a run that does not take place leaves no record.
     if let obstacle = TerminalHost.obstacle(to: .init()) { fail("PregTracker: \(obstacle)", status: EX_UNAVAILABLE) }
     MainLoop.run {
       var surroundings = TrackerDelegate.Surroundings(options)
-      surroundings.state = StateFile(path: path)
       surroundings.timeOfDay = { Date().timeOfDay }
       if let endpoint = options.tips { surroundings.tips = { RemoteTips(endpoint) } }
       let delegate = TrackerDelegate(surroundings)
@@ -57,7 +53,7 @@ import UnixHost
   private static func play(_ options: Options) -> Never {
     MainLoop.run {
       var surroundings = TrackerDelegate.Surroundings(options)
-      if options.script == nil, options.dueDate == nil, options.statePath == nil {
+      if options.script == nil, options.dueDate == nil {
         // A demonstration needs a label to watch.
         surroundings.dueDate = try? surroundings.today.read().advanced(by: 138)
       }
@@ -88,7 +84,7 @@ extension Date {
 extension TrackerDelegate.Surroundings {
   fileprivate init(_ options: Options) {
     if let path = options.todayPath { today = .file(path) }
-    state = options.statePath.map(StateFile.init)
+    stateDirectory = options.stateDirectory
     dueDate = options.dueDate
     isStale = options.isStale
   }

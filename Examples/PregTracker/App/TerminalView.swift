@@ -1,6 +1,7 @@
 import AppLifecycle
 import ExampleSupport
 import PubSub
+import SavedState
 import UnixHost
 
 /// Draws what the other components post, and handles the keys.
@@ -31,7 +32,9 @@ import UnixHost
     }
     bus.subscribe(to: SessionTimer.DidTick.self, for: self) { view, timer in view.contents.activeTime = timer.elapsed }
     bus.subscribe(to: EventLog.DidChange.self, for: self) { view, log in view.contents.events = log.events }
-    bus.subscribe(to: StateSaver.DidReport.self, for: self) { view, state in view.contents.problem = state.problem }
+    bus.subscribe(to: SavedState.ProblemDidChange.self, for: self, replay: .latest) { view, state in
+      view.contents.problem = state.problem.map { "\($0)" }
+    }
     bus.subscribe(to: JournalReporter.DidReport.self, for: self) { view, journal in
       (view.contents.previousRun, view.contents.journalProblem) = (journal.previousRun, journal.problem)
     }

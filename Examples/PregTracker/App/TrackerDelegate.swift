@@ -1,6 +1,7 @@
 import AppLifecycle
 import LifecycleJournal
 import PubSub
+import SavedState
 
 /// Makes the program's components.
 ///
@@ -12,8 +13,8 @@ import PubSub
     var today = Today.system
     var timeOfDay: @MainActor () -> String = { "" }
     var tips: @MainActor () throws -> any TipsService = { try LocalTips() }
-    /// The path of the due date's file; nil to keep the date nowhere.
-    var state: StateFile?
+    /// The directory in which the due date is kept; nil for the user's directory for state.
+    var stateDirectory: String?
     /// The journal; nil to record nothing.
     var journal: Journal?
     /// The due date that was given at the start; it takes precedence over the one in the file.
@@ -36,10 +37,22 @@ import PubSub
   init(_ surroundings: Surroundings = Surroundings()) { self.surroundings = surroundings }
 }
 
-extension TrackerDelegate: ApplicationDelegate {
+extension TrackerDelegate: SavedStateDelegate {
+  var savedState: SavedState.Configuration {
+    SavedState.Configuration(program: "PregTracker", directory: surroundings.stateDirectory)
+  }
+
   func applicationDidFinishLaunching(_ application: Application) {
+    do {
+      try makeComponents(of: application)
+    } catch {
+      preconditionFailure("\(error)")  // two resources or values of one name: a mistake in this file
+    }
+  }
+
+  private func makeComponents(of application: Application) throws {
     let bus = application.bus
-    let dueDate = DueDate(bus: bus)
+    let dueDate = try DueDate(application: application)
     let view = TerminalView(bus: bus) { [weak self, weak application] command in
       switch command {
       case .setDueDate(let date): dueDate.set(date)
@@ -54,18 +67,11 @@ extension TrackerDelegate: ApplicationDelegate {
     let timer = SessionTimer(application: application, clock: surroundings.clock, ticks: surroundings.ticks)
     self.view = view
     components = [log, timer]
-    if let state = surroundings.state {
-      components.append(StateSaver(file: state, dueDate: dueDate, application: application))
-    }
     if let journal = surroundings.journal {
       components.append(JournalReporter(journal: journal, application: application))
     }
-    if let date = surroundings.dueDate { dueDate.set(date) }
-    do {
-      connections = try ConnectionManager(application: application, service: surroundings.tips)
-    } catch {
-      preconditionFailure("\(error)")  // two resources of one name: a mistake in this file
-    }
+    if let date = surroundings.dueDate ?? dueDate.date { dueDate.set(date) }
+    connections = try ConnectionManager(application: application, service: surroundings.tips)
     (self.dueDate, self.viewModel) = (dueDate, viewModel)
   }
 

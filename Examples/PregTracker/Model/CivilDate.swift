@@ -73,3 +73,13 @@ enum CivilDateError: Error, Equatable, CustomStringConvertible {
     }
   }
 }
+
+/// Encoded as its text.
+extension CivilDate: Codable {
+  init(from decoder: any Decoder) throws { self = try CivilDate(decoder.singleValueContainer().decode(String.self)) }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

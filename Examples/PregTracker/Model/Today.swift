@@ -13,7 +13,7 @@ struct Today: Sendable {
   /// A file that holds today as `YYYY-MM-DD`, for tests and demonstrations.
   static func file(_ path: String) -> Today {
     Today {
-      let text = String(decoding: try File.read(path, limit: 64), as: UTF8.self)
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw SystemError(path) }
       do throws(CivilDateError) {
         return try CivilDate(text.trimmingCharacters(in: .whitespacesAndNewlines))
       } catch {

@@ -46,14 +46,14 @@ internal import Scheduling
       case .commitScene(let id, let next): commitScene(id, next)
       case .setSceneFocus(let id, let hasFocus): application.sceneDirectory[id]?.setFocus(hasFocus)
       case .callScene(let id, let callback): callScene(id, callback, rest: effects[(index + 1)...])
-      case .endSession(let id): application.sceneDirectory.endSession(id)
+      case .endSession(let id): application.endSession(id)
       case .awaitTearDown:
         deadline = application.tearDown.deadline
         // A process that the system ends for an overrun takes no further step. A window that the user has closed still
         // loses its session.
         guard await application.tearDown.finish(of: application, cause: cause) else {
           purge()
-          for case .endSession(let id) in effects[index...] { application.sceneDirectory.endSession(id) }
+          for case .endSession(let id) in effects[index...] { application.endSession(id) }
           break perform
         }
       case .loseProcess: loseProcess()

@@ -11,6 +11,8 @@
   func saveBeforeLeaving(_ completion: @escaping @MainActor () -> Void)
   /// Saves what has changed before this method returns: the budget of the step is used up.
   func saveAtOnce()
+  /// Drops the state of a window that the user has closed.
+  func sessionDidEnd(_ identifier: SceneIdentifier)
   /// Saves nothing more: the process has ended.
   func processDidEnd()
 }
@@ -27,6 +29,12 @@ extension Application {
     hasPassedRestoration = false
     stateKeeper?.processDidEnd()
     stateKeeper = nil
+  }
+
+  /// Ends the session of a window that the user has closed, and what was kept for it.
+  func endSession(_ identifier: SceneIdentifier) {
+    sceneDirectory.endSession(identifier)
+    stateKeeper?.sessionDidEnd(identifier)
   }
 
   /// Makes the sessions of windows that were open in the process before known again, behind those that are open now.

@@ -41,6 +41,10 @@ import Scheduling
   private var running: [Completion]?
   /// Those who wait for the save after it.
   private var waiting: [Completion] = []
+  /// The windows that were closed during the running save.
+  private var closedMeanwhile: [String] = []
+  /// Whether values of a closed window are still in the file.
+  private var hasDropped = false
   private var hasEnded = false
 
   init(in storage: any StateStorage, of application: Application, _ program: String, every interval: Duration) {
@@ -64,6 +68,13 @@ import Scheduling
   }
 
   func requestIfChanged() { if !changed.isEmpty { request { _ in } } }
+
+  /// Drops the values of a window that was closed.
+  func drop(_ session: String) {
+    changed.removeAll { $0.name.session == session }
+    if running != nil { closedMeanwhile.append(session) }
+    if state.contents.drop(session) { hasDropped = true }
+  }
 
   /// Saves what has changed, and calls the completion once, with the reason if it is not saved.
   func request(_ completion: @escaping Completion) {
@@ -125,8 +136,7 @@ import Scheduling
   /// Takes the changed values, and returns what encodes and writes them on any thread; nil if nothing has changed.
   private func nextJob() -> (@Sendable () -> Result)? {
     let sessions = application?.openSessions.map(\.identifier.rawValue) ?? []
-    state.dropValues(notIn: Set(sessions))
-    guard !changed.isEmpty || sessions != state.contents.sessions else { return nil }
+    guard !changed.isEmpty || hasDropped || sessions != state.contents.sessions else { return nil }
     timer = nil
     let snapshots = changed.map { value in
       value.change = .taken
@@ -139,8 +149,12 @@ import Scheduling
       state.setAside(.current, as: .unread, because: "it could not be read as the process began")
       state.isUnread = false
     }
-    return { [contents = state.contents, storage, program] in
-      Self.save(snapshots, sessions, over: contents, of: program, in: storage)
+    var contents = state.contents
+    let mustWrite = hasDropped || sessions != contents.sessions
+    contents.sessions = sessions
+    hasDropped = false
+    return { [contents, storage, program] in
+      Self.save(snapshots, over: contents, mustWrite: mustWrite, of: program, in: storage)
     }
   }
 
@@ -148,11 +162,11 @@ import Scheduling
   private var taken: [any AnySavedValue] = []
 
   private nonisolated static func save(
-    _ snapshots: [Snapshot], _ sessions: [String], over contents: SavedContents, of program: String,
+    _ snapshots: [Snapshot], over contents: SavedContents, mustWrite: Bool, of program: String,
     in storage: any StateStorage
   ) -> Result {
     var result = Result(contents: contents)
-    var isChanged = result.contents.keep(sessions: sessions)
+    var isChanged = mustWrite
     for snapshot in snapshots {
       do {
         let entry = StateDocument.Entry(name: snapshot.name, version: snapshot.version, json: try snapshot.encode())
@@ -182,7 +196,9 @@ import Scheduling
       if result.failure == nil { value.hasUnreadableEntry = false } else { changed.append(value) }
     }
     var failure = result.failure
-    if failure == nil { state.contents = result.contents }
+    if failure == nil { state.contents = result.contents } else { hasDropped = true }
+    for session in closedMeanwhile where state.contents.drop(session) { hasDropped = true }
+    closedMeanwhile = []
     for (key, reason) in result.unencoded {
       let error = SavedStateError.notEncoded(key: key, reason: reason)
       state.report(error)

@@ -20,7 +20,7 @@ struct AttackedProgram {
     surroundings = try Surroundings(round, in: directory)
   }
 
-  private var state: String { "\(surroundings.disk)/due-date" }
+  private var state: String { "\(surroundings.disk)/state" }
   private var journal: String { "\(surroundings.disk)/runs.jsonl" }
 
   /// What a child does that has the terminal: it says so, and stays if it is told to.
@@ -112,12 +112,8 @@ struct AttackedProgram {
     return process.pid
   }
 
-  /// The date in the state file.
-  var savedDate: String? {
-    guard let text = try? readFile(state) else { return nil }
-    guard text.hasPrefix("due "), text.hasSuffix("\n") else { return "damaged: \(text.debugDescription)" }
-    return String(text.dropFirst(4).dropLast())
-  }
+  /// The date in the saved state.
+  var savedDate: String? { trackerDate(in: state) }
 
   /// How the runs in the journal ended, as `lifecycle sessions --json` tells it.
   func endings() async throws -> [String] {

@@ -2,7 +2,7 @@ import Glibc
 import PseudoTerminal
 import Testing
 
-/// A `PregTracker` with a state file and a journal of its own, driven from outside and judged from outside.
+/// A `PregTracker` with a directory for state and a journal of its own, driven from outside and judged from outside.
 struct TrackerSession {
   /// The date that the command line sets.
   static let commandLineDate = "2027-03-01"
@@ -11,7 +11,7 @@ struct TrackerSession {
 
   /// A directory of its own, removed after the test.
   let directory: TemporaryDirectory
-  var state: String { directory.file("due-date") }
+  var state: String { directory.file("state") }
   var journal: String { directory.file("runs.jsonl") }
 
   /// Runs `body` with a session, and removes its files afterwards.
@@ -50,11 +50,8 @@ struct TrackerSession {
     return try #require(found.first).pid
   }
 
-  /// The date in the state file.
-  var savedDate: String? {
-    guard let text = try? readFile(state), text.hasPrefix("due "), text.hasSuffix("\n") else { return nil }
-    return String(text.dropFirst(4).dropLast())
-  }
+  /// The date in the saved state.
+  var savedDate: String? { trackerDate(in: state) }
 
   /// How the runs in the journal ended, as `lifecycle sessions --json` tells it.
   func endings() async throws -> [String] {
